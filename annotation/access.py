@@ -1,0 +1,195 @@
+"""Loading is authorising: everything that a request touches is loaded here, for somebody, or it is a 404.
+
+Not permitted and not existing look the same from outside. A token sees its own project only, and
+may do no more than its scopes and its person's roles both allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
+
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    Batch,
+    Item,
+    Job,
+    Membership,
+    Person,
+    Project,
+    Release,
+    Source,
+)
+from annotation.roles import Permission, permissions
+
+NOT_HERE = "There is nothing here for you."
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who asks: a signed-in person, or a token that acts in a person's name within one project."""
+
+    person: Person
+    token: ApiToken | None = None
+
+
+def actor(request: HttpRequest | Any) -> Actor:
+    """The actor of an authenticated request (page or API)."""
+    token = getattr(request, "auth", None)
+    return Actor(request.user, token if isinstance(token, ApiToken) else None)
+
+
+def may(actor: Actor, project: Project) -> frozenset[Permission]:
+    """Everything the actor may do in the project; raises Http404 for somebody who does not belong there."""
+    if actor.token is not None and actor.token.project_id != project.pk:
+        raise Http404(NOT_HERE)
+    roles = (
+        Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
+        .values_list("roles", flat=True)
+        .first()
+    )
+    if roles is None and not actor.person.is_administrator:
+        raise Http404(NOT_HERE)
+    granted = permissions(roles or [])
+    if actor.person.is_administrator:
+        # Labels and decisions carry a pseudonym: who gives them belongs to the project, administrators too.
+        granted |= frozenset(Permission) - {Permission.ANNOTATE, Permission.ADJUDICATE}
+    return granted if actor.token is None else granted & {Permission(scope) for scope in actor.token.scopes}
+
+
+def projects(actor: Actor) -> QuerySet[Project]:
+    """The projects that the actor belongs to."""
+    found = Project.objects.order_by("name")
+    if not actor.person.is_administrator:
+        found = found.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
+    return found if actor.token is None else found.filter(pk=actor.token.project_id)
+
+
+def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
+    found = _one(Project.objects.filter(slug=slug))
+    _require(actor, found, permission)
+    return found
+
+
+def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
+    found = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
+    _require(actor, found.project, permission)
+    return found
+
+
+def batches(actor: Actor) -> QuerySet[Batch]:
+    """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
+    found = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
+    return found if actor.person.is_administrator else found.filter(
+        Q(opened_at__isnull=False) | Q(project__in=_where(actor, Permission.SEE_PROGRESS))
+    )
+
+
+def releases(actor: Actor) -> QuerySet[Release]:
+    """The finished releases of the projects in which the actor sees progress."""
+    found = Release.objects.select_related("project", "job").filter(
+        ready_at__isnull=False, project__in=projects(actor).values("pk")
+    )
+    if actor.token is not None and Permission.SEE_PROGRESS not in actor.token.scopes:
+        return found.none()
+    return found if actor.person.is_administrator else found.filter(
+        project__in=_where(actor, Permission.SEE_PROGRESS)
+    )
+
+
+def assignment(actor: Actor, public_id: str) -> Assignment:
+    """The actor's own assignment, with everything that showing or submitting it needs."""
+    found = _one(_assignments().filter(public_id=public_id, person=actor.person))
+    _require(actor, found.batch.project, Permission.ANNOTATE)
+    return found
+
+
+def annotation(actor: Actor, public_id: str) -> Annotation:
+    """The actor's own annotation."""
+    found = _one(
+        Annotation.objects.select_related("assignment__batch__project").filter(
+            public_id=public_id, assignment__person=actor.person
+        )
+    )
+    _require(actor, found.assignment.batch.project, Permission.ANNOTATE)
+    return found
+
+
+def item(actor: Actor, public_id: str, permission: Permission) -> Item:
+    found = _one(
+        Item.objects.select_related("batch__project", "example__stored_table", "example__source", "adjudication").filter(
+            public_id=public_id
+        )
+    )
+    _require(actor, found.batch.project, permission)
+    return found
+
+
+def source(actor: Actor, public_id: str) -> Source:
+    found = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def release(actor: Actor, public_id: str) -> Release:
+    found = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def job(actor: Actor, public_id: str) -> Job:
+    found = _one(Job.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def token(actor: Actor, public_id: str) -> ApiToken:
+    """The actor's own token."""
+    return _one(ApiToken.objects.select_related("project").filter(public_id=public_id, person=actor.person))
+
+
+def membership(actor: Actor, pk: int) -> Membership:
+    found = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
+    _require(actor, found.project, Permission.INVITE)
+    return found
+
+
+def work(actor: Actor) -> QuerySet[Assignment]:
+    """Everything the actor has on their desk or behind them, newest first."""
+    found = _assignments().filter(person=actor.person, batch__project__in=projects(actor).values("pk"))
+    return found.order_by("-seen_at", "-pk")
+
+
+def involved(person: Person, batch: Batch) -> bool:
+    """Whether the person annotates in this batch. Own involvement beats every role: see `visibility`."""
+    return Assignment.objects.filter(batch=batch, person=person).exists()
+
+
+def _where(actor: Actor, permission: Permission) -> list[int]:
+    """The projects (ids) in which the person's roles include the permission."""
+    mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list("project_id", "roles")
+    return [project_id for project_id, roles in mine if permission in permissions(roles)]
+
+
+def _assignments() -> QuerySet[Assignment]:
+    return Assignment.objects.select_related(
+        "batch__project", "item__example__stored_table", "place", "annotation", "draft", "person"
+    )
+
+
+def _one(found: QuerySet[Any, Any]) -> Any:
+    row = found.first()
+    if row is None:
+        raise Http404(NOT_HERE)
+    return row
+
+
+def _require(actor: Actor, project: Project, permission: Permission | None) -> None:
+    granted = may(actor, project)
+    if permission is not None and permission not in granted:
+        raise Http404(NOT_HERE)

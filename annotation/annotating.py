@@ -1,0 +1,316 @@
+"""The annotator's journey: next item, drafts, submission, skip, flag, undo.
+
+Pages and API call these functions with what `access` loaded. A submission is one transaction: the
+annotation, the assignment's state, the counts and the log change together or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Value, When
+
+from annotation import events, guidance, queue
+from annotation.models import Adjudication, Annotation, Assignment, Decision, Draft, Flag, Item, Tally
+from annotation.refusals import Refused
+import tasks.contract
+from tasks.contract import Invalid, Problem
+
+State = Assignment.State
+
+DRAFT_BYTES = 256 * 1024
+UNDO_WINDOW = timedelta(seconds=60)
+"""How long after its last submission an item may be resolved: the time in which U still works."""
+LONGEST_GAP = 60.0
+"""Seconds between two signs of life that still count as work."""
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """What the page learns from saving: the new revision, when, what is wrong so far, old and new answer."""
+
+    revision: int
+    saved_at: datetime
+    problems: tuple[Problem, ...]
+    answer: Mapping[str, Any] | None
+
+
+def payload(assignment: Assignment) -> dict[str, Any]:
+    """What an annotator's page gets of an assignment: what its kind shows, and nothing else."""
+    batch, item = assignment.batch, plain(assignment)
+    task = batch.task()
+    contract = task.contract(item)
+    draft: Draft | None = getattr(assignment, "draft", None)
+    tally = Tally.objects.filter(batch_id=batch.pk, person_id=assignment.person_id).first()
+    return {
+        "id": assignment.public_id,
+        "state": assignment.state,
+        "batch": {"id": batch.public_id, "name": batch.name},
+        "item": assignment.item.public_id,
+        "type": task.key,
+        "variant": batch.variant,
+        "version": task.version,
+        "base": item.base,
+        "shows": task.payload(item),
+        "contract": contract.to_dict() if contract else None,
+        "draft": _draft_payload(draft) if draft is not None and draft.revision else None,
+        "annotation": (
+            {"id": assignment.annotation.public_id, "revision": assignment.annotation.revision}
+            if assignment.annotation
+            else None
+        ),
+        "lease": {"seconds": int(queue.LEASE.total_seconds())},
+        "progress": {"submitted": tally.submitted if tally else 0, "total": batch.items_count},
+    }
+
+
+def save_draft(
+    *, assignment: Assignment, revision: int, response: Mapping[str, Any], now: datetime
+) -> SavedDraft:
+    """Keep what was typed. `revision` is the one it was typed on (0 at first); a stale one is refused.
+
+    Drafts are kept whatever they say, also after the lease ran out. The problems found are
+    information: only a submission is judged. Raises Refused: stale_draft with the newer draft,
+    draft_too_large, already_submitted.
+    """
+    if len(json.dumps(response).encode()) > DRAFT_BYTES:
+        raise Refused("draft_too_large", f"A draft may have {DRAFT_BYTES // 1024} kB; this one is larger.")
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission to change it.")
+    with transaction.atomic():
+        saved = _write_draft(assignment, revision, response, now)
+        _touch(assignment, now)
+    task, item = assignment.batch.task(), plain(assignment)
+    problems: Sequence[Problem] = ()
+    try:
+        task.read(response, item)
+    except Invalid as invalid:
+        problems = invalid.problems
+    return SavedDraft(saved, now, tuple(problems), task.preview(response.get("data"), item))
+
+
+def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime) -> Annotation:
+    """Store the response as an annotation. Asking again with the same response returns the same annotation.
+
+    Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
+    response), place_taken, batch_closed, decided.
+    """
+    task, item = assignment.batch.task(), plain(assignment)
+    stored = task.envelope(task.read(response, item), item)
+    if assignment.state == State.SUBMITTED:
+        return _already(assignment, stored)
+    if assignment.batch.closed_at is not None:
+        raise Refused("batch_closed", "The batch was closed. Your draft is kept under My work.")
+    if assignment.state == State.SKIPPED:
+        raise Refused("place_taken", "You skipped this item.")
+    with transaction.atomic():
+        if assignment.state == State.RETURNED:
+            queue.take_again(assignment, now=now)
+        _lock_undecided(assignment.item_id)
+        try:
+            annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
+            queue.finish(assignment, annotation_id=annotation.pk, now=now)
+        except (IntegrityError, Refused):
+            annotation = None
+        if annotation is None:
+            transaction.set_rollback(True)
+        else:
+            submitted = F("submitted_count") + 1
+            full = When(places_count__lte=submitted, then=Value(now + UNDO_WINDOW))
+            Item.objects.filter(pk=assignment.item_id).update(
+                submitted_count=submitted, due_at=Case(full, default=None)
+            )
+    if annotation is None:
+        # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
+        return _already(Assignment.objects.select_related("annotation").get(pk=assignment.pk), stored)
+    assignment.state, assignment.annotation = State.SUBMITTED, annotation
+    return annotation
+
+
+def submit_and_next(
+    *,
+    assignment: Assignment,
+    response: Mapping[str, Any],
+    then_next: bool,
+    holding: Sequence[str],
+    now: datetime,
+) -> tuple[Annotation, Assignment | None]:
+    """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop."""
+    batch, person = assignment.batch, assignment.person
+    if not then_next:
+        return submit(assignment=assignment, response=response, now=now), None
+    with transaction.atomic():
+        annotation = submit(assignment=assignment, response=response, now=now)
+        following = None
+        if batch.state == "open":
+            following = queue.take_next(batch=batch, person=person, holding=holding, now=now)
+    if following is None and batch.state == "open":
+        following = queue.next_assignment(batch=batch, person=person, holding=holding, now=now)
+    return annotation, following
+
+
+def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
+    """Give the item up for good, with a reason; somebody else gets the place. Skipping twice is one skip."""
+    reason = reason.strip()
+    if not reason:
+        raise Refused("invalid_request", "Say why you skip this item.")
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission to skip it.")
+    queue.give_back(assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person)
+
+
+def give_back(*, assignment: Assignment, now: datetime) -> None:
+    """Return the item unanswered: the place is free again, the draft stays with the person."""
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission first.")
+    queue.give_back(assignment, state=State.RETURNED, reason="given back", now=now, actor=assignment.person)
+
+
+def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
+    """Leave a note on the item for the manager. Nothing else changes; the same note twice is one note."""
+    note = note.strip()
+    if not note:
+        raise Refused("invalid_request", "Write what is odd about this item.")
+    found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
+    return found
+
+
+def ping(*, assignment: Assignment, now: datetime) -> None:
+    """A sign of life: the lease is renewed and the time counts as work."""
+    _touch(assignment, now)
+
+
+def resume(*, assignment: Assignment, now: datetime) -> Assignment:
+    """Open an assignment from My work: a lease that ran out is taken again where its place is free."""
+    if assignment.state == State.RETURNED:
+        queue.take_again(assignment, now=now)
+    elif assignment.state == State.LEASED:
+        queue.renew(assignment)
+    return assignment
+
+
+def undo(*, annotation: Annotation, now: datetime) -> Assignment:
+    """Withdraw the submission and open the item again with it as the draft; the place is kept.
+
+    Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted.
+    """
+    with transaction.atomic():
+        assignment = Assignment.objects.select_related("batch__project", "person").get(pk=annotation.assignment_id)
+        _lock_undecided(assignment.item_id)
+        assignment.refresh_from_db(fields=["state", "annotation"])
+        if assignment.state == State.LEASED and annotation.response is not None:
+            return assignment
+        if assignment.annotation_id != annotation.pk:
+            raise Refused("not_submitted", "A newer revision of this annotation exists, or it is not submitted.")
+        if assignment.batch.closed_at is not None:
+            raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
+        _append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now)
+        queue.reopen(assignment, now=now)
+        Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") - 1, due_at=None)
+        Adjudication.objects.filter(item_id=assignment.item_id).delete()
+        draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
+        Draft.objects.filter(pk=draft.pk).update(
+            revision=F("revision") + 1, response=annotation.response, saved_at=now
+        )
+    return assignment
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def plain(assignment: Assignment) -> tasks.contract.Item:
+    """The item as its task type sees it, made once per loaded assignment."""
+    item = assignment.item
+    item.batch = assignment.batch
+    found: tasks.contract.Item | None = getattr(assignment, "_plain_item", None)
+    if found is None:
+        found = item.plain()
+        assignment._plain_item = found  # type: ignore[attr-defined]
+    return found
+
+
+def _draft_payload(draft: Draft) -> dict[str, Any]:
+    return {"revision": draft.revision, "response": draft.response, "saved_at": draft.saved_at.isoformat()}
+
+
+def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, Any], now: datetime) -> int:
+    """The new revision number. A retry of the request that made the stored one is answered with it."""
+    mine = Draft.objects.filter(assignment=assignment)
+    if mine.filter(revision=revision).update(revision=revision + 1, response=response, saved_at=now):
+        return revision + 1
+    newer = mine.first()
+    if newer is None and revision == 0:
+        made, created = Draft.objects.get_or_create(
+            assignment=assignment, defaults={"revision": 1, "response": response, "saved_at": now}
+        )
+        if created:
+            return 1
+        newer = made
+    if newer is not None and newer.response == response:
+        return newer.revision
+    raise Refused(
+        "stale_draft",
+        "This item was changed in another window after you opened it here.",
+        draft=_draft_payload(newer) if newer else None,
+    )
+
+
+def _touch(assignment: Assignment, now: datetime) -> None:
+    """Count the time since the last sign of life, if it was short, and renew a live lease."""
+    gap = (now - assignment.seen_at).total_seconds()
+    Assignment.objects.filter(pk=assignment.pk).update(
+        seen_at=now, active_seconds=F("active_seconds") + (gap if 0 < gap <= LONGEST_GAP else 0.0)
+    )
+    queue.renew(assignment)
+
+
+def _append(
+    assignment: Assignment, *, response: Mapping[str, Any] | None, before: str, after: str, now: datetime
+) -> Annotation:
+    """The next revision, with the event that places it in the project's history."""
+    batch = assignment.batch
+    event = events.record(
+        project_id=batch.project_id,
+        actor=assignment.person,
+        thing="assignment",
+        thing_id=assignment.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+    last = assignment.annotations.order_by("-revision").values_list("revision", flat=True).first()
+    gap = (now - assignment.seen_at).total_seconds()
+    return Annotation.objects.create(
+        assignment=assignment,
+        revision=(last or 0) + 1,
+        response=response,
+        guidelines_id=guidance.current(batch.project_id, batch.task_type).pk,
+        active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
+        made_at=now,
+        event=event,
+    )
+
+
+def _lock_undecided(item_id: int) -> None:
+    """Submission, undo and decision of one item take turns; after the decision there is nothing to change."""
+    Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
+    if Decision.objects.filter(item_id=item_id).exists():
+        raise Refused("decided", "This item has been decided; its annotations stay as they are.")
+
+
+def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
+    if assignment.annotation is None:
+        raise Refused(
+            "place_taken", "Your lease ran out and somebody else took this place. Your draft is kept under My work."
+        )
+    if assignment.annotation.response != stored:
+        raise Refused(
+            "already_submitted",
+            "You have submitted another answer for this item, perhaps in another tab. Undo it to change it.",
+        )
+    return assignment.annotation

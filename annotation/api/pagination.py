@@ -1,0 +1,12 @@
+"""Lists are read page by page with a cursor: what is added meanwhile shifts nothing."""
+
+from __future__ import annotations
+
+from rest_framework.pagination import CursorPagination
+
+
+class ByNewest(CursorPagination):
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = 200
+    ordering = "-pk"

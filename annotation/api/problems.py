@@ -1,0 +1,51 @@
+"""Errors as problem documents (RFC 9457), the same shape for every refusal."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler as default_handler
+
+from annotation.refusals import Refused
+from tasks.contract import Invalid
+
+CONTENT_TYPE = "application/problem+json"
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Turn what the journeys raise into a problem document; anything unforeseen stays a 500."""
+    if isinstance(error, Refused):
+        return problem(error.status, error.code, error.detail, **error.more)
+    if isinstance(error, Invalid):
+        detail = "The response does not hold yet: " + str(error)
+        violations = [found.to_dict() for found in error.problems]
+        return problem(422, "invalid_response", detail, violations=violations)
+    if isinstance(error, Http404 | PermissionDenied):
+        return problem(404, "not_found", "There is nothing here for you.")
+    if isinstance(error, ValidationError):
+        return problem(422, "invalid_request", "The request does not have the right form.", errors=error.detail)
+    handled = default_handler(error, context)
+    if handled is None or not isinstance(error, APIException):
+        return handled
+    codes = error.get_codes()
+    made = problem(handled.status_code, codes if isinstance(codes, str) else "invalid_request", str(error.detail))
+    for name in ("WWW-Authenticate", "Retry-After"):
+        if name in handled:
+            made[name] = handled[name]
+    return made
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> Response:
+    body = {
+        "type": f"/problems/{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    return Response({**body, **more}, status=status, content_type=CONTENT_TYPE)

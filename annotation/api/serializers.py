@@ -1,0 +1,206 @@
+"""The shapes of requests and answers, for validation and for the OpenAPI schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Batch, Job, Project, Release
+from annotation.release_files import FORMATS
+
+
+class ProjectShape(serializers.ModelSerializer[Project]):
+    class Meta:
+        model = Project
+        fields = ["slug", "name", "time_zone", "created_at"]
+
+
+class BatchShape(serializers.ModelSerializer[Batch]):
+    id = serializers.CharField(source="public_id")
+    project = serializers.CharField(source="project.slug")
+    state = serializers.CharField()
+    items = serializers.IntegerField(source="items_count")
+
+    class Meta:
+        model = Batch
+        fields = ["id", "project", "name", "task_type", "version", "variant", "settings", "overlap", "seed", "state", "items"]
+
+
+class TaskTypeShape(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    version = serializers.IntegerField()
+    title = serializers.CharField()
+    making = serializers.BooleanField()
+    variants = serializers.DictField(child=serializers.CharField())
+    shows = serializers.ListField(child=serializers.CharField())
+    settings_schema = serializers.DictField()
+
+
+class ReleaseShape(serializers.ModelSerializer[Release]):
+    id = serializers.CharField(source="public_id")
+    project = serializers.CharField(source="project.slug")
+    job = serializers.CharField(source="job.public_id", default=None, allow_null=True)
+
+    class Meta:
+        model = Release
+        fields = ["id", "project", "name", "format", "digest", "manifest", "job", "made_at", "ready_at"]
+
+
+class JobShape(serializers.ModelSerializer[Job]):
+    id = serializers.CharField(source="public_id")
+
+    class Meta:
+        model = Job
+        fields = ["id", "kind", "state", "done", "total", "error", "result", "made_at"]
+
+
+class Holding(serializers.Serializer[Any]):
+    holding = serializers.ListField(
+        child=serializers.CharField(max_length=12), max_length=10, required=False, default=list
+    )
+
+
+class Envelope(serializers.Serializer[Any]):
+    """Checked by the kind itself, which names every problem; here it only has to be an object."""
+
+    response = serializers.JSONField()
+
+    def validate_response(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise serializers.ValidationError("The response must be a JSON object.")
+        return value
+
+
+class DraftRequest(Envelope):
+    revision = serializers.IntegerField(min_value=0, max_value=2**31 - 2)
+
+
+class SubmitRequest(Envelope, Holding):
+    next = serializers.BooleanField(default=False)
+
+
+class SkipRequest(Holding):
+    reason = serializers.CharField(max_length=500)
+    next = serializers.BooleanField(default=False)
+
+
+class FlagRequest(serializers.Serializer[Any]):
+    note = serializers.CharField(max_length=2000)
+
+
+class ReleaseRequest(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=80)
+    format = serializers.ChoiceField(choices=FORMATS)
+    allow_simulated = serializers.BooleanField(default=False)
+
+
+class DecideRequest(serializers.Serializer[Any]):
+    choose = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
+    response = serializers.JSONField(required=False, default=None)
+    exclude = serializers.CharField(required=False, default="", allow_blank=True, max_length=500)
+    note = serializers.CharField(max_length=5000)
+
+    def validate_response(self, value: Any) -> dict[str, Any] | None:
+        if value is not None and not isinstance(value, dict):
+            raise serializers.ValidationError("The response must be a JSON object.")
+        return value
+
+
+class ViolationShape(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+    level = serializers.ChoiceField(choices=["error", "warning"])
+
+
+class DraftShape(serializers.Serializer[Any]):
+    revision = serializers.IntegerField()
+    response = serializers.DictField()
+    saved_at = serializers.DateTimeField()
+
+
+class AnnotationRef(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    revision = serializers.IntegerField()
+    submitted_at = serializers.DateTimeField(required=False)
+
+
+class BatchRef(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    name = serializers.CharField()
+
+
+class LeaseShape(serializers.Serializer[Any]):
+    seconds = serializers.IntegerField()
+
+
+class ProgressShape(serializers.Serializer[Any]):
+    submitted = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class AssignmentShape(serializers.Serializer[Any]):
+    """An assignment as its annotator gets it: what the kind shows, the draft, the lease."""
+
+    id = serializers.CharField()
+    state = serializers.CharField()
+    batch = BatchRef()
+    item = serializers.CharField()
+    type = serializers.CharField()
+    variant = serializers.CharField()
+    version = serializers.IntegerField()
+    base = serializers.CharField()
+    shows = serializers.DictField()
+    contract = serializers.DictField(allow_null=True)
+    draft = DraftShape(allow_null=True)
+    annotation = AnnotationRef(allow_null=True)
+    lease = LeaseShape()
+    progress = ProgressShape()
+
+
+class SavedDraftShape(serializers.Serializer[Any]):
+    revision = serializers.IntegerField()
+    saved_at = serializers.DateTimeField()
+    violations = ViolationShape(many=True)
+    answer = serializers.DictField(allow_null=True)
+
+
+class SubmittedShape(serializers.Serializer[Any]):
+    annotation = AnnotationRef()
+    next = AssignmentShape(allow_null=True)
+
+
+class NextShape(serializers.Serializer[Any]):
+    next = AssignmentShape(allow_null=True)
+
+
+class LeaseAnswer(serializers.Serializer[Any]):
+    lease = LeaseShape()
+
+
+class CandidateShape(serializers.Serializer[Any]):
+    letter = serializers.CharField()
+    annotation = serializers.CharField()
+    response = serializers.DictField()
+    words = serializers.ListField(child=serializers.CharField())
+    added = serializers.BooleanField()
+
+
+class AdjudicationShape(serializers.Serializer[Any]):
+    item = serializers.CharField()
+    reason = serializers.CharField()
+    asked_at = serializers.DateTimeField()
+    shows = serializers.DictField()
+    candidates = CandidateShape(many=True)
+
+
+class DecisionShape(serializers.Serializer[Any]):
+    item = serializers.CharField()
+    kind = serializers.CharField()
+    reason = serializers.CharField()
+    note = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    outcomes = serializers.IntegerField()
+
+

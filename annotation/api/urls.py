@@ -1,0 +1,28 @@
+"""The addresses of the REST interface."""
+
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from annotation.api import views
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("projects/", views.Projects.as_view(), name="api_projects"),
+    path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
+    path("batches/", views.Batches.as_view(), name="api_batches"),
+    path("batches/<str:public_id>/next/", views.Next.as_view(), name="api_next"),
+    path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),
+    path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),
+    path("releases/", views.Releases.as_view(), name="api_releases"),
+    path("assignments/<str:public_id>/draft/", views.Draft.as_view(), name="api_draft"),
+    path("assignments/<str:public_id>/submit/", views.Submit.as_view(), name="api_submit"),
+    path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),
+    path("assignments/<str:public_id>/flag/", views.Flag.as_view(), name="api_flag"),
+    path("assignments/<str:public_id>/return/", views.Return.as_view(), name="api_return"),
+    path("assignments/<str:public_id>/ping/", views.Ping.as_view(), name="api_ping"),
+    path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
+    path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
+    path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
+]

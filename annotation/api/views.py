@@ -1,0 +1,250 @@
+"""Each view loads with `access`, makes one call into a journey, and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from annotation import access, adjudicating, annotating, queue, releasing, visibility
+from annotation.api import serializers as shapes
+from annotation.models import Assignment, Batch, Project, Release
+from annotation.roles import Permission
+from tasks.contract import task_types
+
+
+class Projects(generics.ListAPIView[Project]):
+    """The projects you belong to."""
+
+    serializer_class = shapes.ProjectShape
+    queryset = Project.objects.none()
+
+    def get_queryset(self) -> QuerySet[Project]:
+        return access.projects(access.actor(self.request))
+
+
+class Batches(generics.ListAPIView[Batch]):
+    """The batches of your projects; annotators see those that were opened."""
+
+    serializer_class = shapes.BatchShape
+    queryset = Batch.objects.none()
+
+    def get_queryset(self) -> QuerySet[Batch]:
+        return access.batches(access.actor(self.request))
+
+
+class TaskTypes(APIView):
+    @extend_schema(responses=shapes.TaskTypeShape(many=True))
+    def get(self, request: Request) -> Response:
+        """The kinds of annotation that are installed here."""
+        return Response(shapes.TaskTypeShape(list(task_types().values()), many=True).data)
+
+
+class Releases(generics.ListAPIView[Release]):
+    """The releases of the projects in which you may see them."""
+
+    serializer_class = shapes.ReleaseShape
+    queryset = Release.objects.none()
+
+    def get_queryset(self) -> QuerySet[Release]:
+        return access.releases(access.actor(self.request))
+
+
+class Next(APIView):
+    @extend_schema(request=shapes.Holding, responses={200: shapes.AssignmentShape, 204: None})
+    def post(self, request: Request, public_id: str) -> Response:
+        """The next item: one you hold and did not list, else a new lease. 204 when nothing is left for you."""
+        batch = access.batch(access.actor(request), public_id, Permission.ANNOTATE)
+        data = _valid(shapes.Holding, request)
+        found = queue.next_assignment(
+            batch=batch, person=access.actor(request).person, holding=data["holding"], now=timezone.now()
+        )
+        return Response(status=204) if found is None else Response(_payload(request, found))
+
+
+class Draft(APIView):
+    @extend_schema(request=shapes.DraftRequest, responses=shapes.SavedDraftShape)
+    def put(self, request: Request, public_id: str) -> Response:
+        """Save what was typed. `revision` is the one it was typed on; problems are told, not judged."""
+        assignment = access.assignment(access.actor(request), public_id)
+        data = _valid(shapes.DraftRequest, request)
+        saved = annotating.save_draft(
+            assignment=assignment, revision=data["revision"], response=data["response"], now=timezone.now()
+        )
+        return Response(
+            {
+                "revision": saved.revision,
+                "saved_at": saved.saved_at,
+                "violations": [problem.to_dict() for problem in saved.problems],
+                "answer": saved.answer,
+            }
+        )
+
+
+class Submit(APIView):
+    @extend_schema(request=shapes.SubmitRequest, responses=shapes.SubmittedShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Submit, and with `next` take the next item in the same request."""
+        assignment = access.assignment(access.actor(request), public_id)
+        data = _valid(shapes.SubmitRequest, request)
+        annotation, following = annotating.submit_and_next(
+            assignment=assignment,
+            response=data["response"],
+            then_next=data["next"],
+            holding=data["holding"],
+            now=timezone.now(),
+        )
+        reference = {
+            "id": annotation.public_id,
+            "revision": annotation.revision,
+            "submitted_at": annotation.made_at,
+        }
+        return Response({"annotation": reference, "next": _payload(request, following)})
+
+
+class Skip(APIView):
+    @extend_schema(request=shapes.SkipRequest, responses=shapes.NextShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Give the item up for good, with a reason."""
+        assignment = access.assignment(access.actor(request), public_id)
+        data = _valid(shapes.SkipRequest, request)
+        now = timezone.now()
+        annotating.skip(assignment=assignment, reason=data["reason"], now=now)
+        following = None
+        if data["next"] and assignment.batch.state == "open":
+            following = queue.next_assignment(
+                batch=assignment.batch, person=assignment.person, holding=data["holding"], now=now
+            )
+        return Response({"next": _payload(request, following)})
+
+
+class Flag(APIView):
+    @extend_schema(request=shapes.FlagRequest, responses={204: None})
+    def post(self, request: Request, public_id: str) -> Response:
+        """Leave a note on the item; nothing else changes."""
+        assignment = access.assignment(access.actor(request), public_id)
+        data = _valid(shapes.FlagRequest, request)
+        annotating.flag(assignment=assignment, note=data["note"], now=timezone.now())
+        return Response(status=204)
+
+
+class Return(APIView):
+    @extend_schema(request=None, responses={204: None})
+    def post(self, request: Request, public_id: str) -> Response:
+        """Give the item back unanswered; somebody else may have it, and you may again."""
+        assignment = access.assignment(access.actor(request), public_id)
+        annotating.give_back(assignment=assignment, now=timezone.now())
+        return Response(status=204)
+
+
+class Ping(APIView):
+    @extend_schema(request=None, responses=shapes.LeaseAnswer)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Still at work: the lease is renewed."""
+        assignment = access.assignment(access.actor(request), public_id)
+        annotating.ping(assignment=assignment, now=timezone.now())
+        return Response({"lease": {"seconds": int(queue.LEASE.total_seconds())}})
+
+
+class Undo(APIView):
+    @extend_schema(request=None, responses=shapes.AssignmentShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Withdraw a submission and open its item again, with it as the draft."""
+        annotation = access.annotation(access.actor(request), public_id)
+        assignment = annotating.undo(annotation=annotation, now=timezone.now())
+        return Response(_payload(request, assignment))
+
+
+class AdjudicationQueue(APIView):
+    @extend_schema(responses=shapes.AdjudicationShape(many=True))
+    def get(self, request: Request, public_id: str) -> Response:
+        """Items that wait for you as adjudicator, at most 50, oldest first."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.ADJUDICATE)
+        items = visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50]
+        return Response([_adjudication(item) for item in items])
+
+
+class Decide(APIView):
+    @extend_schema(request=shapes.DecideRequest, responses=shapes.DecisionShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Choose responses, write one, or exclude the item; with a note."""
+        actor = access.actor(request)
+        item = access.item(actor, public_id, Permission.ADJUDICATE)
+        if not visibility.may_adjudicate(actor.person, item):
+            raise Http404(access.NOT_HERE)
+        data = _valid(shapes.DecideRequest, request)
+        decision = adjudicating.decide(item=item, by=actor.person, now=timezone.now(), **data)
+        return Response(
+            {
+                "item": item.public_id,
+                "kind": decision.kind,
+                "reason": decision.reason,
+                "note": decision.note,
+                "made_at": decision.made_at,
+                "outcomes": decision.outcomes.count(),
+            }
+        )
+
+
+class MakeRelease(APIView):
+    @extend_schema(request=shapes.ReleaseRequest, responses={202: shapes.ReleaseShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a release; its job tells how far it is."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.RELEASE)
+        visibility.require_no_open_work(actor.person, project)
+        data = _valid(shapes.ReleaseRequest, request)
+        release = releasing.start_release(project=project, by=actor.person, now=timezone.now(), **data)
+        return Response(shapes.ReleaseShape(release).data, status=202)
+
+
+class JobDetail(APIView):
+    @extend_schema(responses=shapes.JobShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """How far a job is."""
+        return Response(shapes.JobShape(access.job(access.actor(request), public_id)).data)
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    serializer = shape(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] | None:
+    """The assignment loaded anew with what its page needs, in one query."""
+    if assignment is None:
+        return None
+    return annotating.payload(access.assignment(access.actor(request), assignment.public_id))
+
+
+def _adjudication(item: Any) -> dict[str, Any]:
+    found = adjudicating.candidates(item)
+    return {
+        "item": item.public_id,
+        "reason": item.adjudication.reason,
+        "asked_at": item.adjudication.asked_at,
+        "shows": item.batch.task().payload(item.plain()),
+        "candidates": [
+            {
+                "letter": candidate.letter,
+                "annotation": candidate.annotation.public_id,
+                "response": candidate.annotation.response,
+                "words": candidate.words,
+                "added": candidate.added,
+            }
+            for candidate in found
+        ],
+    }

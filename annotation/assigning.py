@@ -1,0 +1,163 @@
+"""The manager's journey: plan a batch over a seeded sample, open it, close it, see its progress."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import jsonschema
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+
+from annotation import events, guidance, lineage
+from annotation.models import Adjudication, Batch, Decision, Example, Flag, Item, Person, Project, Source, Tally
+from annotation.refusals import Refused
+from tableqa.canonical import digest
+from tasks.contract import TaskType
+
+MOST_OVERLAP = 50
+
+
+def plan_batch(
+    *,
+    project: Project,
+    name: str,
+    task: TaskType,
+    by: Person | None,
+    now: datetime,
+    variant: str = "",
+    settings: Mapping[str, Any] | None = None,
+    overlap: int | None = None,
+    seed: int = 0,
+    sources: Iterable[Source] = (),
+    size: int | None = None,
+    feeds_from: Batch | None = None,
+) -> Batch:
+    """A batch over a seeded sample of the sources' original examples, or fed by another batch.
+
+    `size` None takes every example. Raises Refused: name_taken, invalid_request.
+    """
+    settings = _settings(task, settings or {})
+    overlap = task.default_overlap if overlap is None else overlap
+    if not 1 <= overlap <= MOST_OVERLAP:
+        raise Refused("invalid_request", f"Overlap is a number from 1 to {MOST_OVERLAP}.")
+    if task.variants and variant not in task.variants:
+        raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
+    if not task.variants and variant:
+        raise Refused("invalid_request", f"{task.title} has no variants.")
+    examples = sample(sources, size=size, seed=seed)
+    if not examples and feeds_from is None:
+        raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
+    try:
+        with transaction.atomic():
+            batch = Batch.objects.create(
+                project=project,
+                name=name.strip(),
+                task_type=task.key,
+                version=task.version,
+                variant=variant,
+                settings=settings,
+                settings_digest=digest(settings),
+                overlap=overlap,
+                seed=seed,
+                feeds_from=feeds_from,
+                made_by=by,
+                made_at=now,
+            )
+            lineage.make_items(batch=batch, examples=examples)
+            guidance.ensure(project=project, task=task, now=now)
+            _record(batch, by, "", "planned", now)
+    except IntegrityError:
+        raise Refused("name_taken", f"This project has a batch called {name!r}; choose another name.") from None
+    batch.refresh_from_db()
+    return batch
+
+
+def sample(sources: Iterable[Source], *, size: int | None, seed: int) -> list[Example]:
+    """A seeded sample of the original examples of the sources, in random order; the same seed, the same order."""
+    originals = Example.objects.originals().usable().filter(source__in=list(sources))
+    ids = list(originals.order_by("source_id", "position").values_list("pk", flat=True))
+    chosen = random.Random(f"sample:{seed}").sample(ids, len(ids) if size is None else min(size, len(ids)))
+    found = originals.in_bulk(chosen)
+    return [found[pk] for pk in chosen]
+
+
+def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """From now on people get items of it, and its settings are frozen. Opening twice is opening once."""
+    with transaction.atomic():
+        if Batch.objects.filter(pk=batch.pk, opened_at__isnull=True).update(opened_at=now):
+            batch.opened_at = now
+            _record(batch, by, "planned", "open", now)
+
+
+def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """Nobody gets or submits items any more. Complete items may be resolved at once."""
+    if batch.opened_at is None:
+        raise Refused("batch_not_open", "Open the batch before you close it.")
+    with transaction.atomic():
+        if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
+            batch.closed_at = now
+            Item.objects.filter(batch=batch, due_at__isnull=False).update(due_at=now)
+            _record(batch, by, "open", "closed", now)
+
+
+def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
+    """Counts by batch id, in four queries whatever the number of batches or items.
+
+    `places` = `submitted` + `leased` + `free`; `items` = `open` + `complete` + `adjudication` + `decided`
+    (+ `excluded`). `skipped` and `returned` count endings that freed their place again.
+    """
+    ids = [batch.pk for batch in batches]
+    found = {
+        batch.pk: {"items": batch.items_count, "places": batch.places_count, "submitted": 0, "leased": 0}
+        | {"skipped": 0, "returned": 0, "complete": 0, "adjudication": 0, "decided": 0, "excluded": 0, "flags": 0}
+        for batch in batches
+    }
+    tallies = Tally.objects.filter(batch_id__in=ids).values("batch_id")
+    for row in tallies.annotate(
+        leases=Sum("leased"), submissions=Sum("submitted"), skips=Sum("skipped"), returns=Sum("returned")
+    ):
+        found[row["batch_id"]] |= {
+            "leased": row["leases"],
+            "submitted": row["submissions"],
+            "skipped": row["skips"],
+            "returned": row["returns"],
+        }
+    decided = Decision.objects.filter(item__batch_id__in=ids).values("item__batch_id", "kind").annotate(n=Count("pk"))
+    for row in decided:
+        found[row["item__batch_id"]]["decided" if row["kind"] == "accepted" else "excluded"] = row["n"]
+    waiting = Adjudication.objects.filter(item__batch_id__in=ids, item__decision__isnull=True)
+    for row in waiting.values("item__batch_id").annotate(n=Count("pk")):
+        found[row["item__batch_id"]]["adjudication"] = row["n"]
+    has = Exists(Decision.objects.filter(item_id=OuterRef("pk")))
+    asked = Exists(Adjudication.objects.filter(item_id=OuterRef("pk")))
+    complete = Item.objects.filter(Q(batch_id__in=ids), ~has, ~asked, submitted_count__gte=F("places_count"))
+    for row in complete.values("batch_id").annotate(n=Count("pk")):
+        found[row["batch_id"]]["complete"] = row["n"]
+    for row in Flag.objects.filter(assignment__batch_id__in=ids).values("assignment__batch_id").annotate(n=Count("pk")):
+        found[row["assignment__batch_id"]]["flags"] = row["n"]
+    for counts in found.values():
+        counts["free"] = counts["places"] - counts["submitted"] - counts["leased"]
+        settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
+        counts["open"] = counts["items"] - settled
+    return found
+
+
+def _settings(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the schema's defaults, validated by the kind's own JSON Schema."""
+    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
+    filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(settings)
+    try:
+        jsonschema.validate(filled, dict(task.settings_schema))
+    except jsonschema.ValidationError as error:
+        where = ".".join(str(part) for part in error.absolute_path) or "settings"
+        raise Refused("invalid_request", f"{where}: {error.message}") from None
+    return filled
+
+
+def _record(batch: Batch, by: Person | None, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=batch.project_id, actor=by, thing="batch", thing_id=batch.pk, before=before, after=after, now=now
+    )

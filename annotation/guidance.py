@@ -1,0 +1,38 @@
+"""Guidelines with versions: what people read, and which version each annotation was made under."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from annotation.models import Guidelines, Person, Project
+from tasks.contract import TaskType
+
+
+def current(project_id: int, task_type: str) -> Guidelines:
+    """The newest version of a project's guidelines for a kind; every opened batch has one."""
+    return Guidelines.objects.filter(project_id=project_id, task_type=task_type).latest("number")
+
+
+def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
+    """The newest version; where the project has none yet, version 1 is the text that comes with the kind."""
+    found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
+    return found or Guidelines.objects.create(
+        project=project, task_type=task.key, number=1, text=task.guidelines(), made_at=now
+    )
+
+
+def revise(*, project: Project, task: TaskType, text: str, person: Person, now: datetime) -> Guidelines:
+    """A new version, unless nothing changed. Earlier annotations keep the version they were made under."""
+    newest = ensure(project=project, task=task, now=now)
+    if newest.text == text:
+        return newest
+    return Guidelines.objects.create(
+        project=project, task_type=task.key, number=newest.number + 1, text=text, made_by=person, made_at=now
+    )
+
+
+def as_html(text: str) -> str:
+    """Markdown as HTML. HTML in the text is shown as text: guidelines are written by people, not trusted."""
+    from markdown_it import MarkdownIt
+
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))

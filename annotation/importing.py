@@ -1,0 +1,297 @@
+"""Examples in: from a reader's files to a Source that is invisible until it is whole.
+
+Two passes. The first reads everything and writes nothing: it finds the bad line, the repeated id and
+the difference to what was imported before. The second writes 1,000 examples a transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+import tableqa
+from annotation import events, jobs
+from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
+from annotation.refusals import Refused
+from tableqa.readers import READERS, ReaderError
+
+ROWS = 1_000
+"""Examples written in one transaction."""
+MOST_UPLOAD = 200 * 1024 * 1024
+MOST_UNPACKED = 1024 * 1024 * 1024
+MOST_MEMBERS = 200_000
+LOST = timedelta(hours=1)
+"""An import that has not finished after this long was killed; the next one clears it away."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did: the source, how many examples and tables it has, and whether anything was new."""
+
+    source: Source
+    examples: int
+    tables: int
+    new: bool
+
+
+def import_examples(
+    *,
+    project: Project,
+    reader: str,
+    path: Path,
+    now: datetime,
+    tables: Path | None = None,
+    name: str = "",
+    split: str = "",
+    limit: int | None = None,
+    by: Person | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Imported:
+    """Read `path` with the named reader into a new source. The same files again change nothing.
+
+    Raises Refused(import_failed) naming file, line, what is wrong and how to mend it; nothing is
+    left behind then.
+    """
+    if reader not in READERS:
+        raise Refused("import_failed", f"There is no reader called {reader!r}; there are: {', '.join(sorted(READERS))}.")
+    read = READERS[reader]
+    name = name.strip() or path.stem
+    try:
+        checksum = _checksum(read.files(path, tables), limit)
+        same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
+        if same is not None:
+            return Imported(same, same.examples_count, same.tables_count, new=False)
+        known = _known(project, name)
+        total = new = 0
+        for example in read(path, tables=tables, limit=limit):
+            total += 1
+            _compare(example, known, path)
+            new += example.id not in known
+        if not total:
+            raise Refused("import_failed", f"{path.name}: there are no examples in this file.")
+        if not new:
+            newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
+            return Imported(newest, newest.examples_count, newest.tables_count, new=False)
+        for left in Source.objects.filter(project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST):
+            discard(left)
+        source = Source.objects.create(
+            project=project,
+            name=name,
+            reader=reader,
+            split=split or _split(path),
+            checksum=checksum,
+            licence=read.licence,
+            citation=read.citation,
+            url=read.url,
+            made_by=by,
+            started_at=now,
+        )
+        fresh = (e for e in read(path, tables=tables, limit=limit) if e.id not in known)
+        try:
+            return _write(source, fresh, new, progress, by)
+        except BaseException:
+            discard(source)
+            raise
+    except ReaderError as error:
+        raise Refused("import_failed", str(error)) from None
+
+
+def discard(source: Source) -> None:
+    """Remove what an import that did not finish left behind. Tables are shared by digest and stay."""
+    if Source.objects.filter(pk=source.pk, ready_at__isnull=True).exists():
+        Example.objects.filter(source=source).delete()
+        Source.objects.filter(pk=source.pk, ready_at__isnull=True).delete()
+
+
+def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
+    """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
+    size = file.size or 0
+    name = str(file.name or "file")
+    if not size:
+        raise Refused("import_failed", f"{name} is empty.")
+    if size > MOST_UPLOAD:
+        mend = "Import it from the command line: ./run manage import_examples"
+        raise Refused("import_failed", f"{name} is larger than {MOST_UPLOAD // 2**20} MB. {mend}")
+    upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
+    upload.file.save(upload.public_id, file, save=False)
+    upload.save()
+    return upload
+
+
+def start_import(
+    *, project: Project, reader: str, questions: Upload, tables: Upload | None, by: Person, now: datetime
+) -> Job:
+    """Import uploaded files in the background."""
+    ids: dict[str, Any] = {"reader": reader, "questions": questions.pk, "tables": tables.pk if tables else None}
+    return jobs.enqueue(project=project, kind="import", ids=ids, by=by, now=now)
+
+
+@jobs.kind("import")
+def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    uploads = {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
+        path = Path(folder) / PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
+        with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
+            shutil.copyfileobj(sent, copy)
+        tables = None
+        if "tables" in uploads:
+            tables = Path(folder) / "tables"
+            with uploads["tables"].file.open("rb") as sent:
+                unpack(sent, tables, uploads["tables"].name)
+        done = import_examples(
+            project=job.project,
+            reader=job.ids["reader"],
+            path=path,
+            tables=tables,
+            by=job.made_by,
+            now=timezone.now(),
+            progress=progress,
+        )
+    for upload in uploads.values():
+        upload.file.delete(save=False)
+    return {"source": done.source.public_id, "examples": done.examples, "tables": done.tables, "new": done.new}
+
+
+def unpack(archive: Any, folder: Path, name: str) -> None:
+    """Unpack an uploaded zip: plain files below `folder` only, bounded in number and size.
+
+    Sizes are counted while unpacking, not believed from the archive's own list.
+    """
+    left = MOST_UNPACKED
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            members = packed.infolist()
+            if len(members) > MOST_MEMBERS:
+                raise Refused("import_failed", f"{name} has more than {MOST_MEMBERS} files.")
+            for member in members:
+                target = folder / member.filename
+                if not target.resolve().is_relative_to(folder.resolve()) or (member.external_attr >> 28) == 0xA:
+                    raise Refused("import_failed", f"{name}: {member.filename!r} points outside the archive.")
+                if member.is_dir():
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(member) as inside, target.open("wb") as out:
+                    while block := inside.read(1 << 20):
+                        left -= len(block)
+                        if left < 0:
+                            size = f"{MOST_UNPACKED // 2**20} MB"
+                            raise Refused("import_failed", f"{name} unpacks to more than {size}.")
+                        out.write(block)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise Refused("import_failed", f"{name} is not a zip archive that can be read: {error}") from None
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _write(
+    source: Source,
+    examples: Iterable[tableqa.Example],
+    total: int,
+    progress: Callable[[int, int], None],
+    by: Person | None,
+) -> Imported:
+    digests: set[str] = set()
+    written = 0
+    progress(0, total)
+    for chunk in _chunks(examples):
+        with transaction.atomic():
+            tables = {example.table.digest(): example.table for example in chunk}
+            StoredTable.objects.bulk_create(
+                [StoredTable(digest=key, content=table.to_dict()) for key, table in tables.items()],
+                ignore_conflicts=True,
+            )
+            stored = dict(StoredTable.objects.filter(digest__in=tables).values_list("digest", "pk"))
+            Example.objects.bulk_create(
+                [_row(source, example, written + at, stored) for at, example in enumerate(chunk)], batch_size=500
+            )
+        digests |= tables.keys()
+        written += len(chunk)
+        progress(written, total)
+    with transaction.atomic():
+        now = timezone.now()
+        try:
+            Source.objects.filter(pk=source.pk).update(
+                ready_at=now, examples_count=written, tables_count=len(digests)
+            )
+        except IntegrityError:
+            raise Refused("import_failed", "Somebody else has just imported the same files.") from None
+        events.record(
+            project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
+        )
+    source.refresh_from_db()
+    return Imported(source, written, len(digests), new=True)
+
+
+def _row(source: Source, example: tableqa.Example, position: int, stored: dict[str, int]) -> Example:
+    plain = example.to_dict()
+    key = example.table.digest()
+    return Example(
+        source=source,
+        external_id=example.id,
+        position=position,
+        question=example.question,
+        answers=list(example.answers),
+        stored_table_id=stored[key],
+        table_digest=key,
+        more={part: value for part, value in plain.items() if part not in ("id", "question", "answers", "table")},
+    )
+
+
+def _chunks(examples: Iterable[tableqa.Example]) -> Iterator[list[tableqa.Example]]:
+    stream = iter(examples)
+    while chunk := list(itertools.islice(stream, ROWS)):
+        yield chunk
+
+
+def _checksum(files: Iterable[Path], limit: int | None) -> str:
+    """SHA-256 over the names and bytes of everything the reader reads, and the limit."""
+    whole = hashlib.sha256(f"limit {limit}\n".encode())
+    for file in files:
+        with file.open("rb") as stream:
+            whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _known(project: Project, name: str) -> dict[str, tuple[str, list[str], str]]:
+    """What sources of this name already hold: id -> (question, answers, table digest)."""
+    rows = Example.objects.originals().filter(source__project=project, source__name=name, source__ready_at__isnull=False)
+    return {
+        external_id: (question, answers, table)
+        for external_id, question, answers, table in rows.values_list(
+            "external_id", "question", "answers", "table_digest"
+        )
+    }
+
+
+def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], str]], path: Path) -> None:
+    if example.id not in known:
+        return
+    before = known[example.id]
+    now = (example.question, list(example.answers), example.table.digest())
+    for what, old, new in zip(("question", "answers", "table"), before, now, strict=True):
+        if old != new:
+            seen = "" if what == "table" else f": {old!r} before, {new!r} now"
+            raise Refused(
+                "import_failed",
+                f"{path.name}: example {example.id!r} was imported before with another {what}{seen}. "
+                "Import the changed file under another name (--name).",
+            )
+
+
+def _split(path: Path) -> str:
+    """train, dev or test, where the file's name says so."""
+    words = path.stem.lower().replace("_", "-").split("-")
+    return next((word for word in reversed(words) if word in ("train", "dev", "test", "validation")), "")

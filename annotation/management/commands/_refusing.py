@@ -1,0 +1,49 @@
+"""Commands that say what they refuse, in one line, with the exit status of the interface (1 finding, 2 wrong use)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.models import Batch, Person, Project
+from annotation.refusals import Refused
+from tasks.contract import Invalid, UnknownTaskType
+
+
+class RefusingCommand(BaseCommand):
+    """Turns what a journey refuses into a CommandError; `run` is `handle` without that."""
+
+    def run(self, **options: Any) -> None:
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.run(**options)
+        except Refused as refused:
+            raise CommandError(refused.detail) from None
+        except (Invalid, UnknownTaskType) as error:
+            raise CommandError(str(error)) from None
+
+    def project(self, slug: str) -> Project:
+        found = Project.objects.filter(slug=slug).first()
+        if found is None:
+            raise CommandError(
+                f"There is no project {slug!r}. Make it: "
+                f"./run manage create_project {slug} --name NAME --manager EMAIL",
+                returncode=2,
+            )
+        return found
+
+    def batch(self, project: Project, name: str) -> Batch:
+        found = Batch.objects.select_related("project").filter(project=project, name=name).first()
+        if found is None:
+            names = ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
+            raise CommandError(f"{project.slug} has no batch called {name!r}; there are: {names}.", returncode=2)
+        return found
+
+    def person(self, email: str) -> Person:
+        found = Person.objects.filter(email=email.lower()).first()
+        if found is None:
+            raise CommandError(f"There is nobody with the e-mail address {email}.", returncode=2)
+        return found

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from annotation import agreement
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.models import Batch
+
+
+class Command(RefusingCommand):
+    help = "Agreement of a project's batches, with 95 % intervals."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--batch", metavar="NAME")
+        parser.add_argument("--json", action="store_true")
+
+    def run(self, **options: Any) -> None:
+        project = self.project(options["project"])
+        if options["batch"]:
+            batches = [self.batch(project, options["batch"])]
+        else:
+            batches = list(Batch.objects.filter(project=project).order_by("pk"))
+        found = [
+            {"batch": batch.name, **figure.to_dict()} for batch in batches for figure in agreement.of_batch(batch)
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps({"agreement": found}, indent=1))
+            return
+        for row in found:
+            figure = (
+                f"undefined: {row['reason']}"
+                if row["value"] is None
+                else f"{row['value']:.3f} [{_shown(row['low'])}, {_shown(row['high'])}]"
+            )
+            counts = f"{row['units']} items, {row['raters']} raters"
+            self.stdout.write(f"{row['batch']}  {row['measure']}  {row['statistic']}  {figure}  ({counts})")
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

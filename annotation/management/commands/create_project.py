@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import getpass
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import setting_up
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.models import Person
+
+
+class Command(RefusingCommand):
+    help = "Make a project with its first manager; somebody new is given an account."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--manager", required=True, metavar="EMAIL")
+        parser.add_argument("--time-zone", default="UTC")
+
+    def run(self, **options: Any) -> None:
+        email = options["manager"].lower()
+        manager = Person.objects.filter(email=email).first()
+        if manager is None:
+            # Without a terminal nobody can type a password; the account then waits for one (manage.py changepassword).
+            password = getpass.getpass(f"Password for {email}: ") if sys.stdin.isatty() else None
+            manager = setting_up.register(name=email.partition("@")[0], email=email, password=password)
+        project = setting_up.create_project(
+            slug=options["slug"],
+            name=options["name"],
+            manager=manager,
+            time_zone=options["time_zone"],
+            now=timezone.now(),
+        )
+        self.stdout.write(f"{project.name} ({project.slug}), managed by {manager.email}.")
+        if not manager.has_usable_password():
+            self.stdout.write(f"Set a password: ./run manage changepassword {manager.email}")

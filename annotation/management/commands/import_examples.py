@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import importing
+from annotation.management.commands._refusing import RefusingCommand
+from tableqa.readers import READERS
+
+
+class Command(RefusingCommand):
+    help = "Read a dataset's questions and tables into a project. The same files again change nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--reader", required=True, choices=sorted(READERS))
+        parser.add_argument("--tables", type=Path, metavar="DIR")
+        parser.add_argument("--name", default="", help="name of the source; default: the file's name")
+        parser.add_argument("--split", default="", metavar="NAME")
+        parser.add_argument("--limit", type=int, metavar="N")
+
+    def run(self, **options: Any) -> None:
+        def progress(done: int, total: int) -> None:
+            if self.stdout.isatty():
+                self.stdout.write(f"\r{done} of {total}", ending="")
+
+        done = importing.import_examples(
+            project=self.project(options["project"]),
+            reader=options["reader"],
+            path=options["path"],
+            tables=options["tables"],
+            name=options["name"],
+            split=options["split"],
+            limit=options["limit"],
+            now=timezone.now(),
+            progress=progress,
+        )
+        if self.stdout.isatty():
+            self.stdout.write("\r", ending="")
+        if not done.new:
+            self.stdout.write(f"{done.source.name} is here already: nothing changed.")
+            return
+        self.stdout.write(
+            f"{done.source.name}: {done.examples} examples over {done.tables} tables, {done.source.licence}."
+        )

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import releasing
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.release_files import FORMATS
+
+
+class Command(RefusingCommand):
+    help = "Write a benchmark with its raw annotations, decisions, agreement and checksums."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--format", required=True, choices=FORMATS)
+        parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+        parser.add_argument("--allow-simulated", action="store_true")
+
+    def run(self, **options: Any) -> None:
+        release = releasing.make_release(
+            project=self.project(options["project"]),
+            name=options["name"],
+            format=options["format"],
+            allow_simulated=options["allow_simulated"],
+            out=options["out"],
+            by=None,
+            now=timezone.now(),
+        )
+        counts = release.manifest["counts"]
+        self.stdout.write(
+            f"{release.name}: {counts['annotations']} annotations by {counts['annotators']} people, "
+            f"{counts['accepted']} items accepted, {counts['excluded']} excluded, "
+            f"{len(release.manifest['files'])} files in {options['out']}."
+        )

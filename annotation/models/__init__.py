@@ -1,0 +1,47 @@
+"""Every database table of Askew, by what it is about."""
+
+from annotation.models.events import Event
+from annotation.models.jobs import Job, Upload
+from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
+from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
+from annotation.models.sources import Example, Source, StoredTable
+from annotation.models.work import (
+    Annotation,
+    Assignment,
+    Batch,
+    Draft,
+    Exclusion,
+    Flag,
+    Guidelines,
+    Item,
+    Place,
+    Tally,
+)
+
+__all__ = [
+    "Adjudication",
+    "Annotation",
+    "ApiToken",
+    "Assignment",
+    "Batch",
+    "Decision",
+    "Draft",
+    "Event",
+    "Example",
+    "Exclusion",
+    "Flag",
+    "Guidelines",
+    "Invitation",
+    "Item",
+    "Job",
+    "Membership",
+    "Outcome",
+    "Person",
+    "Place",
+    "Project",
+    "Release",
+    "Source",
+    "StoredTable",
+    "Tally",
+    "Upload",
+]

@@ -1,0 +1,25 @@
+"""The log of every change of state: who, when, what, from, to. Ids only, never names or text."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.people import Person, Project
+
+
+class Event(models.Model):
+    """One change of state of one thing. Its id orders the project's history and bounds releases."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="events")
+    actor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    thing = models.CharField(max_length=20)
+    thing_id = models.BigIntegerField()
+    before = models.CharField(max_length=20, blank=True)
+    after = models.CharField(max_length=20)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["thing", "thing_id"], name="event_story")]
+
+    def __str__(self) -> str:
+        return f"{self.thing} {self.thing_id}: {self.before or '-'} -> {self.after}"

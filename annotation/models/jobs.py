@@ -1,0 +1,60 @@
+"""Background work, and the files that wait for it."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.people import Person, Project
+from annotation.public_ids import new_public_id
+
+
+class Job(models.Model):
+    """One piece of background work: safe to run twice, with progress, a heartbeat and its last error."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="jobs")
+    kind = models.CharField(max_length=40)
+    ids = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    heartbeat = models.DateTimeField()
+    error = models.TextField(blank=True)
+    result = models.JSONField(default=dict)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "heartbeat"], name="job_stale")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.public_id}"
+
+    @property
+    def finished(self) -> bool:
+        return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.done / self.total) if self.total else 0
+
+
+class Upload(models.Model):
+    """A file somebody sent for an import, under a name of ours; theirs is kept as text only."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.CASCADE, related_name="uploads")
+    file = models.FileField(upload_to="uploads/")
+    name = models.CharField(max_length=255)
+    made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

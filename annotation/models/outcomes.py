@@ -1,0 +1,94 @@
+"""What comes out: adjudication, decisions with their outcomes, releases."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.events import Event
+from annotation.models.jobs import Job
+from annotation.models.people import Person, Project
+from annotation.models.sources import Example
+from annotation.models.work import Annotation, Item
+from annotation.public_ids import new_public_id
+
+
+class Adjudication(models.Model):
+    """The item waits for an adjudicator, for this reason, since then. Its decision ends the wait."""
+
+    item = models.OneToOneField(Item, models.CASCADE, related_name="adjudication")
+    reason = models.TextField()
+    asked_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.reason[:60]
+
+
+class Decision(models.Model):
+    """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable."""
+
+    class Kind(models.TextChoices):
+        ACCEPTED = "accepted"
+        EXCLUDED = "excluded"
+
+    item = models.OneToOneField(Item, models.PROTECT, related_name="decision")
+    kind = models.CharField(max_length=10, choices=Kind)
+    reason = models.TextField(blank=True)
+    note = models.TextField(blank=True)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+    event = models.OneToOneField(Event, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="accepted") | (Q(kind="excluded") & ~Q(reason="")), name="exclusion_has_a_reason"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.item_id}"
+
+
+class Outcome(models.Model):
+    """One accepted response of a decision, who it rests on, and the example that it made, if it made one."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    decision = models.ForeignKey(Decision, models.PROTECT, related_name="outcomes")
+    number = models.PositiveSmallIntegerField()
+    response = models.JSONField()
+    annotations = models.ManyToManyField(Annotation, related_name="outcomes")
+    example = models.OneToOneField(Example, models.PROTECT, null=True, related_name="outcome")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["decision", "number"], name="one_outcome_per_number")]
+
+    def __str__(self) -> str:
+        return f"outcome {self.number} of {self.decision_id}"
+
+
+class Release(models.Model):
+    """A benchmark as it went out: bounded by an event, verifiable from its own files."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="releases")
+    name = models.CharField(max_length=80)
+    format = models.CharField(max_length=40)
+    watermark = models.BigIntegerField()
+    allow_simulated = models.BooleanField(default=False)
+    digest = models.CharField(max_length=64, blank=True)
+    manifest = models.JSONField(default=dict)
+    job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=Q(ready_at__isnull=False), name="one_release_per_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,127 @@
+"""People, projects, and who belongs where."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils.crypto import salted_hmac
+
+from annotation.public_ids import new_pseudonym, new_public_id
+
+
+class People(BaseUserManager["Person"]):
+    def create_person(self, name: str, email: str | None = None, password: str | None = None, **more: Any) -> Person:
+        """A new person; without a password one can only sign in through a link."""
+        person = self.model(name=name, email=self.normalize_email(email).lower() if email else None, **more)
+        person.set_password(password)
+        person.save()
+        return person
+
+    def create_superuser(self, email: str, name: str, password: str | None = None) -> Person:
+        """An administrator (the name `manage.py createsuperuser` asks for)."""
+        return self.create_person(name, email, password, is_administrator=True)
+
+    def get_by_natural_key(self, username: str | None) -> Person:
+        return self.get(email=(username or "").lower())
+
+
+class Person(AbstractBaseUser):
+    """Somebody who signs in, or a simulated somebody. Roles are held per project (Membership)."""
+
+    email = models.EmailField(unique=True, null=True, blank=True)
+    name = models.CharField(max_length=120)
+    time_zone = models.CharField(max_length=64, default="UTC")
+    session_epoch = models.PositiveIntegerField(default=0)
+    is_active = models.BooleanField(default=True)
+    is_administrator = models.BooleanField(default=False)
+    is_simulated = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[People] = People()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_session_auth_hash(self) -> str:
+        """Covers password and epoch: raising the epoch ends every session of the person, without a query."""
+        return salted_hmac("annotation.Person.session", f"{self.session_epoch}:{self.password}", algorithm="sha256").hexdigest()
+
+    def get_session_auth_fallback_hash(self) -> Any:
+        return iter(())
+
+
+class Project(models.Model):
+    """A study: sources, people, batches and releases that belong together."""
+
+    slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
+    name = models.CharField(max_length=120)
+    time_zone = models.CharField(max_length=64, default="UTC")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's roles and pseudonym in a project. Leaving sets `removed_at`; the row and pseudonym stay."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="memberships")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="memberships")
+    roles = models.JSONField(default=list)
+    pseudonym = models.CharField(max_length=20, default=new_pseudonym)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "person"], name="one_membership_per_person"),
+            models.UniqueConstraint(fields=["project", "pseudonym"], name="one_person_per_pseudonym"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} in {self.project}"
+
+
+class Invitation(models.Model):
+    """A personal link into a project: used once, for 14 days. Only the hash of its token is kept."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
+    roles = models.JSONField(default=list)
+    name = models.CharField(max_length=120, blank=True)
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    accepted_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"invitation to {self.project} ({', '.join(self.roles)})"
+
+    def is_open(self, now: datetime) -> bool:
+        return self.accepted_at is None and now < self.expires_at
+
+
+class ApiToken(models.Model):
+    """A program's key to one project, in one person's name. Only its hash is kept; the prefix tells tokens apart."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    person = models.ForeignKey(Person, models.CASCADE, related_name="tokens")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)
+    token_hash = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

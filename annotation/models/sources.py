@@ -1,0 +1,124 @@
+"""What came from outside: sources, their tables, and the examples over them, original or derived."""
+
+from __future__ import annotations
+
+from django.db import models
+
+import tableqa
+from annotation.models.people import Person, Project
+from annotation.public_ids import new_public_id
+from tableqa.examples import Context, Turn
+from tableqa.operations import from_dict, replay
+
+
+class SourceQuerySet(models.QuerySet["Source"]):
+    def ready(self) -> SourceQuerySet:
+        """Sources that are whole; one that is still being imported, or failed, is invisible."""
+        return self.filter(ready_at__isnull=False)
+
+
+class Source(models.Model):
+    """One import of a named collection of examples, with its licence and credit. Invisible until `ready_at`."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="sources")
+    name = models.CharField(max_length=120)
+    reader = models.CharField(max_length=40)
+    split = models.CharField(max_length=40, blank=True)
+    checksum = models.CharField(max_length=64)
+    licence = models.CharField(max_length=80)
+    citation = models.TextField(blank=True)
+    url = models.URLField(blank=True)
+    examples_count = models.PositiveIntegerField(default=0)
+    tables_count = models.PositiveIntegerField(default=0)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    started_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True)
+
+    objects = SourceQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name", "checksum"],
+                condition=models.Q(ready_at__isnull=False),
+                name="one_source_per_checksum",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StoredTable(models.Model):
+    """A source table, kept once under its digest however many questions ask about it. Never changed."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    content = models.JSONField()
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+    def table(self) -> tableqa.Table:
+        return tableqa.Table.from_dict(self.content)
+
+
+class ExampleQuerySet(models.QuerySet["Example"]):
+    def originals(self) -> ExampleQuerySet:
+        return self.filter(parent__isnull=True)
+
+    def usable(self) -> ExampleQuerySet:
+        return self.filter(source__ready_at__isnull=False)
+
+
+class Example(models.Model):
+    """Question, answers and a table: read from a source, or derived from such an example by operations.
+
+    A derived example keeps every operation since the source table (not since its parent), so that
+    ids survive a chain of edits; `table_digest` is the digest of the table after them.
+    """
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    source = models.ForeignKey(Source, models.PROTECT, related_name="examples")
+    external_id = models.CharField(max_length=200)
+    position = models.PositiveIntegerField()
+    question = models.TextField()
+    answers = models.JSONField(default=list)
+    stored_table = models.ForeignKey(StoredTable, models.PROTECT, related_name="examples")
+    operations = models.JSONField(default=list)
+    table_digest = models.CharField(max_length=64)
+    more = models.JSONField(default=dict)
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="derived")
+    perturbation = models.CharField(max_length=80, blank=True)
+
+    objects = ExampleQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "external_id"], name="one_example_per_id"),
+            models.CheckConstraint(
+                condition=models.Q(parent__isnull=False) | models.Q(operations=[]), name="originals_have_no_operations"
+            ),
+        ]
+        indexes = [models.Index(fields=["source", "position"], name="example_order")]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    def table(self) -> tableqa.Table:
+        base = self.stored_table.table()
+        return replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base
+
+    def example(self) -> tableqa.Example:
+        """The plain example that task types, checks and exports work on."""
+        more = self.more
+        return tableqa.Example(
+            id=self.external_id,
+            question=self.question,
+            table=self.table(),
+            answers=self.answers,
+            meta=more.get("meta"),
+            program=more.get("program"),
+            context=Context.from_dict(more["context"]) if "context" in more else None,
+            history=[Turn.from_dict(turn) for turn in more.get("history", ())],
+        )

@@ -1,0 +1,294 @@
+"""Batches, items, places, and what people do with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+
+import tasks.contract
+from annotation.models.events import Event
+from annotation.models.people import Person, Project
+from annotation.models.sources import Example
+from annotation.public_ids import new_public_id
+
+
+class Guidelines(models.Model):
+    """One version of a project's guidelines for a kind of annotation; every annotation names the one it saw."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="guidelines")
+    task_type = models.CharField(max_length=60)
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "task_type", "number"], name="one_guideline_per_number")
+        ]
+        verbose_name_plural = "guidelines"
+
+    def __str__(self) -> str:
+        return f"{self.task_type} guidelines, version {self.number}"
+
+
+class Batch(models.Model):
+    """Items of one kind of annotation, with everything that was frozen when it opened."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="batches")
+    name = models.CharField(max_length=120)
+    task_type = models.CharField(max_length=60)
+    version = models.PositiveIntegerField()
+    variant = models.CharField(max_length=60, blank=True)
+    settings = models.JSONField(default=dict)
+    settings_digest = models.CharField(max_length=64)
+    overlap = models.PositiveSmallIntegerField()
+    seed = models.BigIntegerField(default=0)
+    items_count = models.PositiveIntegerField(default=0)
+    places_count = models.PositiveIntegerField(default=0)
+    feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="one_batch_per_name"),
+            models.CheckConstraint(condition=Q(overlap__gte=1), name="overlap_at_least_one"),
+            models.CheckConstraint(
+                condition=Q(closed_at__isnull=True) | Q(opened_at__isnull=False), name="closed_after_opened"
+            ),
+        ]
+        verbose_name_plural = "batches"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        """planned, open or closed: derived from the two times."""
+        if self.closed_at is not None:
+            return "closed"
+        return "open" if self.opened_at is not None else "planned"
+
+    def task(self) -> tasks.contract.TaskType:
+        """The kind of annotation. Raises `UnknownTaskType` where it is not installed."""
+        return tasks.contract.task_type(self.task_type)
+
+
+class Item(models.Model):
+    """One example in one batch, with frozen references to what else is shown.
+
+    `places_count`, `submitted_count` and `due_at` are kept with the places in the same transaction
+    (`doctor` recomputes them): they say whether the item is complete, and when it may be resolved.
+    """
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    batch = models.ForeignKey(Batch, models.PROTECT, related_name="items")
+    example = models.ForeignKey(Example, models.PROTECT, related_name="items")
+    position = models.PositiveIntegerField()
+    inputs = models.JSONField(default=dict)
+    places_count = models.PositiveSmallIntegerField(default=0)
+    submitted_count = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "example"], name="one_item_per_example"),
+            models.UniqueConstraint(fields=["batch", "position"], name="one_item_per_position"),
+            models.CheckConstraint(
+                condition=Q(submitted_count__lte=F("places_count")), name="never_beyond_the_places"
+            ),
+        ]
+        indexes = [models.Index(fields=["due_at"], name="item_due", condition=Q(due_at__isnull=False))]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    def plain(self) -> tasks.contract.Item:
+        """The item as its task type sees it. Wants batch, example and stored_table loaded."""
+        return tasks.contract.Item(
+            example=self.example.example(),
+            variant=self.batch.variant,
+            settings=self.batch.settings,
+            inputs=self.inputs,
+        )
+
+
+class Exclusion(models.Model):
+    """This person made something that the item shows, and therefore never gets it."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="exclusions")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "person"], name="one_exclusion_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} not on {self.item_id}"
+
+
+class Place(models.Model):
+    """Room for one annotation of an item. Planned places count for agreement, added ones are marked.
+
+    `taken` mirrors whether a live assignment sits on it (same transaction; `doctor` checks): it is
+    what the queue's index reads.
+    """
+
+    batch = models.ForeignKey(Batch, models.PROTECT, related_name="places")
+    item = models.ForeignKey(Item, models.CASCADE, related_name="places")
+    number = models.PositiveSmallIntegerField()
+    added = models.BooleanField(default=False)
+    position = models.PositiveIntegerField()
+    taken = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_place_per_number")]
+        indexes = [models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False))]
+
+    def __str__(self) -> str:
+        return f"place {self.number} of {self.item_id}"
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def live(self) -> AssignmentQuerySet:
+        return self.filter(state__in=Assignment.LIVE)
+
+    def held(self, person: Person, batch_id: int) -> AssignmentQuerySet:
+        return self.filter(person=person, batch_id=batch_id, state=Assignment.State.LEASED)
+
+    def submitted(self) -> AssignmentQuerySet:
+        return self.filter(state=Assignment.State.SUBMITTED)
+
+
+class Assignment(models.Model):
+    """A person on an item: leased, then submitted, skipped or returned. The row is the history."""
+
+    class State(models.TextChoices):
+        LEASED = "leased"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+        RETURNED = "returned"
+
+    LIVE = (State.LEASED, State.SUBMITTED)
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    batch = models.ForeignKey(Batch, models.PROTECT, related_name="assignments")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="assignments")
+    place = models.ForeignKey(Place, models.PROTECT, related_name="assignments")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="assignments")
+    state = models.CharField(max_length=10, choices=State, default=State.LEASED)
+    reason = models.CharField(max_length=500, blank=True)
+    annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, related_name="+")
+    slot = models.CharField(max_length=12, default=new_public_id)
+    leased_at = models.DateTimeField()
+    leased_until = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    active_seconds = models.FloatField(default=0)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "person"], name="one_assignment_per_person"),
+            models.UniqueConstraint(
+                fields=["place"], condition=Q(state__in=["leased", "submitted"]), name="one_live_assignment_per_place"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["leased", "submitted", "skipped", "returned"]), name="known_assignment_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(annotation__isnull=False), name="submitted_has_an_annotation"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["person", "batch", "state"], name="assignment_mine"),
+            models.Index(fields=["batch", "leased_until"], name="assignment_lease", condition=Q(state="leased")),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Draft(models.Model):
+    """What a person has typed so far: not validated, never lost, overwritten by the next revision only."""
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, related_name="draft")
+    revision = models.PositiveIntegerField(default=0)
+    response = models.JSONField(default=dict)
+    saved_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"draft {self.revision} of {self.assignment_id}"
+
+
+class AnnotationQuerySet(models.QuerySet["Annotation"]):
+    def update(self, **kwargs: Any) -> int:
+        raise TypeError("an annotation is immutable: add a revision")
+
+
+class Annotation(models.Model):
+    """One revision of one person's response to an item. Immutable; the newest counts, all are exported.
+
+    `response` is null where the revision withdraws the one before (undo).
+    """
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="annotations")
+    revision = models.PositiveIntegerField()
+    response = models.JSONField(null=True)
+    guidelines = models.ForeignKey(Guidelines, models.PROTECT, related_name="+")
+    active_seconds = models.FloatField(default=0)
+    made_at = models.DateTimeField()
+    event = models.OneToOneField(Event, models.PROTECT, related_name="+")
+
+    objects = AnnotationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["assignment", "revision"], name="one_annotation_per_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.public_id} (revision {self.revision})"
+
+
+class Flag(models.Model):
+    """A note on an item. It neither ends nor submits anything."""
+
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="flags")
+    note = models.CharField(max_length=2000)
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.note[:60]
+
+
+class Tally(models.Model):
+    """One person's counts in one batch, kept in the transaction of each change (`doctor` recomputes them).
+
+    One row a person, so that people never wait for each other's counters. `cursor` is the position
+    before which the queue has nothing new for this person.
+    """
+
+    batch = models.ForeignKey(Batch, models.CASCADE, related_name="tallies")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    leased = models.IntegerField(default=0)
+    submitted = models.IntegerField(default=0)
+    skipped = models.IntegerField(default=0)
+    returned = models.IntegerField(default=0)
+    cursor = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "person"], name="one_tally_per_person"),
+            models.CheckConstraint(
+                condition=Q(leased__gte=0, submitted__gte=0, skipped__gte=0, returned__gte=0), name="no_negative_tally"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} in {self.batch_id}"

@@ -1,0 +1,18 @@
+"""Ids that leave the server: random, so that they say nothing about order, origin or how many there are."""
+
+from __future__ import annotations
+
+import secrets
+
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+LENGTH = 12
+
+
+def new_public_id() -> str:
+    """Twelve characters without look-alikes: 59 bits of randomness."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+
+
+def new_pseudonym() -> str:
+    """A person's name in one project's exports: random and stored, so nobody can compute it from who they are."""
+    return "p-" + new_public_id()[:8]

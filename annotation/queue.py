@@ -1,0 +1,231 @@
+"""Who gets which item next. The only writer of places and leases.
+
+A place carries at most one live assignment (a partial unique index says so, whatever the code does),
+an item goes to a person at most once, and leases run on the database's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, QuerySet, Value
+from django.db.models.functions import Now
+
+from annotation import events
+from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place, Tally
+from annotation.refusals import Refused
+
+LEASE = timedelta(minutes=20)
+MOST_HELD = 2
+"""Per person and batch: the item on screen and the prefetched one."""
+
+State = Assignment.State
+
+
+def next_assignment(
+    *, batch: Batch, person: Person, holding: Sequence[str] = (), now: datetime
+) -> Assignment | None:
+    """The next item for this person: one already held and not listed in `holding`, else a new lease.
+
+    None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
+    lease ran out are taken back only when no free place is left, in a transaction of their own.
+    """
+    with transaction.atomic():
+        found = take_next(batch=batch, person=person, holding=holding, now=now)
+    if found is None and take_back_expired(batch=batch, now=now):
+        with transaction.atomic():
+            found = take_next(batch=batch, person=person, holding=holding, now=now)
+    return found
+
+
+def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """`next_assignment` within the caller's transaction and without taking leases back from others."""
+    if batch.state != "open":
+        raise Refused(f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open.")
+    tally = _tally(batch.pk, person)
+    held = list(Assignment.objects.held(person, batch.pk).order_by("pk"))
+    for assignment in held:
+        if assignment.public_id not in holding:
+            renew(assignment)
+            return assignment
+    if len(held) >= MOST_HELD:
+        return None
+    place = _free_place(batch, person, tally.cursor) or (tally.cursor and _free_place(batch, person, 0)) or None
+    return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+
+
+def renew(assignment: Assignment) -> None:
+    """The person is at work: the lease starts anew."""
+    Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(leased_until=_lease_end())
+
+
+def take_again(assignment: Assignment, *, now: datetime) -> None:
+    """Give a returned assignment a free place of its item back. Raises Refused(place_taken)."""
+    with transaction.atomic():
+        _lock(assignment.item_id)
+        place = (
+            Place.objects.select_for_update(of=("self",)).filter(item_id=assignment.item_id, taken=False).order_by("number").first()
+        )
+        if place is None or assignment.batch.state != "open":
+            raise Refused(
+                "place_taken",
+                "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
+            )
+        Place.objects.filter(pk=place.pk).update(taken=True)
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+            state=State.LEASED, reason="", place=place, leased_until=_lease_end(), ended_at=None
+        )
+        if not changed:
+            raise Refused("place_taken", "This assignment is no longer open.")
+        _count(assignment, returned=-1, leased=1)
+        _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
+    assignment.place, assignment.state = place, State.LEASED
+
+
+def give_back(
+    assignment: Assignment, *, state: State, reason: str, now: datetime, actor: Person | None
+) -> bool:
+    """End a lease without a submission and free its place. False when it had already ended."""
+    with transaction.atomic():
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
+            state=state, reason=reason, ended_at=now
+        )
+        if not changed:
+            return False
+        Place.objects.filter(pk=assignment.place_id).update(taken=False)
+        _count(assignment, leased=-1, **{state.value: 1})
+        _record(assignment, before=State.LEASED, after=state, actor=actor, now=now)
+    assignment.state = state
+    return True
+
+
+def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> None:
+    """A submission keeps the place. Raises Refused(place_taken) when the lease had been taken back."""
+    changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
+        state=State.SUBMITTED, annotation_id=annotation_id, ended_at=now
+    )
+    if not changed:
+        raise Refused("place_taken", "Your lease ran out and somebody else took this place. Your draft is kept.")
+    _count(assignment, leased=-1, submitted=1)
+
+
+def reopen(assignment: Assignment, *, now: datetime) -> None:
+    """Undo of a submission: the person holds the place again."""
+    Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
+        state=State.LEASED, annotation=None, ended_at=None, leased_until=_lease_end(), seen_at=now
+    )
+    _count(assignment, submitted=-1, leased=1)
+
+
+def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
+    """End leases that ran out, oldest first, so that others can have their places. Returns how many."""
+    with transaction.atomic():
+        expired = list(
+            Assignment.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(batch=batch, state=State.LEASED, leased_until__lt=Now())
+            .select_related("batch")
+            .order_by("leased_until")[:limit]
+        )
+        # In the order of people, so that two requests doing the same never wait for each other in a circle.
+        for assignment in sorted(expired, key=lambda a: a.person_id):
+            give_back(assignment, state=State.RETURNED, reason="expired", now=now, actor=None)
+    return len(expired)
+
+
+def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
+    """Write new items (unsaved, positions set) with their planned places and exclusions."""
+    for item in items:
+        item.places_count = batch.overlap
+    Item.objects.bulk_create(items, batch_size=500)
+    Exclusion.objects.bulk_create(exclusions, batch_size=500)
+    Place.objects.bulk_create(
+        [
+            Place(batch=batch, item=item, number=number, position=item.position)
+            for item in items
+            for number in range(1, batch.overlap + 1)
+        ],
+        batch_size=500,
+    )
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") + len(items), places_count=F("places_count") + len(items) * batch.overlap
+    )
+
+
+def add_place(item: Item) -> Place:
+    """Room for one more person, marked as added. The caller holds the item's lock."""
+    place = Place.objects.create(
+        batch_id=item.batch_id, item=item, number=item.places_count + 1, added=True, position=item.position
+    )
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
+    return place
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _lease(place: Place, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+    Place.objects.filter(pk=place.pk).update(taken=True)
+    assignment = Assignment(
+        batch=batch,
+        item_id=place.item_id,
+        place=place,
+        person=person,
+        leased_at=now,
+        leased_until=_lease_end(),
+        seen_at=now,
+    )
+    assignment.save(force_insert=True)
+    Tally.objects.filter(pk=tally.pk).update(leased=F("leased") + 1, cursor=place.position)
+    _record(assignment, before="", after=State.LEASED, actor=person, now=now)
+    return assignment
+
+
+def _free_place(batch: Batch, person: Person, cursor: int) -> Place | None:
+    mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person=person)
+    barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person=person)
+    free: QuerySet[Place] = Place.objects.filter(batch=batch, taken=False, position__gte=cursor)
+    return (
+        free.filter(~Exists(mine), ~Exists(barred))
+        .select_for_update(skip_locked=True, of=("self",))
+        .order_by("position", "number")
+        .first()
+    )
+
+
+def _tally(batch_id: int, person: Person) -> Tally:
+    """The person's row in the batch, locked: two requests of one person take turns."""
+    locked = Tally.objects.select_for_update().filter(batch_id=batch_id, person=person)
+    tally = locked.first()
+    if tally is None:
+        Tally.objects.get_or_create(batch_id=batch_id, person=person)
+        tally = locked.get()
+    return tally
+
+
+def _lock(item_id: int) -> None:
+    Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
+
+
+def _count(assignment: Assignment, **changes: int) -> None:
+    Tally.objects.filter(batch_id=assignment.batch_id, person_id=assignment.person_id).update(
+        **{name: F(name) + change for name, change in changes.items()}
+    )
+
+
+def _record(assignment: Assignment, *, before: str, after: str, actor: Person | None, now: datetime) -> None:
+    events.record(
+        project_id=assignment.batch.project_id,
+        actor=actor,
+        thing="assignment",
+        thing_id=assignment.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+
+
+def _lease_end() -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())

@@ -1,0 +1,36 @@
+"""What the platform refuses, each with a code that programs read and a sentence that people do."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+STATUS: Final[dict[str, int]] = {
+    "invalid_response": 422,
+    "invalid_request": 422,
+    "stale_draft": 409,
+    "draft_too_large": 413,
+    "place_taken": 409,
+    "already_submitted": 409,
+    "not_submitted": 409,
+    "decided": 409,
+    "batch_closed": 409,
+    "batch_not_open": 409,
+    "name_taken": 409,
+    "nothing_to_release": 409,
+    "simulated_people": 409,
+    "import_failed": 422,
+    "invitation_used": 410,
+    "invitation_expired": 410,
+    "still_involved": 409,
+}
+
+
+class Refused(Exception):
+    """Something that cannot be done, and why. `more` is added to the problem document (RFC 9457)."""
+
+    def __init__(self, code: str, detail: str, **more: Any) -> None:
+        self.code = code
+        self.status = STATUS[code]
+        self.detail = detail
+        self.more = more
+        super().__init__(detail)

@@ -1,0 +1,354 @@
+"""The files of a release, without a database: what follows from the raw records, and how it is checked.
+
+A release folder holds raw records (`sources.jsonl`, `annotations.jsonl`, `decisions.jsonl`) and what
+can be derived from them: the benchmark files of the format and the figures in `manifest.json`.
+`derive` makes the second from the first; making a release calls it once, verifying calls it again and
+compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import tableqa
+from annotation import agreement
+from tableqa.canonical import canonical
+from tableqa.examples import Context, Turn
+from tableqa.operations import OperationError, from_dict, replay
+from tasks.contract import Accepted, Item, TaskType, task_type
+
+MANIFEST = "manifest.json"
+RAW = ("sources.jsonl", "annotations.jsonl", "decisions.jsonl")
+FORMATS = ("askew", "freb_tqa")
+LAYOUT = 1
+"""The version of this layout; a reader that meets a higher one should stop."""
+
+
+class Difference(Exception):
+    """The first thing in a release that does not hold: which file, which record, what is wrong."""
+
+
+@dataclass
+class Raw:
+    """The raw records of a release folder, indexed."""
+
+    folder: Path
+    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tables: dict[str, tableqa.Table] = field(default_factory=dict)
+    originals: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    derived: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def decisions(self) -> list[dict[str, Any]]:
+        return list(records(self.folder / "decisions.jsonl"))
+
+    @cached_property
+    def annotations(self) -> list[dict[str, Any]]:
+        return list(records(self.folder / "annotations.jsonl"))
+
+    def example(self, source: str, id: str) -> tableqa.Example:
+        """An original or derived example by its source and id, its table replayed from the source table."""
+        key = (source, id)
+        record = self.originals.get(key) or self.derived.get(key)
+        if record is None:
+            raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
+        base = self.tables.get(record["table"])
+        if base is None:
+            raise Difference(f"sources.jsonl: the table {record['table']} of example {id!r} is missing")
+        try:
+            operations = [from_dict(operation) for operation in record.get("operations", [])]
+            table = replay(base, operations) if operations else base
+        except OperationError as error:
+            raise Difference(f"decisions.jsonl: example {id!r} does not replay: {error}") from None
+        more = record.get("more", {})
+        return tableqa.Example(
+            id=id,
+            question=record["question"],
+            table=table,
+            answers=record["answers"],
+            meta=more.get("meta"),
+            program=more.get("program"),
+            context=Context.from_dict(more["context"]) if "context" in more else None,
+            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
+        )
+
+    def item(self, record: Mapping[str, Any]) -> tuple[TaskType, Item]:
+        """The kind and the item of an annotation or decision record."""
+        batch = self.batches.get(record["batch"])
+        if batch is None:
+            raise Difference(f"manifest.json: there is no batch {record['batch']!r}, which a record names")
+        example = self.example(record["source"], record["example"])
+        return task_type(batch["type"]), Item(example=example, variant=batch["variant"], settings=batch["settings"])
+
+
+def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
+    """Read the raw records of a folder. `batches` come from the manifest."""
+    raw = Raw(folder, batches={batch["id"]: dict(batch) for batch in batches})
+    for record in records(folder / "sources.jsonl"):
+        if record["kind"] == "source":
+            raw.sources[record["name"]] = record
+        elif record["kind"] == "table":
+            raw.tables[record["digest"]] = tableqa.Table.from_dict(record["content"])
+        else:
+            raw.originals[record["source"], record["id"]] = record
+    for decision in raw.decisions:
+        for outcome in decision["outcomes"]:
+            if outcome["example"] is not None:
+                raw.derived[decision["source"], outcome["example"]["id"]] = outcome["example"]
+    return raw
+
+
+# -- deriving ---------------------------------------------------------------------------------------
+
+
+def benchmark(raw: Raw, format: str) -> dict[str, list[dict[str, Any]]]:
+    """The records of the benchmark files by path, from the accepted decisions in their order.
+
+    Where several accepted edits of one example land in one file, the second gets the id `ID#2`.
+    """
+    files: dict[str, list[dict[str, Any]]] = {}
+    seen: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for decision in raw.decisions:
+        task, item = raw.item(decision)
+        source = raw.sources[decision["source"]]
+        for outcome in decision["outcomes"]:
+            response = task.restore(outcome["response"]["data"])
+            for exported in task.export(format, item, response, task.perturb(item, response)):
+                path = _path(exported.part, source)
+                same_id = seen.setdefault(path, {}).setdefault(exported.record["id"], [])
+                if exported.record in same_id:
+                    continue
+                same_id.append(exported.record)
+                record = dict(exported.record)
+                if len(same_id) > 1:
+                    record["id"] = f"{record['id']}#{len(same_id)}"
+                files.setdefault(path, []).append(record)
+    return files
+
+
+def figures(raw: Raw) -> list[dict[str, Any]]:
+    """Agreement of every batch from the raw responses: newest revisions, planned places."""
+    found = []
+    for batch in raw.batches.values():
+        task = task_type(batch["type"])
+        rows = [
+            (record["item"], record["annotator"], agreement.stored(task, record["response"]))
+            for record in raw.annotations
+            if record["batch"] == batch["id"] and counts(record)
+        ]
+        found += [{"batch": batch["id"], **figure.to_dict()} for figure in agreement.figures(task, rows)]
+    return found
+
+
+def counts(record: Mapping[str, Any]) -> bool:
+    """Whether an annotation record enters agreement."""
+    return record["newest"] and record["response"] is not None and not record["place"]["added"]
+
+
+def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """JSON Lines in canonical form, UTF-8 with LF."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(canonical(line) + "\n")
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a JSON Lines file; a broken line is named."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError as error:
+                raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
+
+
+def describe(folder: Path) -> dict[str, dict[str, Any]]:
+    """sha256, size in bytes and lines of every file of the folder but the manifest, by path."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != MANIFEST:
+            with path.open("rb") as stream:
+                sha = hashlib.file_digest(stream, "sha256").hexdigest()
+                stream.seek(0)
+                lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
+            name = path.relative_to(folder).as_posix()
+            found[name] = {"sha256": sha, "bytes": path.stat().st_size, "records": lines}
+    return found
+
+
+# -- verifying --------------------------------------------------------------------------------------
+
+
+def verify(folder: Path) -> dict[str, int]:
+    """Recompute everything that a release claims. Returns what was checked; raises `Difference` at the first fault."""
+    manifest = _manifest(folder)
+    _check_files(folder, manifest)
+    raw = load(folder, manifest["batches"])
+    for sha, table in raw.tables.items():
+        if table.digest() != sha:
+            raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
+    by_id = {record["id"]: record for record in raw.annotations}
+    for record in raw.annotations:
+        _check_annotation(raw, record)
+    replayed = sum(_check_decision(raw, decision, by_id) for decision in raw.decisions)
+    _check_benchmark(folder, raw, manifest)
+    _check_figures(raw, manifest)
+    return {
+        "files": len(manifest["files"]),
+        "annotations": len(raw.annotations),
+        "decisions": len(raw.decisions),
+        "replayed": replayed,
+        "figures": len(manifest["agreement"]),
+    }
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise Difference(f"{folder}: there is no {MANIFEST}; this is not a release")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Difference(f"{MANIFEST}: not JSON ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
+        raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")
+    return manifest
+
+
+def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
+    there = describe(folder)
+    for name, claimed in manifest["files"].items():
+        if name not in there:
+            raise Difference(f"{name}: named in the manifest, but not there")
+        if there[name] != claimed:
+            key = next(key for key in ("bytes", "records", "sha256") if there[name][key] != claimed[key])
+            raise Difference(f"{name}: {key} is {there[name][key]}, the manifest says {claimed[key]}")
+    for name in there.keys() - manifest["files"].keys():
+        raise Difference(f"{name}: not named in the manifest")
+    for name in RAW:
+        if name not in there:
+            raise Difference(f"{name}: missing")
+
+
+def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
+    if record["response"] is None:
+        return
+    task, item = raw.item(record)
+    try:
+        again = task.envelope(task.read(record["response"], item), item)
+    except ValueError as error:
+        raise Difference(f"annotations.jsonl: {record['id']}: {error}") from None
+    except Exception as error:
+        raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
+    if canonical(again["data"]) != canonical(record["response"]["data"]):
+        raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
+
+
+def _check_decision(raw: Raw, decision: Mapping[str, Any], annotations: Mapping[str, Mapping[str, Any]]) -> int:
+    where = f"decisions.jsonl: item {decision['item']}"
+    task, item = raw.item(decision)
+    replayed = 0
+    supports = []
+    for outcome in decision["outcomes"]:
+        try:
+            response = task.read(outcome["response"], item)
+        except Exception as error:
+            raise Difference(f"{where}: an outcome breaks its contract: {error}") from None
+        for id in outcome["annotations"]:
+            if id not in annotations or annotations[id]["item"] != decision["item"]:
+                raise Difference(f"{where}: annotation {id} is not one of this item")
+            if annotations[id]["response"] != outcome["response"]:
+                raise Difference(f"{where}: annotation {id} says something else than the outcome it supports")
+        supports.append(set(outcome["annotations"]))
+        perturbed, example = task.perturb(item, response), outcome["example"]
+        if (perturbed is None) != (example is None):
+            raise Difference(f"{where}: the outcome {'makes no' if perturbed is None else 'makes an'} example")
+        if perturbed is None or example is None:
+            continue
+        stored = raw.example(decision["source"], example["id"])
+        for what, is_now, claimed in (
+            ("table", perturbed.example.table.digest(), example["digest"]),
+            ("replayed table", stored.table.digest(), example["digest"]),
+            ("question", perturbed.example.question, example["question"]),
+            ("answers", list(perturbed.example.answers), example["answers"]),
+        ):
+            if is_now != claimed:
+                raise Difference(f"{where}: the {what} of {example['id']} is {is_now!r}, the record says {claimed!r}")
+        replayed += 1
+    if decision["by"] == "resolve":
+        _check_resolution(raw, decision, task, supports, where)
+    return replayed
+
+
+def _check_resolution(
+    raw: Raw, decision: Mapping[str, Any], task: TaskType, supports: list[set[str]], where: str
+) -> None:
+    """What the kind decides from the raw responses must be what was decided."""
+    mine = [r for r in raw.annotations if r["item"] == decision["item"] and r["newest"] and r["response"] is not None]
+    mine.sort(key=lambda record: record["place"]["number"])
+    resolution = task.resolve([task.restore(record["response"]["data"]) for record in mine])
+    if not isinstance(resolution, Accepted):
+        raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
+    again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
+    if again != supports or (not again and resolution.reason != decision["reason"]):
+        raise Difference(f"{where}: the responses decide it otherwise")
+
+
+def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
+    files = benchmark(raw, manifest["format"])
+    for name in manifest["files"].keys() - files.keys() - set(RAW):
+        raise Difference(f"{name}: does not follow from the decisions")
+    for name, lines in files.items():
+        path = folder / name
+        if not path.is_file():
+            raise Difference(f"{name}: follows from the decisions, but is missing")
+        there = path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines, start=1):
+            if number > len(there) or there[number - 1] != canonical(line):
+                raise Difference(f"{name}, line {number}: record {line['id']!r} differs from what the decisions give")
+        if len(there) - 1 != len(lines):
+            raise Difference(f"{name}: {len(there) - 1} records; the decisions give {len(lines)}")
+
+
+def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    again = figures(raw)
+    if len(again) != len(manifest["agreement"]):
+        raise Difference(f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}")
+    for claimed, figure in zip(manifest["agreement"], again, strict=True):
+        for key, value in figure.items():
+            if claimed.get(key) != value:
+                name = f"{figure['statistic']} of {figure['measure']} in batch {figure['batch']}"
+                raise Difference(f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}")
+    _second_opinion(raw, again)
+
+
+def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
+    """The same values from the packages krippendorff and statsmodels, where they have the measure."""
+    from tableqa.agreement import second_opinion
+
+    for figure in again:
+        task = task_type(raw.batches[figure["batch"]]["type"])
+        measure = next(measure for measure in task.measures if measure.name == figure["measure"])
+        rows = [
+            (record["item"], record["annotator"], agreement.stored(task, record["response"]))
+            for record in raw.annotations
+            if record["batch"] == figure["batch"] and counts(record)
+        ]
+        order = measure.order if measure.order and figure["statistic"] == "krippendorff_alpha_ordinal" else None
+        other = second_opinion(agreement.table(measure, rows), figure["statistic"], order=order)
+        if other is not None and (figure["value"] is None or abs(other - figure["value"]) > 2e-6):
+            name = f"{figure['statistic']} in batch {figure['batch']}"
+            raise Difference(f"{MANIFEST}: {name} is {figure['value']!r}; an independent package says {other!r}")
+
+
+def _path(part: str, source: Mapping[str, Any]) -> str:
+    split = source["split"]
+    return part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"]) + ".json"

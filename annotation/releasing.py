@@ -1,0 +1,442 @@
+"""A benchmark out: raw records up to one event, what follows from them, and a manifest.
+
+A release is bounded by a watermark: the last event of the project when it began. Writers that were
+under way then are waited for, so that nothing below the watermark can appear later. From there on
+only immutable rows are read; nothing in the files depends on when, where or under which name the
+release is made, so the same data gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation import events, jobs, release_files
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Example,
+    Guidelines,
+    Item,
+    Job,
+    Membership,
+    Person,
+    Project,
+    Release,
+    Source,
+    StoredTable,
+)
+from annotation.refusals import Refused
+from annotation.release_files import FORMATS
+from tableqa.canonical import canonical, digest
+
+PAGE = 500
+
+
+def make_release(
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person | None,
+    now: datetime,
+    allow_simulated: bool = False,
+    out: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Release:
+    """Write a release to the data folder and, when given, a copy to `out` (absent or empty).
+
+    Making it again under the same name is fine while the data is the same; other data under a name
+    that was used is refused. Raises Refused.
+    """
+    release = plan_release(
+        project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
+    )
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        release.delete()
+        raise Refused("invalid_request", f"{out} exists and is not an empty folder. Name another one.")
+    try:
+        release = write_release(release, progress=progress)
+    except BaseException:
+        Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
+        raise
+    if out is not None:
+        shutil.copytree(folder(release), out, dirs_exist_ok=True)
+    return release
+
+
+def start_release(
+    *, project: Project, name: str, format: str, by: Person, now: datetime, allow_simulated: bool = False
+) -> Release:
+    """Make a release in the background; its job tells how far it is."""
+    with transaction.atomic():
+        release = plan_release(
+            project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
+        )
+        release.job = jobs.enqueue(project=project, kind="release", ids={"release": release.pk}, by=by, now=now)
+        release.save(update_fields=["job"])
+    return release
+
+
+@jobs.kind("release")
+def _run_release(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    release = Release.objects.select_related("project").get(pk=job.ids["release"])
+    release = write_release(release, progress=progress)
+    return {"release": release.public_id}
+
+
+def plan_release(
+    *, project: Project, name: str, format: str, by: Person | None, now: datetime, allow_simulated: bool
+) -> Release:
+    """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
+    if format not in FORMATS:
+        raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    if not name.strip():
+        raise Refused("invalid_request", "A release needs a name.")
+    if not Batch.objects.filter(project=project, opened_at__isnull=False).exists():
+        raise Refused("nothing_to_release", "No batch of this project has been opened yet.")
+    simulated = Assignment.objects.filter(
+        batch__project=project, person__is_simulated=True, annotations__isnull=False
+    ).exists()
+    if simulated and not allow_simulated:
+        raise Refused(
+            "simulated_people",
+            "Simulated people annotated here. Allow them explicitly (--allow-simulated), and do not publish it as data.",
+        )
+    return Release.objects.create(
+        project=project,
+        name=name.strip(),
+        format=format,
+        watermark=_watermark(project),
+        allow_simulated=allow_simulated,
+        made_by=by,
+        made_at=now,
+    )
+
+
+def write_release(
+    release: Release, *, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Release:
+    """Write the files and make the release visible. A release that is ready already is left as it is."""
+    if release.ready_at is not None:
+        return release
+    target = folder(release)
+    part = target.with_name(target.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    manifest = write_files(release, part, progress)
+    whole = digest(manifest)
+    earlier = Release.objects.filter(project=release.project, name=release.name, ready_at__isnull=False).first()
+    if earlier is not None:
+        shutil.rmtree(part)
+        if earlier.digest != whole:
+            raise Refused(
+                "name_taken", f"{release.name} was released before with other contents. Choose another name."
+            )
+        Release.objects.filter(pk=release.pk).delete()
+        return earlier
+    shutil.rmtree(target, ignore_errors=True)
+    part.rename(target)
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            Release.objects.filter(pk=release.pk).update(digest=whole, manifest=manifest, ready_at=now)
+            events.record(
+                project_id=release.project_id,
+                actor=release.made_by,
+                thing="release",
+                thing_id=release.pk,
+                after="ready",
+                now=now,
+            )
+    except IntegrityError:
+        raise Refused("name_taken", f"{release.name} has just been released by somebody else.") from None
+    release.refresh_from_db()
+    return release
+
+
+def folder(release: Release) -> Path:
+    """Where the files of a release lie."""
+    return Path(settings.MEDIA_ROOT) / "releases" / release.public_id
+
+
+def archive(release: Release) -> Path:
+    """The release as one zip, made on first demand; equal bytes for equal contents."""
+    source = folder(release)
+    target = source.with_suffix(".zip")
+    if not target.exists():
+        part = target.with_suffix(".part")
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted(source.rglob("*")):
+                if path.is_file():
+                    entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    packed.writestr(entry, path.read_bytes())
+        part.rename(target)
+    return target
+
+
+# -- the files --------------------------------------------------------------------------------------
+
+
+def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Raw records, derived files and manifest into an empty folder; returns the manifest."""
+    batches = _batches(release)
+    keys = _items(release, batches)
+    steps = 2 * len(keys) + 1
+    release_files.write_records(out / "sources.jsonl", _sources(batches))
+    done = 0
+
+    def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+        nonlocal done
+        for items, line in lines:
+            done += items
+            progress(done, steps)
+            yield line
+
+    release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, keys)))
+    release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, keys)))
+    described = [_batch(release, batch) for batch in batches]
+    raw = release_files.load(out, described)
+    if not raw.decisions and not raw.annotations:
+        raise Refused("nothing_to_release", "There is no annotation to release yet.")
+    for name, lines in release_files.benchmark(raw, release.format).items():
+        release_files.write_records(out / name, lines)
+    manifest = {
+        "layout": release_files.LAYOUT,
+        "format": release.format,
+        "project": release.project.slug,
+        "sources": [record for _, record in sorted(raw.sources.items())],
+        "batches": described,
+        "guidelines": _guidelines(release, batches),
+        "counts": _counts(raw),
+        "agreement": release_files.figures(raw),
+        "files": release_files.describe(out),
+    }
+    text = canonical(manifest)
+    (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+    progress(steps, steps)
+    return manifest
+
+
+def _watermark(project: Project) -> int:
+    """The last event that counts. On PostgreSQL a short lock waits for writers under way: ids are given before commit."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(f"LOCK TABLE {Event._meta.db_table} IN SHARE MODE")
+        return int(Event.objects.filter(project=project).aggregate(last=Max("pk"))["last"] or 0)
+
+
+def _batches(release: Release) -> list[Batch]:
+    opened = Event.objects.filter(
+        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
+    ).values("thing_id")
+    return list(Batch.objects.filter(pk__in=opened).select_related("feeds_from").order_by("pk"))
+
+
+def _batch(release: Release, batch: Batch) -> dict[str, Any]:
+    return {
+        "id": batch.public_id,
+        "name": batch.name,
+        "type": batch.task_type,
+        "version": batch.version,
+        "variant": batch.variant,
+        "settings": batch.settings,
+        "settings_digest": batch.settings_digest,
+        "overlap": batch.overlap,
+        "seed": batch.seed,
+        "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
+    }
+
+
+def _items(release: Release, batches: Sequence[Batch]) -> list[int]:
+    """The items of the batches in the order of release: batch, source, example id."""
+    rows = Item.objects.filter(batch__in=batches).values_list(
+        "batch_id", "example__source__name", "example__external_id", "pk"
+    )
+    return [pk for *_, pk in sorted(rows)]
+
+
+def _sources(batches: Sequence[Batch]) -> Iterator[dict[str, Any]]:
+    """Sources with licence and credit, then their tables, then the original examples that the batches rest on."""
+    used = Example.objects.filter(items__batch__in=batches)
+    by_name: dict[str, dict[str, Any]] = {}
+    for source in Source.objects.filter(examples__in=used).distinct().order_by("name", "pk"):
+        record = by_name.setdefault(
+            source.name,
+            {
+                "kind": "source",
+                "name": source.name,
+                "reader": source.reader,
+                "split": source.split,
+                "licence": source.licence,
+                "citation": source.citation,
+                "url": source.url,
+                "checksums": [],
+            },
+        )
+        record["checksums"].append(source.checksum)
+    yield from by_name.values()
+    tables = StoredTable.objects.filter(examples__in=used).distinct()
+    for digests in _pages(sorted(tables.values_list("digest", flat=True))):
+        for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):
+            yield {"kind": "table", "digest": table.digest, "content": table.content}
+    keys = sorted(set(used.values_list("source__name", "external_id", "pk", "parent_id")))
+    originals = [pk if parent is None else _original(pk) for _, _, pk, parent in keys]
+    for chunk in _pages(list(dict.fromkeys(originals))):
+        found = Example.objects.select_related("source", "stored_table").in_bulk(chunk)
+        for pk in chunk:
+            example = found[pk]
+            yield {
+                "kind": "example",
+                "source": example.source.name,
+                "id": example.external_id,
+                "question": example.question,
+                "answers": example.answers,
+                "table": example.stored_table.digest,
+                "more": example.more,
+            }
+
+
+def _original(pk: int) -> int:
+    example = Example.objects.only("pk", "parent_id").get(pk=pk)
+    while example.parent_id is not None:
+        example = Example.objects.only("pk", "parent_id").get(pk=example.parent_id)
+    return example.pk
+
+
+def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every revision below the watermark, item by item; within an item by pseudonym and revision."""
+    names = _pseudonyms(release.project)
+    for chunk in _pages(keys):
+        found: dict[int, list[Annotation]] = {pk: [] for pk in chunk}
+        rows = Annotation.objects.filter(assignment__item_id__in=chunk, event_id__lte=release.watermark)
+        for annotation in rows.select_related(
+            "assignment__item__example__source",
+            "assignment__batch",
+            "assignment__place",
+            "assignment__person",
+            "guidelines",
+        ):
+            found[annotation.assignment.item_id].append(annotation)
+        for annotations in found.values():
+            newest = {a.assignment_id: a.revision for a in sorted(annotations, key=lambda a: a.revision)}
+            annotations.sort(key=lambda a: (names[a.assignment.person_id], a.revision))
+            for index, annotation in enumerate(annotations):
+                assignment = annotation.assignment
+                yield (
+                    1 if index == 0 else 0,
+                    {
+                        "id": annotation.public_id,
+                        "batch": assignment.batch.public_id,
+                        "item": assignment.item.public_id,
+                        "source": assignment.item.example.source.name,
+                        "example": assignment.item.example.external_id,
+                        "annotator": names[assignment.person_id],
+                        "simulated": assignment.person.is_simulated,
+                        "revision": annotation.revision,
+                        "newest": newest[annotation.assignment_id] == annotation.revision,
+                        "place": {"number": assignment.place.number, "added": assignment.place.added},
+                        "response": annotation.response,
+                        "guidelines": annotation.guidelines.number,
+                        "active_seconds": annotation.active_seconds,
+                        "made_at": annotation.made_at.isoformat(),
+                    },
+                )
+
+
+def _decisions(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    names = _pseudonyms(release.project)
+    for chunk in _pages(keys):
+        rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
+        found = {
+            decision.item_id: decision
+            for decision in rows.select_related("item__example__source", "item__batch").prefetch_related(
+                "outcomes__annotations", "outcomes__example__stored_table", "outcomes__example__parent"
+            )
+        }
+        for pk in chunk:
+            if pk in found:
+                yield 1, _decision(found[pk], names)
+
+
+def _decision(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
+    item = decision.item
+    return {
+        "batch": item.batch.public_id,
+        "item": item.public_id,
+        "source": item.example.source.name,
+        "example": item.example.external_id,
+        "kind": decision.kind,
+        "reason": decision.reason,
+        "note": decision.note,
+        "by": "resolve" if decision.made_by_id is None else names[decision.made_by_id],
+        "made_at": decision.made_at.isoformat(),
+        "outcomes": [
+            {
+                "id": outcome.public_id,
+                "response": outcome.response,
+                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
+                "example": _derived(outcome.example) if outcome.example else None,
+            }
+            for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number)
+        ],
+    }
+
+
+def _derived(example: Example) -> dict[str, Any]:
+    return {
+        "id": example.external_id,
+        "parent": example.parent.external_id if example.parent else None,
+        "perturbation": example.perturbation,
+        "question": example.question,
+        "answers": example.answers,
+        "table": example.stored_table.digest,
+        "operations": example.operations,
+        "digest": example.table_digest,
+        "more": example.more,
+    }
+
+
+def _guidelines(release: Release, batches: Sequence[Batch]) -> list[dict[str, Any]]:
+    """The guidelines that annotations were made under, in full."""
+    under = Annotation.objects.filter(assignment__batch__in=batches, event_id__lte=release.watermark)
+    rows = Guidelines.objects.filter(pk__in=under.values("guidelines")).order_by("task_type", "number")
+    return [{"type": row.task_type, "number": row.number, "text": row.text} for row in rows]
+
+
+def _counts(raw: release_files.Raw) -> dict[str, int]:
+    decisions = raw.decisions
+    return {
+        "annotations": len(raw.annotations),
+        "annotators": len({record["annotator"] for record in raw.annotations}),
+        "simulated_annotators": len({r["annotator"] for r in raw.annotations if r["simulated"]}),
+        "items": len({(record["batch"], record["item"]) for record in raw.annotations}),
+        "accepted": sum(decision["kind"] == "accepted" for decision in decisions),
+        "excluded": sum(decision["kind"] == "excluded" for decision in decisions),
+        "adjudicated": sum(decision["by"] != "resolve" for decision in decisions),
+        "outcomes": sum(len(decision["outcomes"]) for decision in decisions),
+    }
+
+
+def _pseudonyms(project: Project) -> dict[int, str]:
+    return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+
+
+def _pages(keys: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Keys in chunks: pages by key keep no cursor open, which SQLite would answer with 'database is locked'."""
+    for start in range(0, len(keys), PAGE):
+        yield keys[start : start + PAGE]

@@ -1,0 +1,51 @@
+"""Who may do what in a project, as data: the code asks, the docs print. Administrators are site-wide."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+    RESEARCHER = "researcher"
+    MANAGER = "manager"
+
+
+class Permission(StrEnum):
+    ANNOTATE = "annotate"
+    ADJUDICATE = "adjudicate"
+    SEE_PROGRESS = "see_progress"
+    IMPORT = "import"
+    SET_UP = "set_up"
+    INVITE = "invite"
+    RELEASE = "release"
+
+
+PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
+    Role.ANNOTATOR: frozenset({Permission.ANNOTATE}),
+    Role.ADJUDICATOR: frozenset({Permission.ADJUDICATE, Permission.SEE_PROGRESS}),
+    Role.RESEARCHER: frozenset({Permission.SEE_PROGRESS, Permission.RELEASE}),
+    Role.MANAGER: frozenset(
+        {
+            Permission.SEE_PROGRESS,
+            Permission.IMPORT,
+            Permission.SET_UP,
+            Permission.INVITE,
+            Permission.RELEASE,
+        }
+    ),
+}
+
+DESCRIPTIONS: Final[dict[Role, str]] = {
+    Role.ANNOTATOR: "answers the items of open batches",
+    Role.ADJUDICATOR: "decides where annotators differ",
+    Role.RESEARCHER: "reads agreement and makes releases",
+    Role.MANAGER: "imports, opens batches, invites people, makes releases",
+}
+
+
+def permissions(roles: list[str]) -> frozenset[Permission]:
+    """Everything that somebody with these roles may do. An unknown role is an error, not a no."""
+    return frozenset().union(*(PERMISSIONS[Role(role)] for role in roles))

@@ -1,0 +1,8 @@
+"""Django's tasks API, wherever it lives: `django.tasks` from 6.0 on, the package django-tasks on 5.2."""
+
+try:
+    from django.tasks import task
+except ImportError:
+    from django_tasks import task
+
+__all__ = ["task"]

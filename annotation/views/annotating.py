@@ -1,0 +1,243 @@
+"""The annotator's page. With scripts it talks to the API; without them this is a plain form, one item a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import access, annotating, guidance, queue
+from annotation.models import Annotation, Assignment, Batch, Tally
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views.tables import drawn, in_words
+from tableqa.operations import InsertRow, Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
+from tasks.contract import Invalid, Item, Problem, TaskType
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def annotate(request: HttpRequest, public_id: str) -> HttpResponse:
+    """GET shows the next item (or the one named by ?assignment=), POST is the form of a browser without scripts."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    if request.method == "POST":
+        return _act(request, actor, batch)
+    now = timezone.now()
+    try:
+        if wanted := request.GET.get("assignment"):
+            assignment: Assignment | None = annotating.resume(
+                assignment=access.assignment(actor, wanted), now=now
+            )
+        else:
+            assignment = queue.next_assignment(batch=batch, person=actor.person, now=now)
+    except Refused as refused:
+        messages.warning(request, refused.detail)
+        assignment = None
+    if assignment is None:
+        progress = Tally.objects.filter(batch=batch, person=actor.person).first()
+        context = {"batch": batch, "task": batch.task(), "progress": progress}
+        return render(request, "annotating/done.html", context)
+    return _page(request, access.assignment(actor, assignment.public_id))
+
+
+@login_required
+@require_GET
+def my_work(request: HttpRequest) -> HttpResponse:
+    """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
+    actor = access.actor(request)
+    page = Paginator(access.work(actor), 50).get_page(request.GET.get("page"))
+    return render(request, "annotating/my_work.html", {"page": page, "State": Assignment.State})
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Open an item again: a draft whose lease ran out, or a submission that is withdrawn for it."""
+    actor = access.actor(request)
+    assignment = access.assignment(actor, public_id)
+    now = timezone.now()
+    try:
+        if assignment.state == Assignment.State.SUBMITTED and assignment.annotation is not None:
+            annotating.undo(annotation=assignment.annotation, now=now)
+        else:
+            annotating.resume(assignment=assignment, now=now)
+    except Refused as refused:
+        messages.warning(request, refused.detail)
+        return redirect("my_work")
+    return redirect(f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}")
+
+
+# -- the page ---------------------------------------------------------------------------------------
+
+
+def _page(
+    request: HttpRequest,
+    assignment: Assignment,
+    *,
+    problems: Sequence[Problem] = (),
+    data: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    batch = assignment.batch
+    task, item = batch.task(), annotating.plain(assignment)
+    data = _draft_data(assignment) if data is None else data
+    operations = _operations(task, data)
+    try:
+        sheet = drawn(item.example.table, operations)
+    except OperationError as error:
+        problems, operations = [*problems, Problem("operations", error.code, str(error))], []
+        sheet = drawn(item.example.table)
+    last = _last_annotation(batch, assignment.person_id)
+    context = {
+        "batch": batch,
+        "assignment": annotating.payload(assignment),
+        "task": task,
+        "item": item,
+        "data": data,
+        "violations": problems,
+        "table": sheet if "table" in task.shows else None,
+        "changes": in_words(item.example.table, operations),
+        "last_annotation": last.public_id if last else "",
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "guidelines_html": mark_safe(guidance.as_html(guidance.current(batch.project_id, task.key).text)),  # nosec
+    }
+    return render(request, "annotating/annotate.html", context, status=status)
+
+
+def _draft_data(assignment: Assignment) -> dict[str, Any]:
+    draft = getattr(assignment, "draft", None)
+    data = draft.response.get("data") if draft is not None else None
+    return dict(data) if isinstance(data, Mapping) else {}
+
+
+def _operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
+    """The operations of a draft; a draft may hold anything, and what is no operation is not drawn."""
+    name = task.operations_field
+    try:
+        return list(from_list(data.get(name, []))) if name else []
+    except OperationError:
+        return []
+
+
+def _last_annotation(batch: Batch, person_id: int) -> Annotation | None:
+    last = (
+        Assignment.objects.filter(batch=batch, person_id=person_id)
+        .submitted()
+        .select_related("annotation")
+        .order_by("-ended_at")
+        .first()
+    )
+    return last.annotation if last else None
+
+
+# -- the form without scripts -----------------------------------------------------------------------
+
+
+def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpResponse:
+    """One button was pressed. Whatever happens, what was typed is kept as the draft."""
+    action = request.POST.get("action", "")
+    now = timezone.now()
+    here = reverse("annotate", args=[batch.public_id])
+    try:
+        if action == "undo":
+            last = _last_annotation(batch, actor.person.pk)
+            if last is None:
+                messages.info(request, "You have not submitted anything in this batch yet.")
+                return redirect(here)
+            undone = annotating.undo(annotation=last, now=now)
+            return redirect(f"{here}?assignment={undone.public_id}")
+        assignment = access.assignment(actor, request.POST.get("assignment", ""))
+        if action == "skip":
+            reason = request.POST.get("skip_other", "").strip() or request.POST.get("skip_reason", "")
+            annotating.skip(assignment=assignment, reason=reason, now=now)
+            return redirect(here)
+        return _edit(request, assignment, action)
+    except Refused as refused:
+        messages.warning(request, refused.detail)
+        return redirect(here)
+
+
+def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResponse:
+    task, item = assignment.batch.task(), annotating.plain(assignment)
+    now = timezone.now()
+    data = task.form_data(request.POST, _draft_data(assignment))
+    problems: list[Problem] = []
+    if action in EDITS and task.operations_field:
+        try:
+            operations = EDITS[action](request.POST, item, _operations(task, data))
+            data[task.operations_field] = [operation.to_dict() for operation in normalise(operations)]
+        except OperationError as error:
+            problems.append(Problem("operations", error.code, str(error)))
+    response = {
+        "type": task.key,
+        "variant": item.variant,
+        "version": task.version,
+        "base": request.POST.get("base") or item.base,
+        "data": data,
+    }
+    if action == "submit" and not problems:
+        try:
+            annotating.submit(assignment=assignment, response=response, now=now)
+            return redirect("annotate", assignment.batch.public_id)
+        except Invalid as invalid:
+            problems.extend(invalid.problems)
+    draft = getattr(assignment, "draft", None)
+    annotating.save_draft(
+        assignment=assignment, revision=draft.revision if draft else 0, response=response, now=now
+    )
+    if action == "flag":
+        annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
+        messages.success(request, "Your note is kept. The item stays with you.")
+    if not problems:
+        return redirect(
+            f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"
+        )
+    fresh = access.assignment(access.actor(request), assignment.public_id)
+    return _page(request, fresh, problems=problems, data=data, status=422)
+
+
+def _apply(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    table = replay(item.example.table, operations)
+    row, column = post.get("row", ""), post.get("column", "")
+    if row not in table.row_ids or column not in table.column_ids:
+        raise OperationError("unknown_row", "Choose a row and a column of the table.")
+    base = item.example.table
+    known = row in base.row_ids and column in base.column_ids
+    at = (base.row_index(row), base.column_index(column)) if known else None
+    new = post.get("value", "").replace("\r\n", "\n")
+    return [*operations, SetCell(row=row, column=column, at=at, old=table.cell(row, column), new=new)]
+
+
+def _remove_row(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    table = replay(item.example.table, operations)
+    row = post.get("row", "")
+    if row not in table.row_ids:
+        raise OperationError("unknown_row", "Choose a row of the table.")
+    at = item.example.table.row_index(row) if row in item.example.table.row_ids else None
+    return [*operations, RemoveRow(row=row, at=at, old=table.rows[table.row_index(row)])]
+
+
+def _insert_row(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    table = replay(item.example.table, operations)
+    after = post.get("row") if post.get("row") in table.row_ids else None
+    taken = {*table.row_ids, *(getattr(operation, "row", "") for operation in operations)}
+    name = next(name for name in (f"n{number}" for number in range(1, 10_000)) if name not in taken)
+    at = table.row_index(after) + 1 if after else 0
+    return [*operations, InsertRow(row=name, after=after, at=at, cells=("",) * len(table.header))]
+
+
+def _restore(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    return operations[:-1]
+
+
+EDITS = {"apply": _apply, "remove_row": _remove_row, "insert_row": _insert_row, "restore": _restore}

@@ -1,0 +1,274 @@
+"""Every setting of the platform, read from the environment once.
+
+| variable         | meaning                                                                                   |
+|------------------|-------------------------------------------------------------------------------------------|
+| SECRET_KEY       | required; signs sessions and tokens. Settings never invent one                            |
+| DATABASE_URL     | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
+| CONN_MAX_AGE     | seconds a connection to PostgreSQL is kept; default: 600                                  |
+| ASKEW_DATA_DIR   | folder of the database, uploads and releases; default: var/ beside manage.py              |
+| PUBLIC_URL       | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
+| ALLOWED_HOSTS    | further host names to answer to, separated by commas (a load balancer's health check)     |
+| TRUST_PROXY      | true where a proxy in front always sets X-Forwarded-Proto itself                          |
+| HSTS_SECONDS     | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
+| COMPRESS_STATIC  | true in a production build: `collectstatic`, compressed files with the digest in the name |
+| TASKS_BACKEND    | dotted path of the queue's backend; default: the database                                 |
+| LOG_LEVEL        | default INFO                                                                              |
+| DEBUG            | default false, also in the demo                                                           |
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(os.environ.get("ASKEW_DATA_DIR") or BASE_DIR / "var").resolve()
+
+# --- the key -----------------------------------------------------------------------------------------------
+# Read without django-environ, which takes a leading "$" for the name of another variable.
+SECRET_KEY = os.environ.get("SECRET_KEY", "")
+if not SECRET_KEY:
+    raise ImproperlyConfigured(
+        "SECRET_KEY is not set. Askew does not invent one: put a long random string into the environment "
+        '(python3 -c "import secrets; print(secrets.token_urlsafe(50))") and keep it. '
+        "./run demo keeps one for its own data; ./run manage uses that one."
+    )
+DEBUG = env.bool("DEBUG", default=False)
+
+
+# --- where people reach it ---------------------------------------------------------------------------------
+def _public_url(url: str) -> tuple[str, str, str]:
+    """Scheme, host (with port) and path of PUBLIC_URL; the path is "" or like "/askew"."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ImproperlyConfigured(
+            f"PUBLIC_URL is {url!r}; it must be the whole address, such as https://askew.example.org or "
+            "https://example.org/askew."
+        )
+    return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+
+
+PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
+TRUST_PROXY = env.bool("TRUST_PROXY", default=False)
+# Loopback names stay allowed behind a proxy, for health checks on the machine itself.
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+HTTPS = False
+if PUBLIC_URL:
+    _scheme, _host, _path = _public_url(PUBLIC_URL)
+    HTTPS = _scheme == "https"
+    ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
+    CSRF_TRUSTED_ORIGINS = [f"{_scheme}://{_host}"]
+    if _path:
+        # The proxy takes the path off before it passes a request on; here it is put before every link.
+        FORCE_SCRIPT_NAME = _path
+        SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{_path}/"
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if TRUST_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Without the proxy's word every request looks like http, and a redirect to https would never end.
+SECURE_SSL_REDIRECT = HTTPS and TRUST_PROXY
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=30 * 24 * 3600 if HTTPS else 0)
+# Whether sub-domains join, and whether browsers ship the name, is for the owner of the domain to say, not for one site.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# --- the parts ---------------------------------------------------------------------------------------------
+
+
+def _task_type_apps() -> list[str]:
+    """The Django apps of all kinds of annotation: folders of tasks/, and packages that announce one.
+
+    A package outside the repository names its TaskType under the entry-point group `askew.task_types`; the package
+    that holds the named module is the app (`lab.spelling.task:Spelling` and `lab.spelling:Spelling`: `lab.spelling`).
+    """
+    inside = [f"tasks.{path.parent.name}" for path in sorted((BASE_DIR / "tasks").glob("*/task.py"))]
+    outside = [entry.module.removesuffix(".task") for entry in entry_points(group="askew.task_types")]
+    return [*inside, *(app for app in sorted(set(outside)) if app not in inside)]
+
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    *([] if find_spec("django.tasks") else ["django_tasks"]),  # part of Django from 6.0
+    "django_tasks_db",
+    "annotation",
+    "tasks",
+    *_task_type_apps(),
+]
+
+MIDDLEWARE = [
+    "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+ASGI_APPLICATION = "config.asgi.application"
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+
+# --- the database ------------------------------------------------------------------------------------------
+def _database(url: str) -> dict[str, Any]:
+    """Django's settings for one database URL; raises ImproperlyConfigured for anything but SQLite and PostgreSQL."""
+    config: dict[str, Any] = environ.Env.db_url_config(url)
+    engine = config.get("ENGINE", "")
+    if engine == "django.db.backends.sqlite3":
+        # IMMEDIATE: a transaction that will write takes the lock at its start and waits its turn, instead of failing
+        # half-way. FULL: work that was acknowledged survives a power cut.
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+        }
+        config["CONN_MAX_AGE"] = None
+        if config["NAME"] != ":memory:":
+            Path(config["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    elif engine == "django.db.backends.postgresql":
+        host = urlsplit(url).netloc.rpartition("@")[2].rpartition(":")
+        socket_folder = unquote(host[0] or host[2])
+        if socket_folder.startswith(
+            "/"
+        ):  # postgres://user@%2Fvar%2Frun/name, which django-environ reads wrongly
+            config["HOST"] = socket_folder
+        if "host" in config.get("OPTIONS", {}):  # postgres://user@/name?host=/var/run
+            config["HOST"] = config["OPTIONS"].pop("host")
+        config["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=600)
+        config["CONN_HEALTH_CHECKS"] = True
+    else:
+        raise ImproperlyConfigured(
+            "DATABASE_URL must start with sqlite:/// or postgres://; "
+            f"{urlsplit(url).scheme or 'a URL without a scheme'!r} is not supported."
+        )
+    return config
+
+
+DATABASES = {
+    "default": _database(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'askew.sqlite3'}")
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- people ------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "annotation.Person"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "/"
+# The session is in the signed cookie; a person's session_epoch, part of the auth hash, revokes it without a query.
+SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+
+# --- language and time -------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en-gb"
+USE_TZ = True
+TIME_ZONE = "UTC"  # days and weeks are counted in a project's own zone
+
+# --- files -------------------------------------------------------------------------------------------------
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+COMPRESS_STATIC = env.bool("COMPRESS_STATIC", default=False)
+# Compressing takes half a minute: without it the files are served from where they lie, and nothing is collected.
+WHITENOISE_USE_FINDERS = not COMPRESS_STATIC
+STATIC_ROOT = DATA_DIR / "static" if COMPRESS_STATIC else None
+MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if COMPRESS_STATIC
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+FILE_UPLOAD_PERMISSIONS = 0o640
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # bytes of a request besides its files
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import brings its tables along
+
+# --- the programming interface -----------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.ByNewest",
+    "EXCEPTION_HANDLER": "annotation.api.problems.exception_handler",
+    "PAGE_SIZE": 50,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Askew",
+    "DESCRIPTION": "Annotate tables, adjudicate, and release benchmarks whose every number can be recomputed.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- jobs and the log --------------------------------------------------------------------------------------
+TASKS = {"default": {"BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend")}}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {
+            "format": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+            "datefmt": "%Y-%m-%dT%H:%M:%S%z",
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"django": {"handlers": [], "propagate": True}},
+}

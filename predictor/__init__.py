@@ -1,0 +1,1 @@
+"""The room of the model in the loop: one protocol, one client, one server process (docs/architecture.md)."""

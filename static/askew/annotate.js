@@ -1,0 +1,732 @@
+/* <askew-annotate>: the loop of an annotator, item after item, without loading a page.
+
+   It takes over a form that works without it. #assignment holds the item as JSON; [data-show] are filled from it;
+   [data-field] are what a person enters, as data-kind choice, flag, text, lines or operations. While somebody
+   enters something it is saved (draft.js), checked for structure at once (contract.js) and by the server a moment
+   later. Submit, skip, flag and undo go to the API; one further item is always fetched ahead and shown at once. */
+
+import { Problem, send } from "./api.js";
+import { check } from "./contract.js";
+import { Draft, copyOf, same } from "./draft.js";
+import { GRID_KEYS } from "./grid.js";
+import { Keys, writes } from "./keys.js";
+import { count, describe } from "./words.js";
+
+const PING = 30_000; // ms between signs of life
+const ACTIVE = 60_000; // ms after the last key or pointer that somebody still counts as active
+
+class AskewAnnotate extends HTMLElement {
+  #current = null;
+  #waiting = [];
+  #fetching = null;
+  #done = []; // annotations submitted here, newest last
+  #sending = false;
+  #progress = null;
+  #server = null; // violations and answer of the last saved draft
+  #lastActive = Date.now();
+  #lost = false;
+
+  connectedCallback() {
+    const source = document.getElementById("assignment");
+    if (!source || this.form) return;
+    this.form = this.querySelector("form");
+    this.grid = this.querySelector("askew-grid[data-show=table]");
+    this.fields = [...this.form.querySelectorAll("[data-field]")];
+    this.operationsField = this.fields.find((field) => field.dataset.kind === "operations") ?? null;
+    this.draft = new Draft({
+      saving: () => this.#state("Saving…"),
+      saved: (reply, response) => this.#onSaved(reply, response),
+      failing: (problem, seconds) => this.#onFailing(problem, seconds),
+      refused: (problem) => this.#onRefused(problem),
+      stale: (draft) => this.#onStale(draft),
+    });
+    this.keys = new Keys(this, [
+      { name: "submit", key: "Enter", label: "Submit", run: () => this.submit() },
+      { name: "skip", key: "s", label: "Skip this item", run: () => this.#openPanel("skip") },
+      { name: "flag", key: "g", label: "Flag this item", run: () => this.#openPanel("flag") },
+      { name: "undo", key: "u", label: "Undo the last submission", run: () => this.undo() },
+      { name: "table", key: "t", label: "Go to the table", run: () => this.#toTable() },
+      { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
+    ], this.operationsField ? [{ title: "In the table", rows: GRID_KEYS }] : []);
+    this.dataset.ready = ""; // hides what is only for pages without scripts
+    this.#listen();
+    this.#done = recall(this.#store());
+    const last = this.dataset.lastAnnotation;
+    if (last && !this.#done.includes(last)) this.#done.push(last);
+    this.#show(JSON.parse(source.textContent), { first: true });
+    setInterval(() => this.#ping(), PING);
+  }
+
+  // --- one item ----------------------------------------------------------------------------------------------------
+
+  #show(assignment, { first = false, said = "" } = {}) {
+    this.#current = assignment;
+    this.#lost = false;
+    this.#server = null;
+    this.#setProgress(assignment.progress);
+    this.#closePanels();
+    this.#fillShown(assignment.shows);
+    const held = assignment.draft;
+    const empty = this.#blank();
+    const stored = held?.response?.data ?? empty;
+    const copy = copyOf(assignment.id);
+    this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
+    const kept = copy && copy.response?.base === assignment.base && !same(copy.response.data, stored) ? copy : null;
+    const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
+    this.#clearNotices(said);
+    if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
+    this.#state(held ? `Saved ${clock(held.saved_at)}` : "");
+    if (kept && kept.revision === (held?.revision ?? 0)) {
+      this.#notice("Restored what you had entered here before it could be saved.", "note");
+      this.#changed();
+    } else {
+      if (!kept) this.draft.forget();
+      this.#refresh();
+    }
+    if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
+    if (assignment.annotation) {
+      this.#notice("You have submitted this item before. Submitting again replaces it; skipping is no longer possible.", "note");
+    }
+    this.#hidden("assignment", assignment.id);
+    this.#hidden("base", assignment.base);
+    this.#hidden("revision", held?.revision ?? 0);
+    if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
+    this.#announce([said, assignment.shows.question].filter(Boolean).join(" "));
+    this.#fetchAhead();
+  }
+
+  #fillShown(shows) {
+    for (const place of this.querySelectorAll("[data-show]")) {
+      const value = shows[place.dataset.show];
+      place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
+      SHOW[place.dataset.show]?.(place, value);
+    }
+  }
+
+  #focusStart() {
+    if (this.operationsField) this.grid.focusCell();
+    else {
+      const question = this.querySelector("[data-show=question]");
+      question?.focus({ preventScroll: true });
+      scrollTo({ top: 0 });
+    }
+  }
+
+  #toTable() {
+    if (this.grid.editing) this.grid.focusCell();
+    else this.grid.querySelector(".sheet")?.focus();
+  }
+
+  // --- what is entered ---------------------------------------------------------------------------------------------
+
+  #listen() {
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#act(event.submitter?.value ?? "submit");
+    });
+    for (const form of document.querySelectorAll("form[data-action]")) {
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.#act(form.dataset.action);
+      });
+    }
+    this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changed());
+    this.form.addEventListener("change", (event) => {
+      if (event.target.matches("[type=radio], [type=checkbox]")) this.#changed();
+    });
+    this.addEventListener("grid-change", () => this.operationsField && this.#changed());
+    this.addEventListener("grid-submit", () => this.submit());
+    this.addEventListener("grid-leave", () => this.#toActions());
+    this.addEventListener("click", (event) => {
+      const back = event.target.closest("[data-take-back]");
+      if (back) this.grid.takeBack(Number(back.dataset.takeBack));
+      if (event.target.closest("[data-help]")) this.keys.help();
+    });
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const panel of this.querySelectorAll("details[data-panel]")) {
+      panel.addEventListener("toggle", () => panel.open && this.#closePanels(panel));
+    }
+    // What is pressed while a submission is on its way belongs to no item.
+    for (const kind of ["keydown", "beforeinput", "click", "paste"]) {
+      this.addEventListener(kind, (event) => {
+        if (!this.#sending) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      }, { capture: true });
+    }
+    for (const kind of ["keydown", "pointerdown", "input", "wheel"]) {
+      addEventListener(kind, () => this.#active(), { passive: true, capture: true });
+    }
+  }
+
+  #onKey(event) {
+    const panel = event.target.closest("details[data-panel]");
+    if (event.key === "Escape" && panel?.open) {
+      event.preventDefault();
+      panel.open = false;
+      panel.querySelector("summary").focus();
+    } else if (event.key === "Escape" && writes(event.target)) {
+      event.preventDefault();
+      this.#toActions();
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && writes(event.target)) {
+      event.preventDefault();
+      this.#act(panel?.dataset.panel ?? "submit");
+    }
+  }
+
+  #toActions() {
+    this.form.querySelector("button[value=submit]").focus();
+  }
+
+  /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. */
+  choose(inputs) {
+    const groups = inputs.map((input) => input.closest("[data-field]"));
+    const index = Math.max(0, groups.findIndex((group) => !group.querySelector(":checked")));
+    const input = inputs[index];
+    if (input.type === "checkbox") input.checked = !input.checked;
+    else if (input.type === "radio") input.checked = true;
+    else return input.focus();
+    this.#changed();
+    const committing = this.fields.filter((field) => "commit" in field.dataset);
+    if (groups[index] && "commit" in groups[index].dataset && committing.every((field) => field.querySelector(":checked"))) {
+      this.submit();
+    } else if (input.type === "radio") {
+      input.focus();
+    }
+  }
+
+  #collect() {
+    return Object.fromEntries(this.fields.map((field) => [field.dataset.field, COLLECT[field.dataset.kind](field, this.grid)]));
+  }
+
+  #blank() {
+    return Object.fromEntries(this.fields.map((field) => [field.dataset.field, BLANK[field.dataset.kind]]));
+  }
+
+  #fill(data) {
+    let fits = true;
+    const table = this.#current.shows.table;
+    for (const field of this.fields) {
+      const value = data[field.dataset.field] ?? BLANK[field.dataset.kind];
+      if (field.dataset.kind !== "operations") FILL[field.dataset.kind](field, value);
+    }
+    if (table) {
+      const operations = this.operationsField ? data[this.operationsField.dataset.field] ?? [] : [];
+      fits = this.grid.show(table, operations, { edit: Boolean(this.operationsField) });
+    }
+    return fits;
+  }
+
+  #envelope(data) {
+    const { type, variant, version, base } = this.#current;
+    return { type, variant, version, base, data };
+  }
+
+  #changed() {
+    this.#active();
+    this.draft.change(this.#envelope(this.#collect()));
+    this.#refresh();
+  }
+
+  // --- what must hold ----------------------------------------------------------------------------------------------
+
+  #operations() {
+    return this.operationsField ? this.grid.operations : [];
+  }
+
+  #waived() {
+    return this.fields.some((field) => "waives" in field.dataset && COLLECT[field.dataset.kind](field));
+  }
+
+  #structure() {
+    const { contract, shows } = this.#current;
+    if (!contract || !shows.table || this.#waived()) return [];
+    const reason = this.fields.find((field) => field.dataset.field === "reason");
+    return check(contract, shows.table, this.#operations(), reason ? COLLECT.text(reason) : "");
+  }
+
+  /* Say on the page what holds and what does not: structure by what is here now, answers by the last saved draft. */
+  #refresh() {
+    const operations = this.#operations();
+    const waived = this.#waived();
+    const structure = this.#structure();
+    const current = this.#server && same(this.#server.data, this.#collect());
+    const known = new Set(structure.map(({ code }) => code));
+    const further = current && !waived ? this.#server.violations.filter(({ code }) => !known.has(code)) : [];
+    const violations = [...structure, ...further];
+    const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), BLANK[field.dataset.kind]));
+    for (const line of this.querySelectorAll("[data-holds]")) this.#holds(line, violations, waived, current);
+    this.#listViolations(started && !waived ? violations.filter((one) => !this.querySelector(`[data-holds~="${CSS.escape(one.code)}"]`)) : []);
+    this.#listChanges(operations);
+    const limit = this.#current.contract?.at_most;
+    for (const part of this.querySelectorAll("[data-over-limit]")) {
+      part.hidden = !(limit !== null && limit !== undefined && operations.length > limit);
+    }
+    for (const part of this.querySelectorAll("[data-unless-waived]")) part.hidden = waived;
+    for (const place of this.querySelectorAll("[data-answer]")) {
+      const answers = this.#server?.answer?.[place.dataset.answer] ?? (place.dataset.answer === "before" ? this.#current.shows.answers : null);
+      SHOW.answers(place, answers);
+      place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(answers));
+    }
+  }
+
+  #holds(line, violations, waived, current) {
+    const codes = line.dataset.holds.split(" ");
+    const broken = violations.find(({ code }) => codes.includes(code));
+    const asked = "server" in line.dataset;
+    const state = waived ? "waived" : broken ? (broken.level === "warning" ? "look" : "no") : asked && !current ? "open" : "yes";
+    line.dataset.state = state;
+    line.querySelector(".state").textContent = { waived: "not asked", no: "not yet", look: "look again", open: "open", yes: "holds" }[state];
+    const detail = line.querySelector("[data-why]");
+    const words = broken && (broken.level === "warning" || broken.code === "cell_format" || codes.length > 1) ? broken.message : "";
+    if (detail && detail.textContent !== words) detail.textContent = words;
+  }
+
+  #listViolations(violations) {
+    const list = this.querySelector("[data-violations]");
+    if (!list) return;
+    const words = violations.map(({ message, level }) => (level === "warning" ? `Please look again: ${message}` : message));
+    if (same(words, [...list.children].map((item) => item.textContent))) return;
+    list.replaceChildren(...words.map((text) => make("li", { textContent: text })));
+    list.hidden = !words.length;
+  }
+
+  #listChanges(operations) {
+    const list = this.querySelector("[data-changes]");
+    if (!list) return;
+    const table = this.#current.shows.table;
+    const words = operations.map((operation) => describe(operation, table));
+    const limit = this.#current.contract?.at_most;
+    const summary = this.querySelector("[data-changes-count]");
+    if (summary) summary.textContent = limit ? `${operations.length} of ${limit} changes` : count(operations.length, "change");
+    if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
+    list.replaceChildren(...words.map((text, index) => {
+      const item = make("li");
+      const back = make("button", { type: "button", className: "quiet small", textContent: "Take back" });
+      back.dataset.takeBack = index;
+      back.setAttribute("aria-label", `Take back: ${text}`);
+      item.append(make("span", { textContent: text, dir: "auto" }), " ", back);
+      return item;
+    }));
+  }
+
+  // --- drafts ------------------------------------------------------------------------------------------------------
+
+  #onSaved(reply, response) {
+    this.#hidden("revision", reply.revision);
+    this.#state(`Saved ${clock(reply.saved_at)}`);
+    this.#clearNotices("", "connection");
+    if (reply.violations) this.#server = { data: response.data, violations: reply.violations, answer: reply.answer };
+    this.#refresh();
+  }
+
+  #onFailing(problem, seconds) {
+    this.#state(`Not saved: will try again in ${seconds} s`, true);
+    const words = problem.signedOut
+      ? "You are signed out. What you entered is kept in this browser. Sign in again in another tab; saving then goes on here by itself."
+      : `${problem.message} What you entered is kept in this browser and will be saved as soon as it can be.`;
+    this.#notice(words, "problem", "connection");
+  }
+
+  #onRefused(problem) {
+    this.#state("Not saved", true);
+    if (PLACE_GONE.has(problem.code)) this.#lose(problem);
+    else this.#notice(`${problem.message} What you entered is still here and kept in this browser.`, "problem", "connection");
+  }
+
+  #onStale(draft) {
+    this.#state("Not saved: this item was changed elsewhere", true);
+    this.#choose(this.#envelope(this.#collect()), draft);
+  }
+
+  /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
+  #choose(mine, draft) {
+    const dialog = make("dialog", { className: "choice" });
+    dialog.setAttribute("aria-labelledby", "choice-title");
+    dialog.append(
+      make("h2", { id: "choice-title", textContent: "Two versions of your work" }),
+      make("p", { textContent: `This item was also changed in another window, saved ${clock(draft?.saved_at)}. Which one shall stay?` }),
+    );
+    const sides = make("div", { className: "sides" });
+    const side = (title, response, pick) => {
+      const part = make("section");
+      const button = make("button", { type: "button", textContent: title });
+      button.addEventListener("click", () => {
+        dialog.close();
+        dialog.remove();
+        pick();
+      });
+      const list = make("ul");
+      list.append(...this.#inWords(response?.data ?? {}).map((text) => make("li", { textContent: text, dir: "auto" })));
+      part.append(list, button);
+      sides.append(part);
+    };
+    side("Keep what is on this page", mine, () => {
+      this.#fill(mine.data);
+      this.draft.rebase(draft, mine);
+      this.#refresh();
+    });
+    side("Take the other version", draft?.response, () => {
+      this.#fill(draft.response.data);
+      this.draft.rebase(draft);
+      this.#state(`Saved ${clock(draft.saved_at)}`);
+      this.#refresh();
+    });
+    dialog.append(sides);
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  #inWords(data) {
+    const words = this.fields.flatMap((field) => {
+      const value = data[field.dataset.field];
+      if (empty(value) || value === false) return [];
+      if (field.dataset.kind === "operations") return value.map((operation) => describe(operation, this.#current.shows.table));
+      const label = field.dataset.label ?? field.dataset.field;
+      return [value === true ? label : `${label}: ${Array.isArray(value) ? value.join(" | ") : value}`];
+    });
+    return words.length ? words : ["Nothing entered"];
+  }
+
+  // --- acting ------------------------------------------------------------------------------------------------------
+
+  #act(action) {
+    if (action === "submit") this.submit();
+    else if (action === "skip") this.skip();
+    else if (action === "flag") this.flag();
+    else if (action === "undo") this.undo();
+  }
+
+  async submit() {
+    if (this.#sending || this.#lost) return;
+    const blocking = this.#structure().filter(({ level }) => level !== "warning");
+    const missing = this.fields.find((field) => "required" in field.dataset && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
+    if (blocking.length || missing) {
+      const words = [...blocking.map(({ message }) => message), ...(missing ? [missing.dataset.required] : [])];
+      this.#notice(`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
+      if (!blocking.length) this.#focusField(missing);
+      return;
+    }
+    const response = this.#envelope(this.#collect());
+    await this.#leave("submit", { response }, (answer) => {
+      this.#done.push(answer.annotation.id);
+      remember(this.#store(), this.#done);
+      this.#advance("Submitted.", answer.next, 1);
+    });
+  }
+
+  async skip() {
+    const chosen = new FormData(document.querySelector("form[data-action=skip]"));
+    const reason = String(chosen.get("skip_other") ?? "").trim() || String(chosen.get("skip_reason") ?? "");
+    if (!reason) {
+      this.#notice("Say why you skip this item: choose a reason or write one.", "problem", "submit");
+      return;
+    }
+    await this.#leave("skip", { reason }, (answer) => this.#advance("Skipped.", answer?.next, 0));
+  }
+
+  async flag() {
+    const field = this.form.elements.flag_note;
+    const note = field.value.trim();
+    if (!note) {
+      this.#notice("Write what should be looked at.", "problem", "submit");
+      return;
+    }
+    await this.#guard(async () => {
+      await send("POST", this.#url("flag"), { note });
+      field.value = "";
+      this.#closePanels();
+      this.#notice("Flagged. Your note is with the managers of this project; the item stays with you.", "note", "submit");
+      this.#toActions();
+    });
+  }
+
+  async undo() {
+    const last = this.#done.at(-1);
+    if (!last) {
+      this.#notice("There is no submission of this batch to undo.", "note", "submit");
+      return;
+    }
+    await this.#guard(async () => {
+      await this.draft.flush();
+      const assignment = await send("POST", `${this.dataset.api}annotations/${last}/undo/`, {});
+      this.#done.pop();
+      remember(this.#store(), this.#done);
+      if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
+      this.draft.close();
+      this.#show(assignment, { said: "Undone: this is your last submission again." });
+    }, (problem) => {
+      if (problem.code === "decided" || problem.status === 404) {
+        this.#done.pop();
+        remember(this.#store(), this.#done);
+      }
+    });
+  }
+
+  /* The item on screen as it would come from the server now, so that it can wait and come back. */
+  #asItStands() {
+    const draft = this.draft.revision
+      ? { revision: this.draft.revision, response: this.#envelope(this.#collect()), saved_at: new Date().toISOString() }
+      : this.#current.draft;
+    return { ...this.#current, draft };
+  }
+
+  /* Send what ends an item, once, and only when no draft is on its way. */
+  async #leave(action, body, then) {
+    await this.#guard(async () => {
+      await this.draft.settle();
+      await this.#fetching;
+      const holding = this.#waiting.map(({ id }) => id);
+      const answer = await send("POST", this.#url(action), { ...body, next: true, holding });
+      this.draft.close();
+      this.draft.forget();
+      then(answer);
+    }, (problem) => {
+      if (problem.code === "invalid_response") this.#onInvalid(problem);
+      else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
+      else return false;
+      return true;
+    });
+  }
+
+  async #guard(work, handled = () => false) {
+    if (this.#sending) return;
+    this.#sending = true;
+    this.form.setAttribute("aria-busy", "true");
+    this.#clearNotices("", "submit");
+    try {
+      await work();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (!handled(problem)) this.#say(problem);
+    } finally {
+      this.#sending = false;
+      this.form.removeAttribute("aria-busy");
+    }
+  }
+
+  #say(problem) {
+    const words = problem.signedOut
+      ? "You are signed out. What you entered is kept in this browser: sign in again in another tab, then try once more."
+      : problem.passing
+        ? `${problem.message} Nothing is lost: try again in a moment.`
+        : problem.message;
+    this.#notice(words, "problem", "submit");
+  }
+
+  #onInvalid(problem) {
+    const violations = problem.body.violations ?? [];
+    this.#server = { data: this.#collect(), violations, answer: this.#server?.answer };
+    this.#refresh();
+    const blocking = violations.filter(({ level }) => level !== "warning");
+    this.#notice(`Not submitted yet. ${(blocking.length ? blocking : [problem]).map(({ message }) => message).join(" ")}`, "problem", "submit");
+    const name = String(blocking[0]?.path ?? "").split(/[./]/).find((part) => this.fields.some((field) => field.dataset.field === part));
+    const field = this.fields.find((one) => one.dataset.field === name);
+    if (field && field !== this.operationsField) this.#focusField(field);
+  }
+
+  #focusField(field) {
+    const input = field.matches("input, textarea, select") ? field : field.querySelector("input, textarea, select");
+    input?.focus();
+  }
+
+  /* The place was given to somebody else, or the batch or item was closed: what was entered stays a draft. */
+  #lose(problem) {
+    this.draft.close();
+    this.#lost = true;
+    this.#state("Not saved", true);
+    this.#notice(`${LOST[problem.code] ?? problem.message} What you entered is kept under “My work”.`, "problem", "submit", () => this.#advance("", null, 0), "Go on to the next item");
+  }
+
+  // --- the next item -----------------------------------------------------------------------------------------------
+
+  #advance(said, next, submitted) {
+    this.#setProgress({ ...this.#progress, submitted: this.#progress.submitted + submitted });
+    if (next && !this.#waiting.some(({ id }) => id === next.id)) this.#waiting.push(next);
+    const ahead = this.#waiting.shift();
+    if (ahead) {
+      // A waiting item was counted when it was fetched; what was submitted since is known here.
+      const counted = next?.progress ?? { ...ahead.progress, submitted: this.#progress.submitted };
+      this.#show({ ...ahead, progress: counted }, { said });
+    } else {
+      location.assign(this.dataset.done || location.href);
+    }
+  }
+
+  #fetchAhead() {
+    if (this.#waiting.length || this.#fetching) return;
+    const holding = [this.#current.id];
+    this.#fetching = send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding })
+      .then((assignment) => {
+        if (assignment && assignment.id !== this.#current.id) this.#waiting.push(assignment);
+      })
+      .catch(() => {}) // the next submit asks again
+      .finally(() => { this.#fetching = null; });
+  }
+
+  // --- the lease ---------------------------------------------------------------------------------------------------
+
+  #active() {
+    const away = Date.now() - this.#lastActive;
+    this.#lastActive = Date.now();
+    if (away > PING) this.#ping();
+  }
+
+  async #ping() {
+    const idle = Date.now() - this.#lastActive > ACTIVE;
+    if (idle || document.visibilityState === "hidden" || this.#lost || this.#sending) return;
+    const { id } = this.#current;
+    try {
+      const reply = await send("POST", this.#url("ping"), {});
+      if (id === this.#current.id && reply?.lease) this.#current = { ...this.#current, lease: reply.lease };
+    } catch (problem) {
+      if (id === this.#current.id && PLACE_GONE.has(problem.code)) this.#lose(problem);
+    }
+  }
+
+  // --- saying things -----------------------------------------------------------------------------------------------
+
+  #state(words, bad = false) {
+    const place = document.querySelector("[data-saved]");
+    place.textContent = words;
+    place.classList.toggle("bad", bad);
+  }
+
+  #setProgress(progress) {
+    this.#progress = progress;
+    const bar = document.querySelector("[data-progress]");
+    const text = document.querySelector("[data-progress-text]");
+    if (bar) {
+      bar.max = Math.max(1, progress.total);
+      bar.value = progress.submitted;
+    }
+    if (text) text.textContent = `${progress.submitted} of ${progress.total}`;
+  }
+
+  #announce(words) {
+    const place = this.querySelector("[data-announce]");
+    place.textContent = "";
+    place.textContent = words;
+  }
+
+  #notice(words, kind = "problem", topic = "item", act = null, label = "") {
+    const place = this.querySelector("[data-notices]");
+    const present = place.querySelector(`[data-topic="${topic}"]`);
+    if (present?.firstChild.textContent === words) return;
+    present?.remove();
+    const notice = make("p", { className: `notice ${kind}` });
+    notice.dataset.topic = topic;
+    notice.append(make("span", { textContent: words }));
+    if (act) {
+      const button = make("button", { type: "button", className: "quiet", textContent: label });
+      button.addEventListener("click", act);
+      notice.append(" ", button);
+    }
+    place.append(notice);
+  }
+
+  #clearNotices(_said = "", topic = null) {
+    for (const notice of this.querySelectorAll("[data-notices] .notice")) {
+      if (!topic || notice.dataset.topic === topic) notice.remove();
+    }
+  }
+
+  #openPanel(name) {
+    const panel = this.querySelector(`details[data-panel=${name}]`);
+    if (!panel) return;
+    panel.open = true;
+    (panel.querySelector("input:checked, textarea, input") ?? panel).focus();
+  }
+
+  #closePanels(except = null) {
+    for (const panel of this.querySelectorAll("details[data-panel][open]")) if (panel !== except) panel.open = false;
+  }
+
+  #hidden(name, value) {
+    for (const input of document.querySelectorAll(`input[type=hidden][name=${name}]`)) input.value = value;
+  }
+
+  #url(action) {
+    return `${this.dataset.api}assignments/${this.#current.id}/${action}/`;
+  }
+
+  #store() {
+    return `askew:done:${this.dataset.batch}`;
+  }
+}
+
+const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "lease_lost"]);
+const LOST = {
+  place_taken: "You were away for a while, and this item has been given to somebody else.",
+  batch_closed: "This batch has been closed.",
+  decided: "This item has been decided already.",
+};
+
+// --- kinds of fields: how to read, write and empty them ------------------------------------------------------------
+
+const inputOf = (field) => (field.matches("input, textarea") ? field : field.querySelector("input, textarea"));
+
+const COLLECT = {
+  choice: (field) => field.querySelector("input:checked")?.value ?? "",
+  flag: (field) => inputOf(field).checked,
+  text: (field) => inputOf(field).value,
+  lines: (field) => inputOf(field).value.split("\n").map((line) => line.trim()).filter(Boolean),
+  operations: (_, grid) => grid.operations,
+};
+
+const FILL = {
+  choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === value; }),
+  flag: (field, value) => { inputOf(field).checked = value; },
+  text: (field, value) => { inputOf(field).value = value; },
+  lines: (field, value) => { inputOf(field).value = value.join("\n"); },
+};
+
+const BLANK = { choice: "", flag: false, text: "", lines: [], operations: [] };
+
+// --- what an item shows: always as text ----------------------------------------------------------------------------
+
+const SHOW = {
+  question: (place, text) => { place.textContent = text ?? ""; },
+  answers: (place, answers) => {
+    place.replaceChildren(...(answers ?? []).map((text) => make("li", { textContent: text, dir: "auto" })));
+  },
+  context: (place, context) => {
+    const facts = [["Unit", context?.unit], ["Scale", context?.scale]].filter(([, value]) => value);
+    place.replaceChildren(
+      ...(context?.text ?? "").split("\n\n").filter(Boolean).map((text) => make("p", { textContent: text, dir: "auto" })),
+      ...facts.map(([name, value]) => make("p", { className: "soft", textContent: `${name}: ${value}` })),
+    );
+  },
+  history: (place, turns) => {
+    place.replaceChildren(...(turns ?? []).map(({ question, answers }) => {
+      const item = make("li", { dir: "auto", textContent: question });
+      item.append(" ", make("span", { className: "soft", textContent: answers.join(" | ") }));
+      return item;
+    }));
+  },
+};
+
+const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
+
+function clock(moment) {
+  return moment ? new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) : "";
+}
+
+function recall(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(key, list) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(list.slice(-50)));
+  } catch { /* then a reload forgets which submission was the last */ }
+}
+
+const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
+
+customElements.define("askew-annotate", AskewAnnotate);

@@ -1,0 +1,118 @@
+/* Whether an edit keeps its contract, as far as the table alone tells: the browser's half of tableqa/contracts.py, run
+   on the same vectors (tests/vectors/contracts.json). Answers are for the server. Same codes, same order. */
+
+import { sameFormat } from "./cells.js";
+import { OperationError, equal, normalise, replay, withIds } from "./operations.js";
+import { count, strip } from "./words.js";
+
+const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];
+
+/* [{code, message, level}]: what `contract` does not allow of `operations` on `table`. */
+export function check(contract, table, operations, reason = "") {
+  const base = withIds(table);
+  let edited;
+  let net;
+  try {
+    edited = replay(base, operations);
+    net = normalise(operations, base);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    return [violation(error.code, `${error.message}.`)];
+  }
+  const violations = [];
+  if (contract.table === "differs" && equal(edited.header, base.header) && equal(edited.rows, base.rows)) {
+    violations.push(violation("table_unchanged", "The table is the original one. Change something."));
+  }
+  if (contract.allowed) violations.push(...allowed(contract.allowed, base, edited, net));
+  const limit = contract.at_most ?? null;
+  if (limit !== null && net.length > limit && !(contract.more_with_reason && strip(reason))) {
+    const way = contract.more_with_reason ? " Take some back, or say why more are needed." : "";
+    violations.push(violation("too_many_operations", `There are ${net.length} changes; at most ${limit} are allowed.${way}`));
+  }
+  for (const [row, column] of contract.protected ?? []) violations.push(...protectedCell(base, edited, row, column));
+  const format = contract.cell_format ?? "warn";
+  if (format !== "ignore") violations.push(...formats(base, edited, net, format === "require" ? "error" : "warning"));
+  return violations;
+}
+
+const violation = (code, message, level = "error") => ({ code, message, level });
+
+function allowed(names, base, edited, net) {
+  const violations = Object.keys(SPOKEN)
+    .filter((name) => !names.includes(name) && net.some(({ op }) => op === name))
+    .map((name) => violation("operation_not_allowed", `${SPOKEN[name]} is not allowed here.`));
+  const before = shape(base);
+  const after = shape(edited);
+  if (before !== after && !SHAPE_CHANGING.some((name) => names.includes(name))) {
+    violations.push(violation("shape_changed", `The table had ${before} and has ${after} now. Its shape must stay.`));
+  }
+  return violations;
+}
+
+const shape = ({ rows, header }) => `${count(rows.length, "row")} and ${count(header.length, "column")}`;
+
+const SPOKEN = {
+  set_cell: "Changing a cell",
+  remove_row: "Removing a row",
+  insert_row: "Adding a row",
+  move_row: "Moving a row",
+  rename_header: "Renaming a column",
+  remove_column: "Removing a column",
+  insert_column: "Adding a column",
+  move_column: "Moving a column",
+  split_column: "Splitting a column",
+  transpose: "Exchanging rows and columns",
+  mask_cells: "Masking cells",
+};
+
+function protectedCell(base, edited, row, column) {
+  const before = cell(base, row, column);
+  const after = cell(edited, row, column);
+  if (before === null || before === after) return [];
+  const place = base.column_ids.includes(column) ? `column ${base.column_ids.indexOf(column) + 1}` : column;
+  const name = row === base.header_id ? `in the header, ${place}` : `in row ${base.row_ids.indexOf(row) + 1}, ${place}`;
+  const what = after === null ? "has been removed" : "has been changed";
+  return [violation("protected_cell", `The protected cell ${name} ${what}. Take that back.`)];
+}
+
+/* The text of a cell; after a transposition the same cell stands at (column, row). */
+function cell(table, row, column) {
+  for (const [first, second] of [[row, column], [column, row]]) {
+    const place = table.column_ids.indexOf(second);
+    if (place < 0) continue;
+    if (first === table.header_id) return table.header[place];
+    const line = table.row_ids.indexOf(first);
+    if (line >= 0) return table.rows[line][place];
+  }
+  return null;
+}
+
+function formats(base, edited, net, level) {
+  if (base.header_id !== edited.header_id) return []; // transposed: columns are rows, and no column has a format
+  const columns = edited.column_ids.filter((id) => base.column_ids.includes(id));
+  const violations = [];
+  const look = (row, column, old, text) => {
+    const place = base.column_ids.indexOf(column);
+    const others = base.rows.map((cells) => cells[place]);
+    if (sameFormat(old, text, others)) return;
+    const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
+    violations.push(violation("cell_format", `${where}: ${quoted(text)} is not written like ${model(old, others)}.`, level));
+  };
+  for (const operation of net) {
+    if (!edited.row_ids.includes(operation.row)) continue;
+    if (operation.op === "set_cell" && columns.includes(operation.column)) {
+      look(operation.row, operation.column, operation.old, operation.new);
+    } else if (operation.op === "insert_row") {
+      const cells = edited.rows[edited.row_ids.indexOf(operation.row)];
+      for (const column of columns) look(operation.row, column, null, cells[edited.column_ids.indexOf(column)]);
+    }
+  }
+  return violations;
+}
+
+const model = (old, others) => quoted(old || (others.find((text) => strip(text)) ?? "the others in its column"));
+
+function quoted(text) {
+  const characters = [...text];
+  return `“${characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`}”`;
+}

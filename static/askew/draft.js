@@ -1,0 +1,190 @@
+/* Keeps what a person enters: at once in this browser, 300 ms after the last key on the server.
+
+   One Draft serves one page; `open` starts it on an assignment. A copy in localStorage is written with every change
+   and goes only when the server has confirmed the same content, so neither a dead server nor a closed lid loses a key.
+   The page hears of everything through the handlers: saving(), saved(reply), failing(problem, seconds),
+   refused(problem), stale(draft of the server). */
+
+import { Problem, send } from "./api.js";
+
+const PAUSE = 300; // ms after the last key
+const BACK_OFF = [1, 2, 4, 8, 15, 30]; // seconds
+const KEPT = 30; // days that a forgotten copy stays in this browser
+const PREFIX = "askew:draft:";
+const KEEPALIVE_LIMIT = 60_000; // bytes a browser lets a request carry after its page has gone
+
+export class Draft {
+  #url = "";
+  #id = null;
+  #revision = 0;
+  #wanted = null;
+  #confirmed = null;
+  #timer = null;
+  #flight = null;
+  #failures = 0;
+  #stopped = true;
+
+  constructor(handlers) {
+    this.handlers = handlers;
+    addEventListener("online", () => this.#failures && this.flush());
+    addEventListener("pagehide", () => this.#leave());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && this.#leave());
+    sweep();
+  }
+
+  get revision() {
+    return this.#revision;
+  }
+
+  get unsaved() {
+    return this.#wanted !== null && !same(this.#wanted, this.#confirmed);
+  }
+
+  /* Begin with what the server holds: its revision (0 without a draft) and response (or null). */
+  open(id, url, revision, response) {
+    this.close();
+    this.#id = id;
+    this.#url = url;
+    this.#revision = revision;
+    this.#confirmed = response;
+    this.#wanted = null;
+    this.#failures = 0;
+    this.#stopped = false;
+  }
+
+  /* Called with the whole response at every change. */
+  change(response) {
+    if (this.#stopped) return;
+    this.#wanted = response;
+    keepCopy(this.#id, { revision: this.#revision, response, at: Date.now() });
+    if (this.#failures) return; // the next try is planned and will take the newest
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.flush(), PAUSE);
+  }
+
+  /* Save now what is not saved. Resolves to true when the server has everything. */
+  async flush() {
+    clearTimeout(this.#timer);
+    while (this.#flight) await this.#flight;
+    if (this.#stopped || !this.unsaved) return !this.unsaved;
+    this.#flight = this.#put(this.#id, this.#wanted);
+    try {
+      await this.#flight;
+    } finally {
+      this.#flight = null;
+    }
+    if (!this.#failures && !this.#stopped && this.unsaved) this.change(this.#wanted);
+    return !this.unsaved;
+  }
+
+  /* Wait for a request that is under way, so that nothing overtakes it; plan no further one. */
+  async settle() {
+    clearTimeout(this.#timer);
+    await Promise.race([this.#flight, new Promise((resolve) => setTimeout(resolve, 3000))]);
+  }
+
+  /* Go on from the server's newer draft: with what is here (`response`) or, without it, with the server's. */
+  rebase(draft, response = null) {
+    this.#revision = draft.revision;
+    this.#confirmed = draft.response;
+    this.#stopped = false;
+    this.#failures = 0;
+    if (response) this.change(response);
+    else this.forget();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#stopped = true;
+  }
+
+  /* The assignment is done: its copy in this browser goes. */
+  forget(id = this.#id) {
+    try {
+      localStorage.removeItem(PREFIX + id);
+    } catch { /* a browser that stores nothing has nothing to forget */ }
+  }
+
+  async #put(id, response) {
+    this.handlers.saving();
+    try {
+      const reply = await send("PUT", this.#url, { revision: this.#revision, response });
+      if (id !== this.#id) return;
+      this.#failures = 0;
+      this.#revision = reply.revision;
+      this.#confirmed = response;
+      if (same(this.#wanted, response)) this.forget(id);
+      else keepCopy(id, { revision: reply.revision, response: this.#wanted, at: Date.now() });
+      this.handlers.saved(reply, response);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (id === this.#id) this.#failed(problem);
+    }
+  }
+
+  #failed(problem) {
+    const newer = problem.code === "stale_draft" ? problem.body.draft : null;
+    if (newer && same(newer.response, this.#wanted)) { // our own last request, whose answer never arrived
+      this.rebase(newer);
+      this.handlers.saved({ ...newer, violations: null }, newer.response);
+    } else if (newer) {
+      this.#stopped = true;
+      this.handlers.stale(newer);
+    } else if (problem.passing) {
+      const seconds = BACK_OFF[Math.min(this.#failures, BACK_OFF.length - 1)];
+      this.#failures += 1;
+      this.#timer = setTimeout(() => this.flush(), seconds * 1000);
+      this.handlers.failing(problem, seconds);
+    } else {
+      this.handlers.refused(problem);
+      if (problem.status === 409) this.#stopped = true;
+    }
+  }
+
+  /* The page may be gone in a moment: one last request that may outlive it. The copy stays until confirmed. */
+  #leave() {
+    if (this.#stopped || this.#flight || !this.unsaved) return;
+    const body = { revision: this.#revision, response: this.#wanted };
+    const keepalive = JSON.stringify(body).length < KEEPALIVE_LIMIT;
+    if (document.visibilityState === "hidden") this.flush();
+    else send("PUT", this.#url, body, { keepalive }).catch(() => {});
+  }
+}
+
+/* The copy that this browser kept of an assignment's response, or null. */
+export function copyOf(id) {
+  try {
+    return JSON.parse(localStorage.getItem(PREFIX + id));
+  } catch {
+    return null;
+  }
+}
+
+function keepCopy(id, copy) {
+  try {
+    localStorage.setItem(PREFIX + id, JSON.stringify(copy));
+  } catch { /* full or forbidden: the server's copy has to do */ }
+}
+
+function sweep() {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (!key.startsWith(PREFIX)) continue;
+      const { at } = JSON.parse(localStorage.getItem(key)) ?? {};
+      if (!(Date.now() - at < KEPT * 86_400_000)) localStorage.removeItem(key);
+    }
+  } catch { /* as above */ }
+}
+
+/* Equal as JSON, whatever the order of keys: a database may sort them. */
+export function same(one, other) {
+  return sorted(one) === sorted(other);
+}
+
+function sorted(value) {
+  return JSON.stringify(value, (_, part) => (
+    part && typeof part === "object" && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part
+  ));
+}

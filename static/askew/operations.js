@@ -1,0 +1,396 @@
+/* Edit operations on a table whose rows and columns have ids: the browser's half of tableqa/operations.
+
+   A table is {header, rows, header_rows?, row_ids?, column_ids?, header_id?}, its cells texts; ids default to r0, r1,
+   ... and c0, c1, ... and h. An operation is the JSON of the published form, e.g. {op: "set_cell", row, column, at,
+   old, new}. Replaying never changes a table; rows that no operation touches are shared with the base, so `===` tells
+   what was touched. Nothing here touches the page. */
+
+export class OperationError extends Error {
+  constructor(code, message, index = null) {
+    super(message);
+    this.name = "OperationError";
+    this.code = code;
+    this.index = index;
+  }
+}
+
+/* The table with every id spelt out. */
+export function withIds(table) {
+  return {
+    ...table,
+    header_rows: table.header_rows ?? [],
+    row_ids: table.row_ids ?? table.rows.map((_, index) => `r${index}`),
+    column_ids: table.column_ids ?? table.header.map((_, index) => `c${index}`),
+    header_id: table.header_id ?? "h",
+  };
+}
+
+/* The table that `operations`, done in order, make of `table`. Throws OperationError where one does not fit. */
+export function replay(table, operations) {
+  const sheet = new Sheet(withIds(table));
+  operations.forEach((operation, index) => sheet.act(operation, index));
+  return sheet.table();
+}
+
+/* The net operations, in a fixed order: what `operations` come to on `table` without what was done and undone. */
+export function normalise(operations, table) {
+  const result = [];
+  let begin = withIds(table);
+  let created = [];
+  const sheet = new Sheet(begin);
+  operations.forEach((operation, index) => {
+    const whole = WHOLE.has(operation?.op);
+    if (whole) result.push(...difference(begin, sheet.table(), created));
+    sheet.act(operation, index);
+    if (whole) {
+      result.push(operation);
+      begin = sheet.table();
+      created = [];
+    } else if (operation.op === "insert_row") created.push(operation.row);
+    else if (operation.op === "insert_column") created.push(operation.column);
+  });
+  return [...result, ...difference(begin, sheet.table(), created)];
+}
+
+const WHOLE = new Set(["split_column", "transpose", "mask_cells"]); // say more than the cells they change
+
+// --- replaying ---------------------------------------------------------------------------------------------------
+
+class Sheet {
+  constructor(table) {
+    this.source = table;
+    this.above = table.header_rows;
+    this.header = table.header;
+    this.headerId = table.header_id;
+    this.columns = table.column_ids;
+    this.order = table.row_ids;
+    this.rows = new Map(table.row_ids.map((id, index) => [id, table.rows[index]]));
+  }
+
+  table() {
+    return {
+      ...this.source,
+      header: this.header,
+      rows: this.order.map((id) => this.rows.get(id)),
+      header_rows: this.above,
+      row_ids: this.order,
+      column_ids: this.columns,
+      header_id: this.headerId,
+    };
+  }
+
+  act(operation, index) {
+    const act = Object.hasOwn(ACTS, String(operation?.op)) ? ACTS[operation.op] : null;
+    try {
+      if (!act) throw new OperationError("bad_operation", `there is no operation ${operation?.op}`);
+      act(this, operation);
+    } catch (error) {
+      if (error instanceof OperationError) throw new OperationError(error.code, `operation ${index + 1}: ${error.message}`, index);
+      throw new OperationError("bad_operation", `operation ${index + 1}: it is not well formed`, index);
+    }
+  }
+
+  row(id) {
+    if (id === this.headerId) throw new OperationError("bad_operation", `${id} is the header row; use rename_header for its names`);
+    if (!this.rows.has(id)) throw new OperationError("unknown_row", `there is no row ${id}`);
+    return this.rows.get(id);
+  }
+
+  column(id) {
+    const place = this.columns.indexOf(id);
+    if (place < 0) throw new OperationError("unknown_column", `there is no column ${id}`);
+    return place;
+  }
+
+  write(id, place, text) {
+    this.rows.set(id, this.rows.get(id).with(place, text));
+  }
+
+  newRow(id) {
+    const taken = this.rows.has(id) || id === this.headerId || this.above.some((_, index) => id === `h${index}`);
+    if (taken) throw new OperationError("duplicate_id", `there is a row ${id} already`);
+  }
+
+  newColumn(id) {
+    if (this.columns.includes(id)) throw new OperationError("duplicate_id", `there is a column ${id} already`);
+  }
+
+  putRow(id, after) {
+    if (after !== null && !this.rows.has(after)) {
+      throw new OperationError("unknown_row", `there is no row ${after} to put it after (null puts it on top)`);
+    }
+    this.order = this.order.toSpliced(after === null ? 0 : this.order.indexOf(after) + 1, 0, id);
+  }
+
+  takeRow(id) {
+    this.order = this.order.filter((other) => other !== id);
+  }
+
+  putColumn(place, id, above, header, cells) {
+    this.columns = this.columns.toSpliced(place, 0, id);
+    this.header = this.header.toSpliced(place, 0, header);
+    this.above = this.above.map((line, index) => line.toSpliced(place, 0, above[index] ?? ""));
+    this.order.forEach((row, index) => this.rows.set(row, this.rows.get(row).toSpliced(place, 0, cells[index])));
+  }
+
+  takeColumn(place) {
+    this.columns = this.columns.toSpliced(place, 1);
+    this.header = this.header.toSpliced(place, 1);
+    this.above = this.above.map((line) => line.toSpliced(place, 1));
+    for (const [row, cells] of this.rows) this.rows.set(row, cells.toSpliced(place, 1));
+  }
+
+  columnCells(place) {
+    return this.order.map((id) => this.rows.get(id)[place]);
+  }
+}
+
+function expect(what, found, old) {
+  if (!equal(found, old)) {
+    const made = `${what} holds ${JSON.stringify(found)}, and the operation was made for ${JSON.stringify(old)}`;
+    throw new OperationError("stale_base", `${made}; start again from this table`);
+  }
+}
+
+function expectNumber(values, number, what, of) {
+  if (values.length !== number) throw new OperationError("bad_operation", `there are ${values.length} ${what} for ${number} ${of}`);
+}
+
+const ACTS = {
+  set_cell(sheet, { row, column, old, new: text }) {
+    const cells = sheet.row(row);
+    const place = sheet.column(column);
+    expect(`the cell ${row}/${column}`, cells[place], old);
+    sheet.write(row, place, text);
+  },
+  remove_row(sheet, { row, old }) {
+    expect(`the row ${row}`, sheet.row(row), old);
+    sheet.takeRow(row);
+    sheet.rows.delete(row);
+  },
+  insert_row(sheet, { row, after, cells }) {
+    sheet.newRow(row);
+    expectNumber(cells, sheet.columns.length, "cells", "columns");
+    sheet.putRow(row, after);
+    sheet.rows.set(row, cells);
+  },
+  move_row(sheet, { row, after }) {
+    sheet.row(row);
+    if (row === after) throw new OperationError("bad_operation", `the row ${row} cannot be put after itself`);
+    sheet.takeRow(row);
+    sheet.putRow(row, after);
+  },
+  rename_header(sheet, { column, old, new: name }) {
+    const place = sheet.column(column);
+    expect(`the header of ${column}`, sheet.header[place], old);
+    sheet.header = sheet.header.with(place, name);
+  },
+  remove_column(sheet, { column, old }) {
+    const place = sheet.column(column);
+    expect(`the column ${column}`, [sheet.header[place], ...sheet.columnCells(place)], old);
+    sheet.takeColumn(place);
+  },
+  insert_column(sheet, { column, after, header, cells, above = [] }) {
+    sheet.newColumn(column);
+    expectNumber(cells, sheet.rows.size, "cells", "rows");
+    if (above.length) expectNumber(above, sheet.above.length, "texts above", "further header rows");
+    sheet.putColumn(after === null ? 0 : sheet.column(after) + 1, column, above, header, cells);
+  },
+  move_column(sheet, { column, after }) {
+    const place = sheet.column(column);
+    const goal = after === null ? -1 : sheet.column(after);
+    if (column === after) throw new OperationError("bad_operation", `the column ${column} cannot be put after itself`);
+    const moved = [column, sheet.above.map((line) => line[place]), sheet.header[place], sheet.columnCells(place)];
+    sheet.takeColumn(place);
+    sheet.putColumn(after === null ? 0 : goal + (goal < place ? 1 : 0), ...moved);
+  },
+  split_column(sheet, { column, into }) {
+    const place = sheet.column(column);
+    const above = sheet.above.map((line) => line[place]);
+    into.forEach((part) => expectNumber(part.cells, sheet.rows.size, "cells", "rows"));
+    sheet.takeColumn(place);
+    into.forEach((part, step) => {
+      sheet.newColumn(part.column);
+      sheet.putColumn(place + step, part.column, above, part.header, part.cells);
+    });
+  },
+  transpose(sheet) {
+    if (!sheet.columns.length) throw new OperationError("bad_operation", "a table without columns cannot be transposed");
+    const lines = [...sheet.above, sheet.header, ...sheet.order.map((id) => sheet.rows.get(id))];
+    const turned = sheet.columns.map((_, place) => lines.map((line) => line[place]));
+    const ids = [...sheet.above.map((_, index) => `h${index}`), sheet.headerId, ...sheet.order];
+    const [first, ...others] = sheet.columns;
+    sheet.headerId = first;
+    [sheet.header] = turned;
+    sheet.above = [];
+    sheet.columns = ids;
+    sheet.order = others;
+    sheet.rows = new Map(others.map((id, index) => [id, turned[index + 1]]));
+  },
+  mask_cells(sheet, { cells, with: mask }) {
+    cells.forEach(([row, column]) => [sheet.row(row), sheet.column(column)]);
+    cells.forEach(([row, column]) => sheet.write(row, sheet.column(column), mask));
+  },
+};
+
+// --- the net of a list -------------------------------------------------------------------------------------------
+
+/* The operations between two tables that share their ids; new rows and columns in the order of `created`. */
+function difference(base, edited, created) {
+  const columns = shared(base.column_ids, edited.column_ids);
+  const rows = shared(base.row_ids, edited.row_ids);
+  const cells = new Map(edited.row_ids.map((id, index) => [id, edited.rows[index]]));
+  const operations = [];
+  for (const [column, at, to] of columns) {
+    if (base.header[at] !== edited.header[to]) {
+      operations.push({ op: "rename_header", column, at, old: base.header[at], new: edited.header[to] });
+    }
+  }
+  for (const [row, at] of rows) {
+    const before = base.rows[at];
+    const after = cells.get(row);
+    if (before === after) continue;
+    for (const [column, from, to] of columns) {
+      if (before[from] !== after[to]) {
+        operations.push({ op: "set_cell", row, column, at: [at, from], old: before[from], new: after[to] });
+      }
+    }
+  }
+  base.row_ids.forEach((row, at) => {
+    if (!cells.has(row)) operations.push({ op: "remove_row", row, at, old: base.rows[at] });
+  });
+  const left = rows.map(([, at]) => base.rows[at]);
+  base.column_ids.forEach((column, at) => {
+    if (edited.column_ids.includes(column)) return;
+    operations.push({ op: "remove_column", column, at, old: [base.header[at], ...left.map((row) => row[at])] });
+  });
+  const turnedColumns = changesOfOrder(base.column_ids, edited.column_ids, created);
+  for (const [column, after] of turnedColumns.moves) operations.push({ op: "move_column", column, after });
+  for (const [column, after] of turnedColumns.insertions) {
+    const place = edited.column_ids.indexOf(column);
+    const above = edited.header_rows.map((line) => line[place]);
+    operations.push({
+      op: "insert_column", column, after, header: edited.header[place], cells: rows.map(([row]) => cells.get(row)[place]),
+      ...(above.some(Boolean) ? { above } : {}),
+    });
+  }
+  const turnedRows = changesOfOrder(base.row_ids, edited.row_ids, created);
+  for (const [row, after] of turnedRows.moves) operations.push({ op: "move_row", row, after });
+  const places = turnedRows.insertions.length ? placesBelow(base, edited) : null;
+  for (const [row, after] of turnedRows.insertions) {
+    operations.push({ op: "insert_row", row, after, at: places.get(row), cells: cells.get(row) });
+  }
+  return operations;
+}
+
+/* [id, place in one, place in the other] of what both lists hold, in the order of the first. */
+function shared(ids, others) {
+  const places = new Map(others.map((id, place) => [id, place]));
+  return ids.flatMap((id, place) => (places.has(id) ? [[id, place, places.get(id)]] : []));
+}
+
+/* Where each new row would stand in the base: below the nearest row above it that the base has. */
+function placesBelow(base, edited) {
+  const known = new Map(base.row_ids.map((id, place) => [id, place]));
+  const places = new Map();
+  let below = 0;
+  for (const row of edited.row_ids) {
+    if (known.has(row)) below = known.get(row) + 1;
+    else places.set(row, below);
+  }
+  return places;
+}
+
+/* The fewest moves, and the insertions, that turn `before`, less what is gone, into `after`: [[id, after], ...]. */
+function changesOfOrder(before, after, created) {
+  if (before === after || equal(before, after)) return { moves: [], insertions: [] };
+  const places = new Map(before.map((id, place) => [id, place]));
+  const kept = after.filter((id) => places.has(id));
+  const stay = longestRising(kept.map((id) => places.get(id)));
+  const moves = kept.flatMap((id, index) => (stay.has(places.get(id)) ? [] : [[id, index ? kept[index - 1] : null]]));
+  const turn = (id) => (created.includes(id) ? created.lastIndexOf(id) : created.length);
+  const fresh = after.filter((id) => !places.has(id)).sort((one, other) => turn(one) - turn(other));
+  const order = [...after];
+  const insertions = [];
+  for (const id of fresh.reverse()) { // taken out again last first, each one's neighbour is what it was put after
+    const place = order.indexOf(id);
+    insertions.unshift([id, place ? order[place - 1] : null]);
+    order.splice(place, 1);
+  }
+  return { moves, insertions };
+}
+
+function longestRising(places) {
+  const tails = [];
+  const ends = [];
+  const previous = [];
+  places.forEach((place, index) => {
+    let length = tails.findIndex((tail) => tail >= place);
+    if (length < 0) length = tails.length;
+    previous.push(length ? ends[length - 1] : -1);
+    tails[length] = place;
+    ends[length] = index;
+  });
+  const rising = new Set();
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index]) rising.add(places[index]);
+  return rising;
+}
+
+// --- what a page shows -------------------------------------------------------------------------------------------
+
+/* The edited table with its changes marked, removed rows and columns still in their places:
+   columns [{id, name, old, removed, inserted, from, to}], rows [{id, number, removed, inserted, cells, old}], where
+   `old` of a row maps a column's position to what stood there. Rows without a change are the same objects as long as
+   the base and the columns are, so a page can tell by identity which to paint again. */
+export function marked(base, edited, memory = new Map()) {
+  const columns = weave(base.column_ids, edited.column_ids).map((id) => {
+    const from = base.column_ids.indexOf(id);
+    const to = edited.column_ids.indexOf(id);
+    const name = to < 0 ? base.header[from] : edited.header[to];
+    const old = from >= 0 && to >= 0 && base.header[from] !== name ? base.header[from] : null;
+    return { id, name, old, removed: to < 0, inserted: from < 0, from, to };
+  });
+  const shape = columns.map(({ id, from, to }) => `${id}:${from}:${to}`).join();
+  if (memory.get("shape") !== shape) memory.clear();
+  memory.set("shape", shape);
+  const before = new Map(base.row_ids.map((id, index) => [id, index]));
+  const after = new Map(edited.row_ids.map((id, index) => [id, index]));
+  const rows = weave(base.row_ids, edited.row_ids).map((id) => {
+    const was = before.has(id) ? base.rows[before.get(id)] : null;
+    const is = after.has(id) ? edited.rows[after.get(id)] : null;
+    const known = memory.get(id);
+    if (known && known.was === was && known.is === is) return known.row;
+    const row = markedRow(id, was, is, columns, before.has(id) ? before.get(id) + 1 : null);
+    memory.set(id, { was, is, row });
+    return row;
+  });
+  return { columns, rows };
+}
+
+function markedRow(id, was, is, columns, number) {
+  const old = new Map();
+  const cells = columns.map(({ from, to }, place) => {
+    const before = was && from >= 0 ? was[from] : null;
+    const now = is && to >= 0 ? is[to] : null;
+    if (before !== null && now !== null && before !== now) old.set(place, before);
+    return now ?? before ?? "";
+  });
+  return { id, number, removed: is === null, inserted: was === null, cells, old: old.size ? old : null };
+}
+
+/* The order of `after`, with what only `before` has put below what it followed there. */
+function weave(before, after) {
+  if (before === after) return after;
+  const present = new Set(after);
+  const order = [...after];
+  before.forEach((id, index) => {
+    if (!present.has(id)) order.splice(index ? order.indexOf(before[index - 1]) + 1 : 0, 0, id);
+  });
+  return order;
+}
+
+export function equal(one, other) {
+  if (one === other) return true;
+  if (!Array.isArray(one) || !Array.isArray(other)) return false;
+  return one.length === other.length && one.every((part, index) => equal(part, other[index]));
+}

@@ -1,0 +1,73 @@
+/* Operations in words, the same words as tableqa/operations/words.py writes. Rows are counted from 1 as on the page; a
+   column is called by its header, or by its number where the header is empty or stands over several columns. */
+
+import { withIds } from "./operations.js";
+
+const LONGEST = 60; // characters of a text that are shown
+const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"; // as Python has it
+const BLANKS = new RegExp(`${BLANK}+`, "g");
+const ENDS = new RegExp(`^${BLANK}+|${BLANK}+$`, "g");
+const RIGHT_TO_LEFT = /[\u0590-\u05ff\u0600-\u065f\u066a-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+export const strip = (text) => text.replace(ENDS, "");
+
+export function describe(operation, given) {
+  const table = withIds(given);
+  const row = (id) => (table.row_ids.includes(id) ? `Row ${table.row_ids.indexOf(id) + 1}` : `Row ${id}`);
+  const below = (id) => (id === null ? "on top" : `below ${row(id).toLowerCase()}`);
+  const numbered = (id) => {
+    const place = table.column_ids.indexOf(id);
+    if (place < 0) return `column ${id}`;
+    return strip(table.header[place]) ? `column ${place + 1} (${shown(table.header[place])})` : `column ${place + 1}`;
+  };
+  const beside = (id) => (id === null ? "in front" : `after ${numbered(id)}`);
+  switch (operation.op) {
+    case "set_cell": return `${row(operation.row)}, ${columnName(table, operation.column)}: ${change(operation.old, operation.new)}`;
+    case "rename_header": return `Header of ${numbered(operation.column)}: ${change(operation.old, operation.new)}`;
+    case "remove_row": return `${row(operation.row)} removed: ${list(operation.old)}`;
+    case "insert_row": return `New row ${below(operation.after)}: ${list(operation.cells)}`;
+    case "move_row": return `${row(operation.row)} moved ${below(operation.after)}`;
+    case "remove_column": return `${capital(numbered(operation.column))} removed: ${list(operation.old)}`;
+    case "insert_column": return `New column ${beside(operation.after)}: ${list([operation.header, ...operation.cells])}`;
+    case "move_column": return `${capital(numbered(operation.column))} moved ${beside(operation.after)}`;
+    case "split_column": return `${capital(numbered(operation.column))} split into ${list(operation.into.map((part) => part.header))}`;
+    case "mask_cells": return `${count(operation.cells.length, "cell")} replaced by ${shown(operation.with)}`;
+    case "transpose": return "Rows and columns exchanged";
+    default: return `An operation that this page does not know (${operation.op})`;
+  }
+}
+
+/* What to call a column by its id. */
+export function columnName(given, id) {
+  const table = withIds(given);
+  const place = table.column_ids.indexOf(id);
+  if (place < 0) return `column ${id}`;
+  const name = table.header[place];
+  const unique = strip(name) && table.header.indexOf(name) === table.header.lastIndexOf(name);
+  return unique ? shown(name) : `column ${place + 1}`;
+}
+
+export const count = (number, what) => `${number} ${number === 1 ? what : `${what}s`}`;
+
+function change(old, now) {
+  const note = visible(old) === visible(now) ? " (they differ only in blanks or invisible characters)" : "";
+  return `${shown(old)} becomes ${shown(now)}${note}`;
+}
+
+const visible = (text) => strip(text.replace(BLANKS, " ").replace(/[\p{Cf}\p{Cc}]/gu, "").replace(/ +/g, " "));
+
+function list(texts) {
+  const first = texts.slice(0, 6).map(shown).join(" | ");
+  return texts.length > 6 ? `${first} | …` : first;
+}
+
+function shown(text) {
+  if (!text) return "(empty)";
+  if (!strip(text)) return "(blank)";
+  let line = strip(text.replace(BLANKS, " "));
+  const characters = [...line];
+  if (characters.length > LONGEST) line = `${characters.slice(0, LONGEST - 1).join("")}…`;
+  return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
+}
+
+const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,0 +1,29 @@
+"""What a cell means: a view of its text, never a replacement for it.
+
+A cell is a string and stays one. These functions say what a reader sees in it, a number with its sign and unit, a date
+as precise as it is written, a time, and how it is written, so that an edit can be compared with its column. A text
+that can be read in two ways has two readings, or none: nothing is guessed.
+"""
+
+from tableqa.cells.dates import Date, Time, dates_of, time_of
+from tableqa.cells.folding import fold, without_details, without_notes
+from tableqa.cells.formats import Format, format_of, same_format
+from tableqa.cells.numbers import Number, number_of
+from tableqa.cells.views import View, view
+
+__all__ = [
+    "Date",
+    "Format",
+    "Number",
+    "Time",
+    "View",
+    "dates_of",
+    "fold",
+    "format_of",
+    "number_of",
+    "same_format",
+    "time_of",
+    "view",
+    "without_details",
+    "without_notes",
+]

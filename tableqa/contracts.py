@@ -1,0 +1,322 @@
+"""Contracts: what must hold of a perturbation, as data, and what of it does not.
+
+A contract has two halves. `structure` looks at the table and the operations alone; the browser has the same half, and
+both are tested on the same vectors (tests/vectors/contracts.json). The answers are looked at here only. Contracts and
+metrics go by `Comparison.equal` (JOINTS 4); the name of a difference is told, not judged.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from tableqa.answers import Comparison, compare
+from tableqa.cells import same_format
+from tableqa.examples import Example
+from tableqa.operations import OPERATIONS, InsertRow, Operation, OperationError, SetCell, normalise, replay
+from tableqa.tables import Table, is_id
+
+TableRule = Literal["differs", "any"]
+AnswerRule = Literal["changes", "stays", "any"]
+FormatRule = Literal["warn", "require", "ignore"]
+Level = Literal["error", "warning"]
+
+_SHAPE_CHANGING = frozenset(
+    ("remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose")
+)
+
+
+class ContractError(ValueError):
+    """What was given is not a contract; the message names the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Something that a contract does not allow; a warning is told and does not stop anyone.
+
+    Codes: stale_base, unknown_row, unknown_column, duplicate_id, bad_operation (the operations do not replay),
+    table_unchanged, too_many_operations, operation_not_allowed, shape_changed, protected_cell, cell_format,
+    table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer.
+    """
+
+    code: str
+    message: str
+    level: Level = "error"
+
+    def to_dict(self) -> dict[str, str]:
+        return {"code": self.code, "message": self.message, "level": self.level}
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What must hold of an edit.
+
+    table             "differs": header or rows must not be those of the base
+    answer            whether the answer "changes" or "stays"
+    at_most           how many net operations (`operations.normalise`) may be made; None for any number
+    more_with_reason  whether a stated reason lifts that bound
+    allowed           the names of the operations that may be made; None for all
+    protected         (row id, column id) of cells that must keep their text; the header row's id stands for headers
+    cell_format       whether a new text must be written as its column is (`cells.same_format`)
+    """
+
+    table: TableRule = "any"
+    answer: AnswerRule = "any"
+    at_most: int | None = None
+    more_with_reason: bool = False
+    allowed: tuple[str, ...] | None = None
+    protected: tuple[tuple[str, str], ...] = ()
+    cell_format: FormatRule = "warn"
+
+    def __post_init__(self) -> None:
+        _one_of(self.table, "table", get_args(TableRule))
+        _one_of(self.answer, "answer", get_args(AnswerRule))
+        _one_of(self.cell_format, "cell_format", get_args(FormatRule))
+        if self.at_most is not None and (type(self.at_most) is not int or self.at_most < 0):
+            raise ContractError("at_most is a number from 0 on, or null")
+        if type(self.more_with_reason) is not bool:
+            raise ContractError("more_with_reason is true or false")
+        if self.allowed is not None:
+            if not isinstance(self.allowed, list | tuple):
+                raise ContractError("allowed is a list of names of operations, or null")
+            for name in self.allowed:
+                _one_of(name, "allowed", tuple(OPERATIONS))
+            object.__setattr__(self, "allowed", tuple(self.allowed))
+        object.__setattr__(self, "protected", _protected(self.protected))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON, every field named."""
+        return {
+            "table": self.table,
+            "answer": self.answer,
+            "at_most": self.at_most,
+            "more_with_reason": self.more_with_reason,
+            "allowed": None if self.allowed is None else list(self.allowed),
+            "protected": [list(cell) for cell in self.protected],
+            "cell_format": self.cell_format,
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Contract":
+        """Read JSON; fields that are left out have their defaults. ContractError for an unknown field or a wrong type."""
+        if not isinstance(data, Mapping):
+            raise ContractError(f"a contract is an object, not a {type(data).__name__}")
+        known = [field.name for field in fields(cls)]
+        if unknown := sorted(str(name) for name in data if name not in known):
+            raise ContractError(f"a contract has no field {', '.join(unknown)}; it has {', '.join(known)}")
+        return cls(**data)
+
+
+def _one_of(value: object, name: str, allowed: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise ContractError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+
+
+def _protected(cells: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(cells, list | tuple):
+        raise ContractError("protected is a list of [row id, column id] pairs")
+    for cell in cells:
+        if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(is_id(name) for name in cell):
+            raise ContractError(f"protected holds {cell!r}, which is not a [row id, column id] pair")
+    return tuple((row, column) for row, column in cells)
+
+
+def check(
+    contract: Contract,
+    base_example: Example,
+    edited_example: Example,
+    operations: Iterable[Operation],
+    reason: str = "",
+) -> list[Violation]:
+    """Everything that `contract` does not allow of this edit: structure first, then the answers.
+
+    `operations` lead from the base's table to the edited one, which must hold what they make; `reason` is why there are
+    more of them than `at_most`. An empty list means that the contract holds.
+    """
+    operations = list(operations)
+    violations = structure(contract, base_example.table, operations, reason)
+    edited = edited_example.table
+    try:
+        if not replay(base_example.table, operations).same_content(edited):
+            message = "The edited table is not what the operations make of the original. Record every edit."
+            violations.append(Violation("table_differs_from_operations", message))
+    except OperationError:
+        pass  # structure() has said so
+    return violations + _answers(contract, base_example, edited_example)
+
+
+def structure(
+    contract: Contract, base_table: Table, operations: Sequence[Operation], reason: str = ""
+) -> list[Violation]:
+    """What `contract` does not allow of the operations and the table that they make, whatever the answers are.
+
+    The browser runs the same checks while a person types; the order of the violations is the order in which they are
+    checked: table_unchanged, operation_not_allowed, shape_changed, too_many_operations, protected_cell, cell_format.
+    """
+    try:
+        edited = replay(base_table, operations)
+        net = normalise(operations, base_table)
+    except OperationError as error:
+        return [Violation(error.code, f"{error}.")]
+    violations: list[Violation] = []
+    if contract.table == "differs" and edited.same_content(base_table):
+        violations.append(Violation("table_unchanged", "The table is the original one. Change something."))
+    if contract.allowed is not None:
+        violations += _allowed(contract.allowed, base_table, edited, net)
+    if contract.at_most is not None and len(net) > contract.at_most:
+        violations += _too_many(contract, len(net), reason)
+    violations += _protected_cells(contract, base_table, edited)
+    if contract.cell_format != "ignore":
+        level: Level = "error" if contract.cell_format == "require" else "warning"
+        violations += _formats(base_table, edited, net, level)
+    return violations
+
+
+def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[Operation]) -> list[Violation]:
+    violations = []
+    for name in OPERATIONS:
+        if name not in allowed and any(operation.op == name for operation in net):
+            message = f"{_spoken(name).capitalize()} is not allowed here."
+            violations.append(Violation("operation_not_allowed", message))
+    if base.shape != edited.shape and not _SHAPE_CHANGING.intersection(allowed):
+        message = f"The table had {_shape(base)} and has {_shape(edited)} now. Its shape must stay."
+        violations.append(Violation("shape_changed", message))
+    return violations
+
+
+def _too_many(contract: Contract, number: int, reason: str) -> list[Violation]:
+    if contract.more_with_reason and reason.strip():
+        return []
+    message = f"There are {number} changes; at most {contract.at_most} are allowed."
+    if contract.more_with_reason:
+        message += " Take some back, or say why more are needed."
+    return [Violation("too_many_operations", message)]
+
+
+def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Violation]:
+    violations = []
+    for row, column in contract.protected:
+        before, after = _cell(base, row, column), _cell(edited, row, column)
+        if before is not None and before != after:
+            what = "has been removed" if after is None else "has been changed"
+            message = f"The protected cell {_cell_name(base, row, column)} {what}. Take that back."
+            violations.append(Violation("protected_cell", message))
+    return violations
+
+
+def _cell(table: Table, row: str, column: str) -> str | None:
+    # After a transposition the same cell stands at (column, row).
+    for first, second in ((row, column), (column, row)):
+        if second in table.column_ids and (first in table.row_ids or first == table.header_id):
+            return table.cell(first, second)
+    return None
+
+
+def _cell_name(table: Table, row: str, column: str) -> str:
+    place = f"column {table.column_index(column) + 1}" if column in table.column_ids else column
+    return (
+        f"in the header, {place}" if row == table.header_id else f"in row {table.row_index(row) + 1}, {place}"
+    )
+
+
+def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level) -> list[Violation]:
+    violations = []
+    for row, column, old, new in _new_texts(base, edited, net):
+        others = base.column(column)
+        if not same_format(old, new, others):
+            number, j = edited.row_index(row) + 1, edited.column_index(column) + 1
+            message = f"Row {number}, column {j}: {_quoted(new)} is not written like {_example(old, others)}."
+            violations.append(Violation("cell_format", message, level))
+    return violations
+
+
+def _new_texts(
+    base: Table, edited: Table, net: Sequence[Operation]
+) -> Iterable[tuple[str, str, str | None, str]]:
+    """(row, column, old text or None, new text) of every cell of the edited table that an operation wrote."""
+    if base.header_id != edited.header_id:
+        return  # transposed: columns are rows, and no column has a format
+    columns = [column for column in edited.column_ids if column in base.column_ids]
+    rows = set(edited.row_ids)
+    for operation in net:
+        if isinstance(operation, SetCell) and operation.row in rows and operation.column in columns:
+            yield operation.row, operation.column, operation.old, operation.new
+        elif isinstance(operation, InsertRow) and operation.row in rows:
+            for column in columns:
+                yield operation.row, column, None, edited.cell(operation.row, column)
+
+
+def _example(old: str | None, others: Sequence[str]) -> str:
+    if old:
+        return _quoted(old)
+    return _quoted(next((text for text in others if text.strip()), "the others in its column"))
+
+
+def _answers(contract: Contract, base: Example, edited: Example) -> list[Violation]:
+    if contract.answer == "any":
+        return []
+    if not edited.answers or not any(answer.strip() for answer in edited.answers):
+        return [
+            Violation(
+                "answer_missing", "There is no answer. Give the answer that holds for the edited table."
+            )
+        ]
+    comparison = compare(edited.answers, base.answers)
+    was, now, note = _list(base.answers), _list(edited.answers), _note(comparison)
+    violations = []
+    if base.table.same_content(edited.table) and not comparison.equal:
+        message = f"The table is the original one, and yet the answer was {was} and is {now}."
+        violations.append(Violation("same_table_other_answer", message))
+    if contract.answer == "changes" and comparison.equal:
+        violations.append(Violation("answer_unchanged", f"The answer is still {was}{note}. It must change."))
+    if contract.answer == "stays" and not comparison.equal:
+        violations.append(
+            Violation("answer_changed", f"The answer was {was} and is {now} now{note}. It must stay.")
+        )
+    return violations
+
+
+def _note(comparison: Comparison) -> str:
+    match comparison.difference:
+        case "form":
+            return ", written in another way"
+        case "unit":
+            return ", with or without its unit"
+        case "rounding":
+            return ", rounded"
+        case "order":
+            return ", in another order"
+        case "sign":
+            return " (only the sign differs)"
+        case "scale":
+            return f" (the same number times {comparison.factor:,})"
+        case _:
+            return ""
+
+
+def _spoken(name: str) -> str:
+    return {
+        "set_cell": "changing a cell",
+        "remove_row": "removing a row",
+        "insert_row": "adding a row",
+        "move_row": "moving a row",
+        "rename_header": "renaming a column",
+        "remove_column": "removing a column",
+        "insert_column": "adding a column",
+        "move_column": "moving a column",
+        "split_column": "splitting a column",
+        "transpose": "exchanging rows and columns",
+        "mask_cells": "masking cells",
+    }[name]
+
+
+def _shape(table: Table) -> str:
+    rows, columns = table.shape
+    return f"{rows} {'row' if rows == 1 else 'rows'} and {columns} {'column' if columns == 1 else 'columns'}"
+
+
+def _quoted(text: str) -> str:
+    return f"“{text if len(text) <= 60 else text[:59] + '…'}”"
+
+
+def _list(answers: Sequence[str]) -> str:
+    return ", ".join(_quoted(answer) for answer in answers[:5]) + (", …" if len(answers) > 5 else "")

@@ -1,0 +1,191 @@
+"""The example: a question about a table, its answers, and what its source says around it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tableqa.canonical import canonical, freeze, thaw
+from tableqa.tables import Table, TableError, unstorable
+
+
+class ExampleError(ValueError):
+    """What was given is not an example; the message names the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands beside the table in its source: paragraphs, and the unit and scale that the numbers are in."""
+
+    text: str = ""
+    unit: str = ""
+    scale: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("text", "unit", "scale"):
+            _text(getattr(self, name), f"context.{name}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only the fields that are set."""
+        values = {"text": self.text, "unit": self.unit, "scale": self.scale}
+        return {name: value for name, value in values.items() if value}
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Context":
+        """Read what `to_dict` wrote; ExampleError for anything else."""
+        fields = _object(data, "context", required=(), optional=("text", "unit", "scale"))
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Turn:
+    """An earlier question of a dialogue and its answers."""
+
+    question: str
+    answers: tuple[str, ...]
+
+    def __init__(self, question: str, answers: Iterable[str] = ()) -> None:
+        object.__setattr__(self, "question", _text(question, "history.question"))
+        object.__setattr__(self, "answers", _texts(answers, "history.answers"))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"question": self.question, "answers": list(self.answers)}
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Turn":
+        """Read what `to_dict` wrote; ExampleError for anything else."""
+        fields = _object(data, "a turn of the history", required=("question", "answers"), optional=())
+        return cls(fields["question"], fields["answers"])
+
+
+@dataclass(frozen=True, init=False)
+class Example:
+    """A question about a table and its answers.
+
+    id        unique within its source, never empty
+    answers   the gold answers as written in the source; a set for comparison (`tableqa.answers.compare`)
+    meta      the source's other fields under its own names (answer_type, derivation, scale, context, ...), immutable
+    program   an executable answer, if one is known: a JSON object of `tableqa.programs`
+    context   paragraphs, unit and scale beside the table, if the source has them
+    history   the earlier turns of a dialogue, oldest first
+
+    Raises ExampleError naming the field.
+    """
+
+    id: str
+    question: str
+    table: Table
+    answers: tuple[str, ...]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    program: Mapping[str, Any] | None = None
+    context: Context | None = None
+    history: tuple[Turn, ...] = ()
+
+    def __init__(
+        self,
+        id: str,
+        question: str,
+        table: Table,
+        answers: Iterable[str],
+        meta: Mapping[str, Any] | None = None,
+        program: Mapping[str, Any] | None = None,
+        context: Context | None = None,
+        history: Iterable[Turn] = (),
+    ) -> None:
+        put = object.__setattr__
+        if not _text(id, "id"):
+            raise ExampleError("id is empty: every example of a source needs an id of its own")
+        if not isinstance(table, Table):
+            raise ExampleError(f"table is a {type(table).__name__}, not a Table")
+        put(self, "id", id)
+        put(self, "question", _text(question, "question"))
+        put(self, "table", table)
+        put(self, "answers", _texts(answers, "answers"))
+        put(self, "meta", _json(meta or {}, "meta"))
+        put(self, "program", None if program is None else _json(program, "program"))
+        if context is not None and not isinstance(context, Context):
+            raise ExampleError(f"context is a {type(context).__name__}, not a Context")
+        put(self, "context", context)
+        put(self, "history", tuple(history))
+        if not all(isinstance(turn, Turn) for turn in self.history):
+            raise ExampleError("history holds something that is not a Turn")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON; the table as `Table.to_wire`, so that the ids of a derived table survive. Empty fields are left out."""
+        data: dict[str, Any] = {
+            "id": self.id,
+            "question": self.question,
+            "table": self.table.to_wire(),
+            "answers": list(self.answers),
+        }
+        if self.meta:
+            data["meta"] = thaw(self.meta)
+        if self.program is not None:
+            data["program"] = thaw(self.program)
+        if self.context is not None:
+            data["context"] = self.context.to_dict()
+        if self.history:
+            data["history"] = [turn.to_dict() for turn in self.history]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Example":
+        """Read what `to_dict` wrote; ExampleError naming the field for anything else."""
+        fields = _object(
+            data,
+            "an example",
+            required=("id", "question", "table", "answers"),
+            optional=("meta", "program", "context", "history"),
+        )
+        try:
+            table = Table.from_dict(fields["table"])
+        except TableError as error:
+            raise ExampleError(f"table: {error}") from error
+        history = fields.get("history", ())
+        if not isinstance(history, list | tuple):
+            raise ExampleError("history is a list of turns")
+        context = fields.get("context")
+        return cls(
+            id=fields["id"],
+            question=fields["question"],
+            table=table,
+            answers=fields["answers"],
+            meta=fields.get("meta"),
+            program=fields.get("program"),
+            context=None if context is None else Context.from_dict(context),
+            history=[Turn.from_dict(turn) for turn in history],
+        )
+
+
+def _object(data: object, what: str, required: Iterable[str], optional: Iterable[str]) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise ExampleError(f"{what} is an object, not a {type(data).__name__}")
+    required = tuple(required)
+    if missing := [name for name in required if name not in data]:
+        raise ExampleError(f"{what} lacks {', '.join(missing)}")
+    if unknown := sorted(str(name) for name in set(data) - set(required) - set(optional)):
+        raise ExampleError(f"{what} has no field {', '.join(unknown)}")
+    return dict(data)
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise ExampleError(f"{where} is a string, not a {type(value).__name__}")
+    if reason := unstorable(value):
+        raise ExampleError(f"{where} holds {reason}")
+    return value
+
+
+def _texts(values: Any, where: str) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ExampleError(f"{where} is a list of strings, not a {type(values).__name__}")
+    return tuple(_text(value, f"{where}[{i}]") for i, value in enumerate(values))
+
+
+def _json(value: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise ExampleError(f"{where} is an object, not a {type(value).__name__}")
+    try:
+        canonical(value).encode("utf-8")
+    except (TypeError, ValueError) as error:
+        raise ExampleError(f"{where} cannot be written as JSON: {error}") from error
+    return freeze(value)

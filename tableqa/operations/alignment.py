@@ -1,0 +1,162 @@
+"""Which rows and columns of an edited table are which of its base, where nobody recorded the edits."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from tableqa.tables import Table
+
+_LARGEST_BLOCK = 40_000
+"""Pairs of rows up to which a changed block is aligned by cost; larger ones are paired in order."""
+
+_GAP = 0.55
+"""What a row without partner costs; two of them cost a little more than a pair that has no cell in common."""
+
+_Pairs = dict[int, int]
+"""Places in the edited table -> places in the base."""
+
+
+def align(base: Table, edited: Table) -> Table:
+    """`edited` with the ids of the rows and columns of `base` that its own come from, and n1, n2, ... for the new ones.
+
+    Equal columns and rows are found first, in order and then moved; what is changed is paired so that the fewest cells
+    differ. Deterministic.
+    """
+    columns = _pair_columns(base, edited)
+    shared = sorted(columns)
+    before = [tuple(row[columns[k]] for k in shared) for row in base.rows]
+    after = [tuple(row[k] for k in shared) for row in edited.rows]
+    rows = _pair_lines(before, after)
+    fresh = _fresh_names(base)
+    return Table(
+        header=edited.header,
+        rows=edited.rows,
+        title=edited.title,
+        caption=edited.caption,
+        header_rows=edited.header_rows,
+        column_ids=[
+            base.column_ids[columns[k]] if k in columns else next(fresh) for k in range(edited.shape[1])
+        ],
+        row_ids=[base.row_ids[rows[k]] if k in rows else next(fresh) for k in range(edited.shape[0])],
+        header_id=base.header_id,
+    )
+
+
+def _fresh_names(base: Table) -> Iterator[str]:
+    taken = {*base.row_ids, *base.column_ids}
+    number = 0
+    while True:
+        number += 1
+        if f"n{number}" not in taken:
+            yield f"n{number}"
+
+
+def _pair_columns(base: Table, edited: Table) -> _Pairs:
+    if base.header == edited.header:
+        return {j: j for j in range(len(base.header))}
+    pairs: _Pairs = {}
+    if base.shape[0] == edited.shape[0]:
+        # Headers repeat and may be empty, so whole columns are the better witnesses while no row came or went.
+        _pair_equal(_whole_columns(base), _whole_columns(edited), pairs)
+    _pair_equal(base.header, edited.header, pairs)
+    _pair_neighbours(len(base.header), len(edited.header), pairs)
+    return pairs
+
+
+def _whole_columns(table: Table) -> list[tuple[str, ...]]:
+    return [(name, *(row[j] for row in table.rows)) for j, name in enumerate(table.header)]
+
+
+def _pair_equal(before: Sequence[Hashable], after: Sequence[Hashable], pairs: _Pairs) -> None:
+    """Add the pairs of equal lines that have no partner yet: those in order first, then those moved and unique."""
+    used = set(pairs.values())
+    old = [i for i in range(len(before)) if i not in used]
+    new = [k for k in range(len(after)) if k not in pairs]
+    matcher = SequenceMatcher(
+        None, [before[i] for i in old], [after[k] for k in new], autojunk=len(old) * len(new) > 4_000_000
+    )
+    for start, other, size in matcher.get_matching_blocks():
+        pairs.update((new[other + step], old[start + step]) for step in range(size))
+    used = set(pairs.values())
+    old = [i for i in old if i not in used]
+    new = [k for k in new if k not in pairs]
+    places = {before[i]: i for i in old}
+    often_old, often_new = Counter(before[i] for i in old), Counter(after[k] for k in new)
+    for k in new:
+        if often_old[after[k]] == often_new[after[k]] == 1:
+            pairs[k] = places[after[k]]
+
+
+def _pair_neighbours(olds: int, news: int, pairs: _Pairs) -> None:
+    """Pair what is left and stands, equally many, between the same pairs: a renamed column keeps its place."""
+    for old, new in _gaps(olds, news, pairs):
+        if len(old) == len(new):
+            pairs.update(zip(new, old, strict=True))
+
+
+def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ...]]) -> _Pairs:
+    top = 0
+    while top < min(len(before), len(after)) and before[top] == after[top]:
+        top += 1
+    bottom = 0
+    while bottom < min(len(before), len(after)) - top and before[-1 - bottom] == after[-1 - bottom]:
+        bottom += 1
+    pairs: _Pairs = {k: k for k in range(top)}
+    pairs.update((len(after) - 1 - step, len(before) - 1 - step) for step in range(bottom))
+    _pair_equal(before, after, pairs)
+    for old, new in _gaps(len(before), len(after), pairs):
+        if len(old) * len(new) > _LARGEST_BLOCK:
+            pairs.update(zip(new, old, strict=False))
+        else:
+            pairs.update(_cheapest([before[i] for i in old], [after[k] for k in new], old, new))
+    return pairs
+
+
+def _gaps(olds: int, news: int, pairs: _Pairs) -> list[tuple[list[int], list[int]]]:
+    """What has no partner, in blocks between the pairs that stand in order."""
+    anchors = [(-1, -1)]
+    for k, i in sorted(pairs.items()):
+        if i > anchors[-1][0]:
+            anchors.append((i, k))
+    anchors.append((olds, news))
+    used = set(pairs.values())
+    gaps = []
+    for (i, k), (next_i, next_k) in pairwise(anchors):
+        old = [place for place in range(i + 1, next_i) if place not in used]
+        new = [place for place in range(k + 1, next_k) if place not in pairs]
+        if old and new:
+            gaps.append((old, new))
+    return gaps
+
+
+def _cheapest(
+    before: Sequence[tuple[str, ...]],
+    after: Sequence[tuple[str, ...]],
+    old: Sequence[int],
+    new: Sequence[int],
+) -> _Pairs:
+    """The pairing in order with the least cost: a pair costs the share of its cells that differ, a line alone `_GAP`."""
+    costs = [[step * _GAP for step in range(len(after) + 1)]]
+    for i, line in enumerate(before):
+        row = [(i + 1) * _GAP]
+        for k, other in enumerate(after):
+            row.append(min(costs[i][k] + _distance(line, other), costs[i][k + 1] + _GAP, row[k] + _GAP))
+        costs.append(row)
+    pairs: _Pairs = {}
+    i, k = len(before), len(after)
+    while i and k:
+        if costs[i][k] == costs[i - 1][k - 1] + _distance(before[i - 1], after[k - 1]):
+            i, k = i - 1, k - 1
+            pairs[new[k]] = old[i]
+        elif costs[i][k] == costs[i - 1][k] + _GAP:
+            i -= 1
+        else:
+            k -= 1
+    return pairs
+
+
+def _distance(line: tuple[str, ...], other: tuple[str, ...]) -> float:
+    if not line:
+        return 0.0
+    return sum(a != b for a, b in zip(line, other, strict=True)) / len(line)

@@ -1,0 +1,305 @@
+"""What operations come to: the net list, the difference of two tables, and the way back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from tableqa.operations.alignment import align
+from tableqa.operations.checks import OperationError, bad
+from tableqa.operations.kinds import (
+    InsertColumn,
+    InsertRow,
+    MaskCells,
+    MoveColumn,
+    MoveRow,
+    Operation,
+    RemoveColumn,
+    RemoveRow,
+    RenameHeader,
+    SetCell,
+    SplitColumn,
+    Transpose,
+)
+from tableqa.operations.order import changes_of_order
+from tableqa.operations.replaying import replay
+from tableqa.operations.sheet import Sheet
+from tableqa.tables import MAX_COLUMNS, MAX_ROWS, Table
+
+_WHOLE = (SplitColumn, Transpose, MaskCells)
+"""Operations that say more than the cells they change; `normalise` keeps them as they are."""
+
+
+def normalise(operations: Iterable[Operation], table: Table | None = None) -> list[Operation]:
+    """The net operations: what `operations` come to, without what was done and undone on the way.
+
+    Edits of one cell become one, one that restores the old text vanishes, so does a row inserted and then removed; an
+    edit of an inserted row is folded into its cells, and a removed row carries its texts from before any edit. The
+    result replays to the same table and stands in a fixed order (renamed headers, cells, removed, moved, inserted), so
+    two people who did the same have equal lists whatever way they went. transpose, split_column and mask_cells stay
+    as they are, and what is around them is made net on either side.
+
+    `table` is what the operations start from. Without it they are taken to start from a source table (ids r0, r1, ...
+    and c0, c1, ...) and only those before the first operation on whole columns are made net: give the table of
+    anything derived. With it, OperationError if they do not replay on it.
+    """
+    operations = list(operations)
+    if table is not None:
+        return _net(operations, table)
+    cut = next(
+        (i for i, operation in enumerate(operations) if not isinstance(operation, _ON_ROWS)), len(operations)
+    )
+    implied = _implied_source(operations[:cut])
+    try:
+        return operations if implied is None else [*_net(operations[:cut], implied), *operations[cut:]]
+    except OperationError:
+        return operations
+
+
+def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:
+    result: list[Operation] = []
+    start, sheet, created = table, Sheet(table), list[str]()
+    for index, operation in enumerate(operations):
+        whole = isinstance(operation, _WHOLE)
+        if whole:
+            before = sheet.table()
+            result += _difference(start, before, created)
+        try:
+            operation.apply(sheet)
+        except OperationError as error:
+            raise error.at(index) from None
+        if whole:
+            result.append(operation)
+            start, created = sheet.table(), []
+        elif isinstance(operation, InsertRow):
+            created.append(operation.row)
+        elif isinstance(operation, InsertColumn):
+            created.append(operation.column)
+    return result + _difference(start, sheet.table(), created)
+
+
+_ON_ROWS = (SetCell, RemoveRow, InsertRow, MoveRow, RenameHeader)
+
+
+def _implied_source(operations: Sequence[Operation]) -> Table | None:
+    """The upper rows of the source table that these operations must have started from, as far as they tell.
+
+    In a source table ids are places (JOINTS 1), so the rows and columns named, and the lengths of the lists given, tell
+    its shape, and the first `old` of each cell tells its text. None where they contradict one another.
+    """
+    made = {operation.row for operation in operations if isinstance(operation, InsertRow)}
+    texts: dict[tuple[int, int], str] = {}
+    rows, columns, widths = -1, -1, set[int]()
+    for operation in operations:
+        for name in (getattr(operation, "row", None), getattr(operation, "after", None)):
+            if name is not None and name not in made:
+                if (i := _number(name, "r")) is None:
+                    return None
+                rows = max(rows, i)
+        if isinstance(operation, SetCell | RenameHeader):
+            if (j := _number(operation.column, "c")) is None:
+                return None
+            columns = max(columns, j)
+            line = -1 if isinstance(operation, RenameHeader) else _number(operation.row, "r")
+            if line is not None:
+                texts.setdefault((line, j), operation.old)
+        elif isinstance(operation, RemoveRow | InsertRow):
+            cells = operation.old if isinstance(operation, RemoveRow) else operation.cells
+            widths.add(len(cells))
+            line = _number(operation.row, "r")
+            if isinstance(operation, RemoveRow) and line is not None:
+                for j, text in enumerate(cells):
+                    texts.setdefault((line, j), text)
+    if len(widths) > 1 or (widths and columns >= min(widths)) or rows >= MAX_ROWS or columns >= MAX_COLUMNS:
+        return None
+    width = widths.pop() if widths else columns + 1
+    body = [[texts.get((i, j), "") for j in range(width)] for i in range(rows + 1)]
+    return Table([texts.get((-1, j), "") for j in range(width)], body)
+
+
+def _number(name: str, letter: str) -> int | None:
+    digits = name[1:]
+    return (
+        int(digits)
+        if name[0] == letter and digits.isascii() and digits.isdigit() and len(digits) < 9
+        else None
+    )
+
+
+def diff(base: Table, edited: Table, match: Literal["auto", "ids", "content"] = "auto") -> list[Operation]:
+    """The operations that make `edited` of `base`: replay(base, diff(base, edited)) has its header and its rows.
+
+    match="ids"      rows and columns are the same where their ids are: for a table derived from `base`
+    match="content"  rows and columns are aligned by what they hold, as for a released file whose edits nobody recorded:
+                     equal rows first, then the pairing with the fewest changed cells; new ones are called n1, n2, ...
+    match="auto"     by ids if either table has other ids than a source table has, else by content
+
+    Titles, captions, further header rows and merged cells are not compared: no operation changes them.
+    """
+    if match == "auto":
+        match = "content" if base.has_source_ids and edited.has_source_ids else "ids"
+    if match == "content":
+        return _difference(base, align(base, edited), [])
+    if base.header_id != edited.header_id and base.header:
+        turned = replay(base, [Transpose()])
+        if turned.header_id == edited.header_id:
+            return [Transpose(), *_difference(turned, edited, [])]
+    return _difference(base, edited, [])
+
+
+def _difference(base: Table, edited: Table, created: Sequence[str]) -> list[Operation]:
+    """The net operations between two tables that share their ids; new rows and columns in the order of `created`."""
+    return [
+        *_renamed(base, edited),
+        *_set(base, edited),
+        *_removed(base, edited),
+        *_columns_rearranged(base, edited, created),
+        *_rows_rearranged(base, edited, created),
+    ]
+
+
+def _renamed(base: Table, edited: Table) -> Iterator[Operation]:
+    for column, j, k in _shared_columns(base, edited):
+        if base.header[j] != edited.header[k]:
+            yield RenameHeader(column=column, at=j, old=base.header[j], new=edited.header[k])
+
+
+def _set(base: Table, edited: Table) -> Iterator[Operation]:
+    columns = _shared_columns(base, edited)
+    same_columns = base.column_ids == edited.column_ids
+    for row, i in _shared_rows(base, edited):
+        before, after = base.rows[i], edited.rows[edited.row_index(row)]
+        if same_columns and before == after:
+            continue
+        for column, j, k in columns:
+            if before[j] != after[k]:
+                yield SetCell(row=row, column=column, at=(i, j), old=before[j], new=after[k])
+
+
+def _removed(base: Table, edited: Table) -> Iterator[Operation]:
+    """Rows first, with the texts of the base; a column removed after them has the cells of the rows that are left."""
+    rows, columns = set(edited.row_ids), set(edited.column_ids)
+    for i, row in enumerate(base.row_ids):
+        if row not in rows:
+            yield RemoveRow(row=row, at=i, old=base.rows[i])
+    left = _shared_rows(base, edited)
+    for j, column in enumerate(base.column_ids):
+        if column not in columns:
+            yield RemoveColumn(column=column, at=j, old=(base.header[j], *(base.rows[i][j] for _, i in left)))
+
+
+def _columns_rearranged(base: Table, edited: Table, created: Sequence[str]) -> Iterator[Operation]:
+    """Columns are put in before rows move or come, so their cells go by the rows of the base that are left."""
+    rows = [edited.rows[edited.row_index(row)] for row, _ in _shared_rows(base, edited)]
+    changes = changes_of_order(base.column_ids, edited.column_ids, created)
+    for column, after in changes.moves:
+        yield MoveColumn(column=column, after=after)
+    for column, after in changes.insertions:
+        k = edited.column_index(column)
+        cells = tuple(row[k] for row in rows)
+        yield InsertColumn(
+            column=column, after=after, header=edited.header[k], cells=cells, above=_above(edited, k)
+        )
+
+
+def _rows_rearranged(base: Table, edited: Table, created: Sequence[str]) -> Iterator[Operation]:
+    changes = changes_of_order(base.row_ids, edited.row_ids, created)
+    for row, after in changes.moves:
+        yield MoveRow(row=row, after=after)
+    places = _places_below(base, edited) if changes.insertions else {}
+    for row, after in changes.insertions:
+        yield InsertRow(row=row, after=after, at=places[row], cells=edited.rows[edited.row_index(row)])
+
+
+def _shared_columns(base: Table, edited: Table) -> list[tuple[str, int, int]]:
+    """(id, place in the base, place in the edited table) of the columns that both have."""
+    shared = set(edited.column_ids)
+    return [(name, j, edited.column_index(name)) for j, name in enumerate(base.column_ids) if name in shared]
+
+
+def _shared_rows(base: Table, edited: Table) -> list[tuple[str, int]]:
+    """(id, place in the base) of the rows that both have, in the order of the base."""
+    shared = set(edited.row_ids)
+    return [(row, i) for i, row in enumerate(base.row_ids) if row in shared]
+
+
+def _places_below(base: Table, edited: Table) -> dict[str, int]:
+    """Where each new row would stand in the base: below the nearest row above it that the base has."""
+    known = set(base.row_ids)
+    places, below = dict[str, int](), 0
+    for row in edited.row_ids:
+        if row in known:
+            below = base.row_index(row) + 1
+        else:
+            places[row] = below
+    return places
+
+
+def _above(table: Table, k: int) -> tuple[str, ...]:
+    texts = tuple(row[k] for row in table.header_rows)
+    return texts if any(texts) else ()
+
+
+def invert(operation: Operation, table: Table) -> list[Operation]:
+    """The operations that take `operation` back: `table` is what it was done to, and they are done to what it made.
+
+    Header, rows and ids are restored, and the texts in further header rows; merged cells that the operation took apart
+    stay apart. Raises OperationError if `operation` cannot be done to `table`, or is a transposition of a table with
+    further header rows, which cannot be taken back.
+    """
+    replay(table, [operation])
+    match operation:
+        case SetCell():
+            return [
+                SetCell(
+                    row=operation.row,
+                    column=operation.column,
+                    at=operation.at,
+                    old=operation.new,
+                    new=operation.old,
+                )
+            ]
+        case RenameHeader():
+            return [
+                RenameHeader(column=operation.column, at=operation.at, old=operation.new, new=operation.old)
+            ]
+        case RemoveRow():
+            after = _neighbour(table.row_ids, operation.row)
+            return [InsertRow(row=operation.row, after=after, at=operation.at, cells=operation.old)]
+        case InsertRow():
+            return [RemoveRow(row=operation.row, at=operation.at, old=operation.cells)]
+        case MoveRow():
+            return [MoveRow(row=operation.row, after=_neighbour(table.row_ids, operation.row))]
+        case RemoveColumn():
+            return [_insertion(table, operation.column)]
+        case InsertColumn():
+            return [RemoveColumn(column=operation.column, old=(operation.header, *operation.cells))]
+        case MoveColumn():
+            return [MoveColumn(column=operation.column, after=_neighbour(table.column_ids, operation.column))]
+        case SplitColumn():
+            parts = [
+                RemoveColumn(column=part.column, old=(part.header, *part.cells)) for part in operation.into
+            ]
+            return [*parts, _insertion(table, operation.column)]
+        case MaskCells():
+            return [
+                SetCell(row=row, column=column, old=operation.replacement, new=table.cell(row, column))
+                for row, column in operation.cells
+            ]
+        case Transpose() if not table.header_rows:
+            return [Transpose()]
+    raise bad("this operation cannot be taken back")
+
+
+def _neighbour(ids: Sequence[str], name: str) -> str | None:
+    place = ids.index(name)
+    return ids[place - 1] if place else None
+
+
+def _insertion(table: Table, column: str) -> InsertColumn:
+    j = table.column_index(column)
+    return InsertColumn(
+        column=column,
+        after=_neighbour(table.column_ids, column),
+        header=table.header[j],
+        cells=table.column(column),
+        above=_above(table, j),
+    )

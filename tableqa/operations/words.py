@@ -1,0 +1,125 @@
+"""Operations in words, for people: the list of changes beside a table, the log, an audit."""
+
+import unicodedata
+from collections.abc import Sequence
+
+from tableqa.operations.kinds import (
+    InsertColumn,
+    InsertRow,
+    MaskCells,
+    MoveColumn,
+    MoveRow,
+    Operation,
+    RemoveColumn,
+    RemoveRow,
+    RenameHeader,
+    SetCell,
+    SplitColumn,
+    Transpose,
+)
+from tableqa.tables import Table
+
+_LONGEST = 60
+"""Characters of a text that are shown."""
+
+_ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
+"""Around text that is written from right to left, so that it does not turn the sentence round (Unicode UAX 9)."""
+
+
+def describe(operation: Operation, table: Table) -> str:
+    """The operation in words, e.g. "Row 3, Votes: 4 becomes 361"; `table` is one that has the rows it speaks of.
+
+    Rows are counted from 1 as on the page; a column is called by its header, or by its number where the header is empty
+    or stands over several columns; what the table does not have is called by its id. Long texts are shortened, and a
+    change that the eye cannot see is said to be one.
+    """
+    match operation:
+        case SetCell():
+            place = f"{_row(table, operation.row)}, {_column(table, operation.column)}"
+            return f"{place}: {_change(operation.old, operation.new)}"
+        case RenameHeader():
+            return f"Header of {_numbered(table, operation.column)}: {_change(operation.old, operation.new)}"
+        case RemoveRow():
+            return f"{_row(table, operation.row)} removed: {_list(operation.old)}"
+        case InsertRow():
+            return f"New row {_below(table, operation.after)}: {_list(operation.cells)}"
+        case MoveRow():
+            return f"{_row(table, operation.row)} moved {_below(table, operation.after)}"
+        case RemoveColumn():
+            return f"{_capital(_numbered(table, operation.column))} removed: {_list(operation.old)}"
+        case InsertColumn():
+            texts = [operation.header, *operation.cells]
+            return f"New column {_beside(table, operation.after)}: {_list(texts)}"
+        case MoveColumn():
+            return f"{_capital(_numbered(table, operation.column))} moved {_beside(table, operation.after)}"
+        case SplitColumn():
+            parts = _list([part.header for part in operation.into])
+            return f"{_capital(_numbered(table, operation.column))} split into {parts}"
+        case MaskCells():
+            number = f"{len(operation.cells)} {'cell' if len(operation.cells) == 1 else 'cells'}"
+            return f"{number} replaced by {_shown(operation.replacement)}"
+        case Transpose():
+            return "Rows and columns exchanged"
+    raise TypeError(f"{type(operation).__name__} has no description")
+
+
+def _row(table: Table, row: str) -> str:
+    return f"Row {table.row_index(row) + 1}" if row in table.row_ids else f"Row {row}"
+
+
+def _column(table: Table, column: str) -> str:
+    if column not in table.column_ids:
+        return f"column {column}"
+    name = table.header[table.column_index(column)]
+    if not name.strip() or table.header.count(name) > 1:
+        return f"column {table.column_index(column) + 1}"
+    return _shown(name)
+
+
+def _numbered(table: Table, column: str) -> str:
+    if column not in table.column_ids:
+        return f"column {column}"
+    j = table.column_index(column)
+    return f"column {j + 1} ({_shown(table.header[j])})" if table.header[j].strip() else f"column {j + 1}"
+
+
+def _below(table: Table, after: str | None) -> str:
+    return "on top" if after is None else f"below {_row(table, after).lower()}"
+
+
+def _beside(table: Table, after: str | None) -> str:
+    return "in front" if after is None else f"after {_numbered(table, after)}"
+
+
+def _change(old: str, new: str) -> str:
+    note = " (they differ only in blanks or invisible characters)" if _visible(old) == _visible(new) else ""
+    return f"{_shown(old)} becomes {_shown(new)}{note}"
+
+
+def _visible(text: str) -> str:
+    spaced = "".join(
+        " " if c.isspace() else c for c in text if unicodedata.category(c) not in ("Cf", "Cc") or c.isspace()
+    )
+    return " ".join(spaced.split())
+
+
+def _list(texts: Sequence[str]) -> str:
+    shown = " | ".join(_shown(text) for text in texts[:6])
+    return f"{shown} | …" if len(texts) > 6 else shown
+
+
+def _shown(text: str) -> str:
+    if not text:
+        return "(empty)"
+    if not text.strip():
+        return "(blank)"
+    line = " ".join(text.split())
+    if len(line) > _LONGEST:
+        line = line[: _LONGEST - 1] + "…"
+    if any(unicodedata.bidirectional(c) in ("R", "AL") for c in line):
+        return f"{_ISOLATE}{line}{_END_ISOLATE}"
+    return line
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

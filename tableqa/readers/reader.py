@@ -1,0 +1,166 @@
+"""What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from tableqa.examples import Example
+from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT
+
+MAX_TABLE_BYTES = 64 * 1024 * 1024
+"""The largest file of one table that is opened; it is read whole."""
+
+MAX_LINE_BYTES = 1024 * 1024
+"""The longest line of a file of questions."""
+
+
+class ReaderError(ValueError):
+    """A file that cannot be read exactly, and is therefore not read at all.
+
+    file   the file, as it was reached
+    line   its line, counted from 1; None where the fault is not in a line
+    what   what is wrong there
+    mend   what to do about it
+    """
+
+    def __init__(self, file: Path | str, line: int | None, what: str, mend: str) -> None:
+        self.file = str(file)
+        self.line = line
+        self.what = what
+        self.mend = mend
+        super().__init__(f"{self.file}{'' if line is None else f', line {line}'}: {what}. {mend}.")
+
+
+class Reader(Protocol):
+    """Reads one published format. Readers have no state: one object serves any number of files and threads."""
+
+    name: str
+    """What the command line calls it."""
+    title: str
+    licence: str
+    """SPDX identifier of the data's licence."""
+    citation: str
+    url: str
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault.
+
+        `tables` is the folder of the tables where the format keeps them in files of their own; None finds them beside
+        `path`. Nothing outside these folders is opened.
+        """
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """Every file that the examples come from, each once: what a checksum of the source is taken over."""
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file with their numbers, from 1, without their line ends (LF or CRLF); memory stays flat.
+
+    Only LF ends a line: a text may hold U+2028, a form feed or a lone CR. Raises ReaderError for a file that cannot be
+    opened, a line over MAX_LINE_BYTES, bytes that are not UTF-8 and NUL characters.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    with file:
+        number = 0
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise ReaderError(
+                    path,
+                    number,
+                    f"the line is longer than {MAX_LINE_BYTES:,} bytes",
+                    "Check that this is the right file",
+                )
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            text = _decoded(path, line, first_line=number)
+            yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def read_text(path: Path) -> str:
+    """The text of a small UTF-8 file, its line ends as they are; ReaderError as for `read_lines`."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_TABLE_BYTES:
+            raise ReaderError(
+                path,
+                None,
+                f"the file has {size:,} bytes; a table may have {MAX_TABLE_BYTES:,}",
+                "Leave this table out",
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise _cannot_open(path, error) from error
+    return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
+
+
+def _cannot_open(path: Path, error: OSError) -> ReaderError:
+    return ReaderError(
+        path, None, f"the file cannot be opened ({error.strerror or error})", "Check the path and its rights"
+    )
+
+
+def _decoded(path: Path, data: bytes, first_line: int) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(b"\n", 0, error.start)
+        place = error.start - data.rfind(b"\n", 0, error.start)
+        what = f"byte {place} of the line, 0x{data[error.start]:02x}, is not UTF-8"
+        raise ReaderError(
+            path, line, what, "Save the file as UTF-8, or fetch it again from its source"
+        ) from error
+    if "\0" in text:
+        line = first_line + text.count("\n", 0, text.index("\0"))
+        raise ReaderError(
+            path, line, "the line holds a NUL character", "Fetch the file again: it is damaged or binary"
+        )
+    return text
+
+
+def check_size(path: Path, line: int, rows: int, columns: int) -> None:
+    """ReaderError if a table is larger than what is taken (`tableqa.tables`); rows are counted without the header."""
+    found = (
+        (rows, MAX_ROWS, "rows"),
+        (columns, MAX_COLUMNS, "columns"),
+        (rows * columns, MAX_CELLS, "cells"),
+    )
+    for number, limit, what in found:
+        if number > limit:
+            raise ReaderError(
+                path, line, f"the table has more than {limit:,} {what}", "Split the table or leave it out"
+            )
+
+
+def check_cells(path: Path, line: int, cells: list[str]) -> None:
+    """ReaderError if a cell has more than MAX_TEXT characters."""
+    for j, cell in enumerate(cells):
+        if len(cell) > MAX_TEXT:
+            what = f"column {j + 1} has {len(cell):,} characters; a cell may have {MAX_TEXT:,}"
+            raise ReaderError(path, line, what, "Shorten the cell or leave the table out")
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """The path of the file `name` in `folder`, or None if there is none; ValueError if it leads out of the folder.
+
+    `name` comes from a file, so it is not trusted: an absolute path, "..", a drive, a backslash, and a link that leads
+    out are all refused, whether or not there is such a file.
+    """
+    parts = name.split("/")
+    if not name or "\\" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
+        raise ValueError("it is not a plain path below the folder of the tables")
+    found = folder.joinpath(*parts)
+    try:
+        if not found.is_file():
+            return None
+        outside = not found.resolve(strict=True).is_relative_to(folder.resolve(strict=True))
+    except OSError:  # a name too long, a circle of links
+        return None
+    if outside:
+        raise ValueError("a link leads out of the folder of the tables")
+    return found

@@ -1,0 +1,109 @@
+"""The people and things of the platform's tests: Mara manages, Ada, Bo and Cy annotate, Ivo adjudicates, Rea releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotation import access, annotating, assigning, importing, queue, setting_up
+from annotation.models import Assignment, Batch, Person, Project, Source
+from annotation.roles import Role
+from tasks.contract import task_type
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+FILMS = [
+    ["Heat", "1995", "170"],
+    ["Alien", "1979", "117"],
+    ["Stalker", "1979", "162"],
+    ["Playtime", "1967", "124"],
+]
+
+
+@dataclass
+class World:
+    """One project with its people, a source of small questions, and ways to make batches."""
+
+    project: Project
+    source: Source
+    people: dict[str, Person] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Person:
+        try:
+            return self.__dict__["people"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def batch(self, kind: str = "question_type", *, open: bool = True, **more: Any) -> Batch:
+        more.setdefault("name", f"{kind} {Batch.objects.count() + 1}")
+        more.setdefault("sources", [self.source])
+        batch = assigning.plan_batch(
+            project=self.project, task=task_type(kind), by=self.people["mara"], now=NOON, **more
+        )
+        if open:
+            assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)
+        return batch
+
+    def take(self, batch: Batch, who: str, holding: Sequence[str] = ()) -> Assignment | None:
+        """The next assignment of a person, loaded as a view loads it."""
+        person = self.people[who]
+        found = queue.next_assignment(batch=batch, person=person, holding=holding, now=NOON)
+        return None if found is None else access.assignment(access.Actor(person), found.public_id)
+
+    def reload(self, assignment: Assignment) -> Assignment:
+        return access.assignment(access.Actor(assignment.person), assignment.public_id)
+
+    def answer(self, assignment: Assignment, data: dict[str, Any], now: datetime = NOON) -> Any:
+        return annotating.submit(assignment=assignment, response=envelope(assignment, data), now=now)
+
+    def label(self, batch: Batch, who: str, label: str) -> Any:
+        """Take the next item and label it."""
+        assignment = self.take(batch, who)
+        assert assignment is not None, f"nothing left for {who}"
+        return self.answer(assignment, {"label": label})
+
+
+def envelope(assignment: Assignment, data: dict[str, Any]) -> dict[str, Any]:
+    item = annotating.plain(assignment)
+    task = assignment.batch.task()
+    return {
+        "type": task.key,
+        "variant": item.variant,
+        "version": task.version,
+        "base": item.base,
+        "data": data,
+    }
+
+
+def make_world(folder: Path, questions: int = 4) -> World:
+    """Mara's project over `questions` questions on one table of films, in WTQ's own format."""
+    tables = folder / "csv" / "1-csv"
+    tables.mkdir(parents=True, exist_ok=True)
+    lines = [["Film", "Year", "Minutes"], *FILMS]
+    text = "\n".join(",".join(f'"{cell}"' for cell in line) for line in lines)
+    (tables / "1.csv").write_text(text + "\n", encoding="utf-8")
+    rows = ["id\tutterance\tcontext\ttargetValue"]
+    for number in range(questions):
+        film, year, _ = FILMS[number % len(FILMS)]
+        rows.append(f"nu-{number}\twhen did {film} come out ({number})?\tcsv/1-csv/1.csv\t{year}")
+    path = folder / "films-dev.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    mara = Person.objects.create_person("Mara", "mara@example.org", "tilted tables")
+    project = setting_up.create_project(slug="films", name="Films", manager=mara, now=NOON)
+    people = {"mara": mara}
+    for name, role in (
+        ("ada", Role.ANNOTATOR),
+        ("bo", Role.ANNOTATOR),
+        ("cy", Role.ANNOTATOR),
+        ("ivo", Role.ADJUDICATOR),
+        ("rea", Role.RESEARCHER),
+    ):
+        people[name] = Person.objects.create_person(
+            name.capitalize(), f"{name}@example.org", "tilted tables"
+        )
+        setting_up.add_member(project=project, person=people[name], roles=[role], by=mara, now=NOON)
+    people["zoe"] = Person.objects.create_person("Zoe", "zoe@example.org", "tilted tables")
+    done = importing.import_examples(project=project, reader="wtq", path=path, now=NOON, by=mara)
+    return World(project, done.source, people)

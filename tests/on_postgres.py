@@ -1,0 +1,34 @@
+"""The tests that touch the database, on PostgreSQL: `python -m tests.on_postgres [PYTEST ARGUMENTS]`.
+
+On the server of DATABASE_URL where that is a PostgreSQL (tests make a database test_NAME of their own there), else on
+a temporary one. The exit status is pytest's; that no test was selected is fine here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+
+from tests.temp_postgres import temporary_postgres
+
+
+def main(arguments: list[str]) -> int:
+    """Run pytest with these arguments and give its exit status."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is stopped then, too
+    if os.environ.get("DATABASE_URL", "").startswith("postgres"):
+        return run_tests(arguments)
+    with temporary_postgres() as url:
+        os.environ["DATABASE_URL"] = url
+        return run_tests(arguments)
+
+
+def run_tests(arguments: list[str]) -> int:
+    status = pytest.main(["--only-database", *arguments])
+    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

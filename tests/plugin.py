@@ -1,0 +1,158 @@
+"""How the suite runs: which browser, in which order, on whose data, and what a browser test may not do.
+
+* A test that uses a page is marked `browser`. Browser tests run last and fail on any error on the console, which is
+  also where Chromium reports what the Content-Security-Policy refused; `console_may_say` names what one expects.
+* Without Chromium or without the datasets, tests that need them are skipped with the reason; with CI=true they fail.
+* `--only-database` keeps the tests that touch the database: the second pass of `./run test`, on PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
+from playwright.sync_api import Error as PlaywrightError
+
+ROOT = Path(__file__).resolve().parent.parent
+CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
+DATABASE_FIXTURES = BROWSER_FIXTURES | {
+    "db",
+    "transactional_db",
+    "django_db_setup",
+    "live_server",
+    "admin_user",
+}
+
+settings.register_profile(
+    "askew",
+    deadline=None,  # a shared machine is slow now and then
+    derandomize=CI,  # a build fails for what changed, not for what was drawn
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("askew")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--only-database", action="store_true", help="leave out what does not touch the database"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if not BROWSER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("browser")
+    if config.getoption("--only-database"):
+        config.hook.pytest_deselected(items=[item for item in items if not touches_database(item)])
+        items[:] = [item for item in items if touches_database(item)]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Last of all, after pytest-django has put its own order in."""
+    session.items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+def touches_database(item: pytest.Item) -> bool:
+    return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser"):
+        # Playwright's synchronous interface leaves an event loop running in this thread, where Django would refuse
+        # the database. Set here, not for the whole run: for every other test the refusal stands.
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+        if not chromium():
+            missing("no Chromium: apt install chromium, or name one in ASKEW_CHROMIUM")
+
+
+def missing(what: str) -> None:
+    """Skip the test for want of this; under CI nothing may be wanting."""
+    if CI:
+        pytest.fail(f"{what} (a skip, but for CI=true)", pytrace=False)
+    pytest.skip(what)
+
+
+# --- data --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """The folder of the published datasets: ASKEW_TEST_DATA, else ../shared/data beside the repository."""
+    folder = Path(os.environ.get("ASKEW_TEST_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        missing(f"no datasets in {folder}: name their folder in ASKEW_TEST_DATA")
+    return folder
+
+
+# --- browser -----------------------------------------------------------------------------------------------
+
+
+def chromium() -> str | None:
+    """The browser to drive: ASKEW_CHROMIUM, else the system's."""
+    names = [
+        os.environ.get("ASKEW_CHROMIUM"),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ]
+    return next(filter(None, (shutil.which(name) for name in names if name)), None)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Chromium on its own: no first-run pages, no traffic of its own, and no sandbox where it refuses one (root)."""
+    flags = ["--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"]
+    flags += ["--disable-background-networking", "--disable-component-update"]
+    if os.geteuid() == 0:
+        flags.append("--no-sandbox")
+    return {**browser_type_launch_args, "executable_path": chromium(), "args": flags}
+
+
+@pytest.fixture
+def new_context(
+    request: pytest.FixtureRequest, new_context: Callable[..., BrowserContext]
+) -> Iterator[Callable[..., BrowserContext]]:
+    """A browser of its own for each person of a test; an error on any of their consoles fails the test at its end.
+
+    `page` and `context` come from here, too; a context made with `browser.new_context` would not be listened to.
+    """
+    expected = [mark.args[0] for mark in request.node.iter_markers("console_may_say")]
+    contexts: list[BrowserContext] = []
+    said: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            said.append(f"{message.text} ({message.location['url']})")
+
+    def on_error(error: WebError) -> None:
+        said.append(f"{error.error} ({error.page.url if error.page else 'no page'})")
+
+    def listened_to(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.on("console", on_console)
+        context.on("weberror", on_error)
+        contexts.append(context)
+        return context
+
+    yield listened_to
+    for page in (page for context in contexts for page in context.pages):
+        with suppress(PlaywrightError):  # what was said before this answer has arrived by then
+            page.evaluate("0")
+    unexpected = [line for line in said if not any(re.search(pattern, line) for pattern in expected)]
+    if unexpected:
+        pytest.fail("the browser's console has errors:\n" + "\n".join(unexpected), pytrace=False)

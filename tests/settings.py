@@ -1,0 +1,28 @@
+"""Settings of the test suite: those of the platform, made quick and kept away from anyone's data."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
+# Whatever the shell is set up for, the suite starts from an unconfigured, loopback-only platform.
+for _name in ("DEBUG", "PUBLIC_URL", "TRUST_PROXY", "COMPRESS_STATIC", "PREDICTORS", "ALLOWED_HOSTS"):
+    os.environ.pop(_name, None)
+# One folder for the whole run: pytest-xdist's workers are children and find it in the environment.
+if "ASKEW_TEST_DATA_DIR" not in os.environ:
+    os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.mkdtemp(prefix="askew-tests-")
+    atexit.register(shutil.rmtree, os.environ["ASKEW_TEST_DATA_DIR"], ignore_errors=True)
+os.environ["ASKEW_DATA_DIR"] = os.environ["ASKEW_TEST_DATA_DIR"]
+
+from config.settings import *  # noqa: E402
+from config.settings import DATA_DIR, DATABASES  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# A job runs where it is enqueued; what a worker process adds is tested by starting one.
+TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+DATABASES["default"]["CONN_MAX_AGE"] = 0
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file: threads of a live server that share an in-memory database fail with "table is locked".
+    DATABASES["default"]["NAME"] = str(DATA_DIR / "unused.sqlite3")
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "askew.sqlite3")}

@@ -1,0 +1,352 @@
+"""`./run`: what it says, what it sets up, what it keeps, and that nothing of it is left behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.plugin import chromium
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The file `run` as a module, in a folder of its own: two locks, no .venv, no key in the environment."""
+    loader = SourceFileLoader("run", str(ROOT / "run"))
+    spec = importlib.util.spec_from_loader("run", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader.exec_module(module)
+    for name in module.DEVELOPMENT:
+        (tmp_path / name).write_text("nothing==1.0\n")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(module, "PYTHON", tmp_path / ".venv" / "bin" / "python")
+    monkeypatch.setenv("ASKEW_DATA_DIR", str(tmp_path / "var"))
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    return module
+
+
+def at_the_terminal(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "run"), *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+class TestWhatItSays:
+    def test_help_names_every_command(self):
+        said = at_the_terminal("--help")
+
+        assert said.returncode == 0
+        for command in ("demo [--port N]", "test", "check [--fast]", "bench [NAME]", "manage"):
+            assert f"./run {command}" in said.stdout
+
+    def test_every_command_that_help_names_exists(self, run):
+        named = set(re.findall(r"^  \./run (\w+)", run.__doc__, flags=re.MULTILINE))
+
+        assert named == {name for name in named if callable(getattr(run, name, None))}
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            (),
+            ("dmeo",),
+            ("demo", "--port", "http"),
+            ("demo", "--port", "70000"),
+            ("demo", "now"),
+            ("check", "--slow"),
+        ],
+    )
+    def test_wrong_use_is_told_apart_from_failure(self, wrong):
+        assert at_the_terminal(*wrong).returncode == 2
+
+    def test_an_unknown_command_is_answered_with_the_known_ones(self):
+        assert "there are demo, test, check, bench, manage" in at_the_terminal("serve").stderr
+
+    def test_a_taken_port_is_answered_with_a_free_one(self, run):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            taken = other.getsockname()[1]
+
+            said = at_the_terminal("demo", "--port", str(taken))
+
+        assert said.returncode == 1
+        assert said.stderr.count("\n") == 1
+        offered = re.fullmatch(rf"run: port {taken} is taken; .* \./run demo --port (\d+)\n", said.stderr)
+        assert offered is not None
+        assert run.is_free(int(offered[1]))
+
+    def test_without_a_benchmark_of_that_name_it_lists_those_there_are(self):
+        assert at_the_terminal("bench", "no-such-benchmark").returncode in (1, 2)
+
+
+class TestSettingUp:
+    @pytest.fixture
+    def work(self, run, monkeypatch):
+        """The list of what set_up had to do."""
+        done: list[str] = []
+
+        def make_venv() -> None:
+            done.append("venv")
+            (run.VENV / "bin").mkdir(parents=True)
+            (run.VENV / "pyvenv.cfg").write_text("version = 3.11.7\n")
+            run.PYTHON.touch()
+
+        monkeypatch.setattr(run, "make_venv", make_venv)
+        monkeypatch.setattr(run, "install", lambda requirements: done.append(requirements[-1]))
+        return done
+
+    def test_unchanged_requirements_mean_no_work(self, run, work):
+        run.set_up(run.RUNTIME)
+        run.set_up(run.RUNTIME)
+
+        assert work == ["venv", "requirements.txt"]
+
+    def test_a_changed_lock_is_installed_over_what_is_there(self, run, work):
+        run.set_up(run.RUNTIME)
+        (run.ROOT / "requirements.txt").write_text("nothing==1.1\n")
+        run.set_up(run.RUNTIME)
+
+        assert work == ["venv", "requirements.txt", "requirements.txt"]
+
+    def test_the_tools_are_installed_only_for_those_who_need_them(self, run, work):
+        run.set_up(run.RUNTIME)
+        run.set_up(run.DEVELOPMENT)
+        run.set_up(run.RUNTIME)
+
+        assert work == ["venv", "requirements.txt", "requirements-dev.txt"]
+
+    def test_an_installation_that_was_cut_short_is_done_again(self, run, work, monkeypatch):
+        def fail(_: object) -> None:
+            raise run.Failed("no network")
+
+        with monkeypatch.context() as offline:
+            offline.setattr(run, "install", fail)
+            with pytest.raises(run.Failed):
+                run.set_up(run.RUNTIME)
+        run.set_up(run.RUNTIME)
+
+        assert work == ["venv", "requirements.txt"]
+
+    def test_another_python_in_the_environment_means_installing_again(self, run, work):
+        run.set_up(run.RUNTIME)
+        (run.VENV / "pyvenv.cfg").write_text("version = 3.13.0\n")
+        run.set_up(run.RUNTIME)
+
+        assert work == ["venv", "requirements.txt", "requirements.txt"]
+
+    def test_with_neither_uv_nor_pip_one_line_says_what_to_install(self, run, monkeypatch):
+        monkeypatch.setattr(run, "find_uv", lambda: "")
+        monkeypatch.setattr(run, "works", lambda command: False)
+
+        with pytest.raises(run.Failed, match=r"^found no pip .*apt install python3-pip\)$"):
+            run.install(run.RUNTIME)
+
+    def test_the_locks_pin_every_package_by_hash(self):
+        for lock in ("requirements.txt", "requirements-dev.txt"):
+            for block in re.split(r"\n(?=\S)", (ROOT / lock).read_text()):
+                if not block.startswith("#"):
+                    assert "==" in block.splitlines()[0], block
+                    assert "--hash=sha256:" in block, block
+
+
+class TestTheKey:
+    def test_the_demo_makes_one_that_only_its_owner_can_read(self, run):
+        key = run.kept_key() or run.make_key()
+
+        file = run.data_dir() / "secret_key"
+        assert len(key) > 50
+        assert file.read_text().strip() == key
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+    def test_it_is_the_same_at_the_next_start(self, run):
+        assert run.make_key() == run.kept_key()
+
+    def test_the_one_in_the_environment_goes_before(self, run, monkeypatch):
+        run.make_key()
+        monkeypatch.setenv("SECRET_KEY", "of my own")
+
+        assert run.kept_key() == "of my own"
+
+    def test_without_one_manage_refuses_and_makes_none(self, tmp_path):
+        said = at_the_terminal("manage", "migrate", SECRET_KEY="", ASKEW_DATA_DIR=str(tmp_path))
+
+        assert said.returncode == 1
+        assert said.stderr.count("\n") == 1
+        assert "SECRET_KEY is not set" in said.stderr
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestTheHousehold:
+    """The child processes of the demo."""
+
+    @pytest.fixture
+    def household(self, run, monkeypatch):
+        monkeypatch.setattr(run, "PYTHON", sys.executable)
+        before = {
+            number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
+        yield run.Household(dict(os.environ))
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    SLEEP = ("-c", "import time; time.sleep(60)")
+
+    def test_all_end_when_one_ends_by_itself(self, household, capfd):
+        with household:
+            sleeper = household.start("sleeper", [*self.SLEEP])
+            household.start("quitter", ["-c", "raise SystemExit(3)"])
+
+            assert household.wait(lambda: False, seconds=30) is False
+
+        assert sleeper.returncode == -signal.SIGTERM
+        assert "quitter ended by itself with status 3" in capfd.readouterr().err
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_a_signal_ends_all_and_is_no_failure(self, household, number):
+        with household:
+            sleeper = household.start("sleeper", [*self.SLEEP])
+            os.kill(os.getpid(), number)
+
+            assert household.wait(lambda: False, seconds=30) is False
+
+        assert sleeper.returncode == -signal.SIGTERM
+        assert household.failure == ""
+
+    def test_one_that_does_not_listen_is_killed_with_its_children(
+        self, household, run, tmp_path, monkeypatch
+    ):
+        monkeypatch.setattr(run.Household, "PATIENCE", 0.5)
+        stubborn = (
+            "import pathlib, signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
+            f"pathlib.Path({str(tmp_path / 'child')!r}).write_text(str(child.pid)); time.sleep(60)"
+        )
+        with household:
+            household.start("stubborn", ["-c", stubborn])
+            assert household.wait(
+                lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text() != ""
+            )
+
+        state = Path(f"/proc/{(tmp_path / 'child').read_text()}/stat")
+        assert not state.exists() or state.read_text().split()[2] == "Z"
+
+    def test_what_a_step_prints_is_handed_on(self, household):
+        with household:
+            assert household.finish("greet", ["-c", "print('links')"]) == "links\n"
+
+    def test_a_step_that_fails_is_named(self, household, capfd):
+        with household:
+            assert household.finish("prepare", ["-c", "raise SystemExit(1)"]) is None
+
+        assert "prepare ended with status 1" in capfd.readouterr().err
+
+
+class TestTheRooms:
+    def test_the_plain_rooms_load_nothing_heavy(self):
+        """Statistics and Django cost seconds; whoever only wants a table does not pay for them."""
+        heavy = "{'django', 'pandas', 'scipy', 'statsmodels', 'krippendorff', 'nltk', 'torch'}"
+        loaded = subprocess.run(
+            [sys.executable, "-c", f"import tableqa, sys; print(sorted({heavy} & set(sys.modules)))"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert loaded.stdout.strip() == "[]"
+
+
+BROWSER_TESTS = """
+import pytest
+
+PAGE = "data:text/html,<title>A page</title>"
+STRICT = "<meta http-equiv=content-security-policy content=\\"style-src 'none'\\">"
+
+def test_quiet(page):
+    page.goto(PAGE)
+
+def test_says_an_error(page):
+    page.goto(PAGE)
+    page.evaluate("console.error('spilt')")
+
+@pytest.mark.console_may_say("^spilt")
+def test_says_what_it_may(page):
+    page.goto(PAGE)
+    page.evaluate("console.error('spilt')")
+
+def test_throws(page):
+    page.goto(PAGE)
+    page.evaluate("setTimeout(() => { throw new Error('slipped') })")
+
+def test_breaks_the_policy_in_another_window(new_context):
+    new_context().new_page().goto(PAGE + STRICT + "<p style='color: red'>")
+
+def test_collected_last_and_run_first():
+    import os
+    assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ
+"""
+
+
+class TestTheRulesForTests:
+    """tests/plugin.py, on tests written for it."""
+
+    @pytest.fixture
+    def pytest_on(self, tmp_path):
+        def start(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+            (tmp_path / "test_rules.py").write_text(text)
+            (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+            command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
+            command += ["--output", str(tmp_path / "results"), *arguments]
+            kept = {name: value for name, value in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
+            return subprocess.run(
+                [sys.executable, *command, str(tmp_path / "test_rules.py")],
+                cwd=ROOT,
+                env={**kept, **environment},
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+
+        return start
+
+    @pytest.mark.skipif(chromium() is None, reason="no Chromium")
+    def test_a_browser_test_fails_on_any_error_on_a_console(self, pytest_on):
+        ran = pytest_on(BROWSER_TESTS).stdout
+
+        assert "6 passed, 3 errors" in ran
+        for error in ("spilt", "slipped", "Content Security Policy"):
+            assert error in ran
+
+    def test_without_chromium_it_is_skipped_with_the_line_that_mends_it(self, pytest_on):
+        ran = pytest_on(BROWSER_TESTS, CI="false", PATH="/nowhere").stdout
+
+        assert "1 passed, 5 skipped" in ran
+        assert "apt install chromium" in ran
+
+    def test_a_build_server_without_chromium_fails(self, pytest_on):
+        assert "1 passed, 5 errors" in pytest_on(BROWSER_TESTS, CI="true", PATH="/nowhere").stdout
+
+    def test_without_datasets_a_test_is_skipped_and_a_build_fails(self, pytest_on):
+        text = "def test_reads(test_data): pass"
+
+        assert "1 skipped" in pytest_on(text, CI="false", ASKEW_TEST_DATA="/nowhere").stdout
+        assert "1 error" in pytest_on(text, CI="true", ASKEW_TEST_DATA="/nowhere").stdout
