@@ -86,7 +86,7 @@ def batches(actor: Actor) -> QuerySet[Batch]:
     """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
     found = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
     return found if actor.person.is_administrator else found.filter(
-        Q(opened_at__isnull=False) | Q(project__in=_where(actor, Permission.SEE_PROGRESS))
+        Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS))
     )
 
 
@@ -98,7 +98,7 @@ def releases(actor: Actor) -> QuerySet[Release]:
     if actor.token is not None and Permission.SEE_PROGRESS not in actor.token.scopes:
         return found.none()
     return found if actor.person.is_administrator else found.filter(
-        project__in=_where(actor, Permission.SEE_PROGRESS)
+        project__in=where(actor, Permission.SEE_PROGRESS)
     )
 
 
@@ -170,10 +170,22 @@ def involved(person: Person, batch: Batch) -> bool:
     return Assignment.objects.filter(batch=batch, person=person).exists()
 
 
-def _where(actor: Actor, permission: Permission) -> list[int]:
+def where(actor: Actor, permission: Permission) -> list[int]:
     """The projects (ids) in which the person's roles include the permission."""
     mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list("project_id", "roles")
     return [project_id for project_id, roles in mine if permission in permissions(roles)]
+
+
+def may_make_projects(actor: Actor) -> bool:
+    """Administrators, and people who manage a project already. The first project comes from an administrator."""
+    if actor.token is not None:
+        return False
+    return actor.person.is_administrator or bool(where(actor, Permission.SET_UP))
+
+
+def require_may_make_projects(actor: Actor) -> None:
+    if not may_make_projects(actor):
+        raise Http404(NOT_HERE)
 
 
 def _assignments() -> QuerySet[Assignment]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from annotation import events, lineage, queue
-from annotation.models import Adjudication, Annotation, Assignment, Batch, Decision, Item, Outcome, Person
+from annotation import events, jobs, lineage, queue
+from annotation.models import Adjudication, Annotation, Assignment, Batch, Decision, Item, Job, Outcome, Person
 from annotation.refusals import Refused
 from tasks.contract import Accepted, Adjudicate, OneMore
 from tasks.contract import Outcome as Resolved
@@ -47,10 +48,30 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
     return resolved
 
 
-def resolve_batch(*, batch: Batch, now: datetime) -> int:
+def resolve_batch(
+    *, batch: Batch, now: datetime, progress: Callable[[int, int], None] = lambda done, total: None
+) -> int:
     """Resolve what is complete in one batch, without waiting for the time for undo."""
-    due = Item.objects.filter(batch=batch, due_at__isnull=False).order_by("position").values_list("pk", flat=True)
-    return sum(resolve_item(item_id=pk, now=now) for pk in list(due))
+    due = list(
+        Item.objects.filter(batch=batch, due_at__isnull=False).order_by("position").values_list("pk", flat=True)
+    )
+    resolved = 0
+    for done, pk in enumerate(due, start=1):
+        resolved += resolve_item(item_id=pk, now=now)
+        progress(done, len(due))
+    return resolved
+
+
+def start_resolving(*, batch: Batch, by: Person | None, now: datetime) -> Job:
+    """`resolve_batch` in the background: a closed batch may have thousands of complete items."""
+    return jobs.enqueue(project=batch.project, kind="resolve", ids={"batch": batch.pk}, by=by, now=now)
+
+
+@jobs.kind("resolve")
+def _run_resolving(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
+    resolved = resolve_batch(batch=batch, now=timezone.now(), progress=progress)
+    return {"batch": batch.public_id, "resolved": resolved}
 
 
 def resolve_item(*, item_id: int, now: datetime) -> bool:

@@ -33,11 +33,12 @@ def plan_batch(
     seed: int = 0,
     sources: Iterable[Source] = (),
     size: int | None = None,
+    only: Sequence[str] | None = None,
     feeds_from: Batch | None = None,
 ) -> Batch:
     """A batch over a seeded sample of the sources' original examples, or fed by another batch.
 
-    `size` None takes every example. Raises Refused: name_taken, invalid_request.
+    `size` None takes every example; `only` names examples by their ids and is taken in its own order. Raises Refused: name_taken, invalid_request.
     """
     settings = _settings(task, settings or {})
     overlap = task.default_overlap if overlap is None else overlap
@@ -47,7 +48,7 @@ def plan_batch(
         raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
     if not task.variants and variant:
         raise Refused("invalid_request", f"{task.title} has no variants.")
-    examples = sample(sources, size=size, seed=seed)
+    examples = sample(sources, size=size, seed=seed) if only is None else _named(sources, only)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
     try:
@@ -143,6 +144,15 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
         counts["open"] = counts["items"] - settled
     return found
+
+
+def _named(sources: Iterable[Source], only: Sequence[str]) -> list[Example]:
+    """The examples with these ids, in this order. Raises Refused naming the ids that no source has."""
+    originals = Example.objects.originals().usable().filter(source__in=list(sources), external_id__in=only)
+    found = {example.external_id: example for example in originals}
+    if missing := [id for id in only if id not in found]:
+        raise Refused("invalid_request", f"No source has the examples {', '.join(missing[:10])}.")
+    return [found[id] for id in dict.fromkeys(only)]
 
 
 def _settings(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:

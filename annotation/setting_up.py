@@ -93,6 +93,20 @@ def sign_out_everywhere(*, person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(session_epoch=F("session_epoch") + 1)
 
 
+def change_person(*, person: Person, name: str, time_zone: str) -> None:
+    """What a person says of themselves: their name, and the zone in which pages show times."""
+    person.name, person.time_zone = name.strip(), time_zone
+    person.save(update_fields=["name", "time_zone"])
+
+
+def change_password(*, person: Person, password: str) -> None:
+    """A new password. Every session ends with it; the caller signs the one at hand in again."""
+    person.set_password(password)
+    person.save(update_fields=["password"])
+    sign_out_everywhere(person=person)
+    person.refresh_from_db(fields=["session_epoch"])
+
+
 def invite(
     *, project: Project, roles: Sequence[Role], by: Person, now: datetime, name: str = ""
 ) -> tuple[Invitation, str]:
@@ -141,6 +155,14 @@ def register(*, name: str, email: str, password: str | None) -> Person:
             return Person.objects.create_person(name, email, password)
     except IntegrityError:
         raise Refused("name_taken", "There is an account with this e-mail address. Sign in first.") from None
+
+
+def join_as_new(*, invitation: Invitation, name: str, email: str, password: str, now: datetime) -> Person:
+    """Register and accept in one: nobody is left with an account and no project. Raises Refused as both do."""
+    with transaction.atomic():
+        person = register(name=name, email=email, password=password)
+        accept(invitation=invitation, person=person, now=now)
+    return person
 
 
 def make_token(

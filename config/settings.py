@@ -1,19 +1,21 @@
 """Every setting of the platform, read from the environment once.
 
-| variable         | meaning                                                                                   |
-|------------------|-------------------------------------------------------------------------------------------|
-| SECRET_KEY       | required; signs sessions and tokens. Settings never invent one                            |
-| DATABASE_URL     | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
-| CONN_MAX_AGE     | seconds a connection to PostgreSQL is kept; default: 600                                  |
-| ASKEW_DATA_DIR   | folder of the database, uploads and releases; default: var/ beside manage.py              |
-| PUBLIC_URL       | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
-| ALLOWED_HOSTS    | further host names to answer to, separated by commas (a load balancer's health check)     |
-| TRUST_PROXY      | true where a proxy in front always sets X-Forwarded-Proto itself                          |
-| HSTS_SECONDS     | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
-| COMPRESS_STATIC  | true in a production build: `collectstatic`, compressed files with the digest in the name |
-| TASKS_BACKEND    | dotted path of the queue's backend; default: the database                                 |
-| LOG_LEVEL        | default INFO                                                                              |
-| DEBUG            | default false, also in the demo                                                           |
+| variable          | meaning                                                                                   |
+|-------------------|-------------------------------------------------------------------------------------------|
+| SECRET_KEY        | required; signs sessions and tokens. Settings never invent one                            |
+| DATABASE_URL      | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
+| CONN_MAX_AGE      | seconds a connection to PostgreSQL is kept; default: 600                                  |
+| ASKEW_DATA_DIR    | folder of the database, uploads and releases; default: var/ beside manage.py              |
+| PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
+| ALLOWED_HOSTS     | further host names to answer to, separated by commas (a load balancer's health check)     |
+| TRUST_PROXY       | true where a proxy in front always sets X-Forwarded-Proto itself                          |
+| HSTS_SECONDS      | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
+| COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
+| MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
+| ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
+| TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
+| LOG_LEVEL         | default INFO                                                                              |
+| DEBUG             | default false, also in the demo                                                           |
 """
 
 from __future__ import annotations
@@ -118,6 +120,7 @@ MIDDLEWARE = [
     "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.request_size.LargestRequest",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -203,6 +206,10 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 
+# Drawn by ./run demo for one run; without it there are no demo links (annotation/demo_world.py), and on a public
+# address there are none in any case.
+DEMO_SECRET = "" if PUBLIC_URL else os.environ.get("ASKEW_DEMO_SECRET", "")
+
 # --- language and time -------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"
 USE_TZ = True
@@ -225,6 +232,7 @@ STORAGES = {
     },
 }
 FILE_UPLOAD_PERMISSIONS = 0o640
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=256 * 1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # bytes of a request besides its files
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import brings its tables along
@@ -258,6 +266,7 @@ SPECTACULAR_SETTINGS = {
 # --- jobs and the log --------------------------------------------------------------------------------------
 TASKS = {"default": {"BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend")}}
 
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -268,7 +277,8 @@ LOGGING = {
             "datefmt": "%Y-%m-%dT%H:%M:%S%z",
         }
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"django": {"handlers": [], "propagate": True}},
+    # The level is the handler's, too: the queue's worker sets its own loggers as it likes.
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "level": LOG_LEVEL}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {"django": {"handlers": [], "propagate": True}, "httpx": {"level": "WARNING"}},
 }

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from tableqa.answers import Comparison, compare
-from tableqa.cells import same_format
+from tableqa.answers import Comparison, Difference, compare
+from tableqa.cells import model_for, same_format
 from tableqa.examples import Example
 from tableqa.operations import OPERATIONS, InsertRow, Operation, OperationError, SetCell, normalise, replay
 from tableqa.tables import Table, is_id
@@ -220,11 +220,16 @@ def _cell_name(table: Table, row: str, column: str) -> str:
 
 def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level) -> list[Violation]:
     violations = []
+    columns: dict[str, tuple[str, ...]] = {}
     for row, column, old, new in _new_texts(base, edited, net):
-        others = base.column(column)
-        if not same_format(old, new, others):
+        if column not in columns:
+            columns[column] = base.column(column)
+        cells = columns[column]
+        if not same_format(old, new, cells):
             number, j = edited.row_index(row) + 1, edited.column_index(column) + 1
-            message = f"Row {number}, column {j}: {_quoted(new)} is not written like {_example(old, others)}."
+            model = model_for(old, new, cells)
+            like = "the others in its column" if model is None else _quoted(model)
+            message = f"Row {number}, column {j}: {_quoted(new)} is not written like {like}."
             violations.append(Violation("cell_format", message, level))
     return violations
 
@@ -245,12 +250,6 @@ def _new_texts(
                 yield operation.row, column, None, edited.cell(operation.row, column)
 
 
-def _example(old: str | None, others: Sequence[str]) -> str:
-    if old:
-        return _quoted(old)
-    return _quoted(next((text for text in others if text.strip()), "the others in its column"))
-
-
 def _answers(contract: Contract, base: Example, edited: Example) -> list[Violation]:
     if contract.answer == "any":
         return []
@@ -261,36 +260,40 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
             )
         ]
     comparison = compare(edited.answers, base.answers)
-    was, now, note = _list(base.answers), _list(edited.answers), _note(comparison)
+    was, now = _list(base.answers), _list(edited.answers)
     violations = []
     if base.table.same_content(edited.table) and not comparison.equal:
         message = f"The table is the original one, and yet the answer was {was} and is {now}."
         violations.append(Violation("same_table_other_answer", message))
     if contract.answer == "changes" and comparison.equal:
-        violations.append(Violation("answer_unchanged", f"The answer is still {was}{note}. It must change."))
-    if contract.answer == "stays" and not comparison.equal:
-        violations.append(
-            Violation("answer_changed", f"The answer was {was} and is {now} now{note}. It must stay.")
+        said = (
+            f"still {now}"
+            if comparison.difference is None
+            else f"{now}, and that is {was} {_note(comparison)}"
         )
+        violations.append(Violation("answer_unchanged", f"The answer is {said}. It must change."))
+    if contract.answer == "stays" and not comparison.equal:
+        message = f"The answer was {was} and is {now} now{_name(comparison)}. It must stay."
+        violations.append(Violation("answer_changed", message))
     return violations
 
 
 def _note(comparison: Comparison) -> str:
-    match comparison.difference:
-        case "form":
-            return ", written in another way"
-        case "unit":
-            return ", with or without its unit"
-        case "rounding":
-            return ", rounded"
-        case "order":
-            return ", in another order"
-        case "sign":
-            return " (only the sign differs)"
-        case "scale":
-            return f" (the same number times {comparison.factor:,})"
-        case _:
-            return ""
+    notes: dict[Difference, str] = {
+        "form": "written in another way",
+        "unit": "with or without its unit",
+        "rounding": "rounded",
+        "order": "in another order",
+    }
+    return notes[comparison.difference] if comparison.difference else ""
+
+
+def _name(comparison: Comparison) -> str:
+    if comparison.difference == "sign":
+        return " (only the sign differs)"
+    if comparison.difference == "scale":
+        return f" (they differ by the factor {comparison.factor:,})"
+    return " (some answers are the same)" if comparison.difference == "partial" else ""
 
 
 def _spoken(name: str) -> str:

@@ -111,11 +111,11 @@ class Table:
         put(self, "row_ids", default_ids("r", len(rows)) if row_ids is None else tuple(row_ids))
         put(self, "column_ids", default_ids("c", width) if column_ids is None else tuple(column_ids))
         put(self, "header_id", header_id)
-        if row_ids is not None or header_id != HEADER:
+        if not self._has_source_row_ids or header_id != HEADER:
             _check_ids(
                 [*default_ids("h", len(above)), header_id, *self.row_ids], len(rows) + len(above) + 1, "row"
             )
-        if column_ids is not None:
+        if not self._has_source_column_ids:
             _check_ids(self.column_ids, width, "column")
         if self.spans:
             self._check_spans()

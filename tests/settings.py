@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from importlib.util import find_spec
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
 # Whatever the shell is set up for, the suite starts from an unconfigured, loopback-only platform.
@@ -20,7 +21,8 @@ from config.settings import DATA_DIR, DATABASES  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A job runs where it is enqueued; what a worker process adds is tested by starting one.
-TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+_PACKAGE = "django.tasks" if find_spec("django.tasks") else "django_tasks"
+TASKS = {"default": {"BACKEND": f"{_PACKAGE}.backends.immediate.ImmediateBackend"}}
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: threads of a live server that share an in-memory database fail with "table is locked".

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from config.csp import POLICY
@@ -55,6 +56,10 @@ class TestThePublicAddress:
         assert settings["SESSION_COOKIE_SECURE"] is False
         assert settings["SECURE_HSTS_SECONDS"] == 0
         assert settings["DEBUG"] is False
+
+    def test_demo_links_are_for_the_loopback_alone(self, settings_with):
+        assert settings_with(ASKEW_DEMO_SECRET="s")["DEMO_SECRET"] == "s"
+        assert settings_with(ASKEW_DEMO_SECRET="s", PUBLIC_URL="https://example.org")["DEMO_SECRET"] == ""
 
     def test_https_makes_cookies_secure_and_the_origin_trusted(self, settings_with):
         settings = settings_with(PUBLIC_URL="https://askew.example.org")
@@ -134,6 +139,29 @@ class TestTheDatabase:
     def test_another_kind_of_database_is_refused(self, settings_with):
         with pytest.raises(ImproperlyConfigured, match="'mysql' is not supported"):
             settings_with(DATABASE_URL="mysql://ann@db.example.org/askew")
+
+
+class TestTheLargestRequest:
+    @pytest.fixture(autouse=True)
+    def small_limits(self, settings):
+        settings.MAX_UPLOAD_BYTES, settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2000, 1000
+
+    def test_a_body_that_is_too_large_for_the_api_is_refused_as_a_problem(self):
+        response = Client().post("/api/", {"text": "x" * 1000}, content_type="application/json")
+
+        assert response.status_code == 413
+        assert response.headers["Content-Type"] == "application/problem+json"
+        assert response.json()["code"] == "request_too_large"
+
+    def test_an_upload_that_is_too_large_is_refused_in_words(self):
+        response = Client().post("/", {"file": SimpleUploadedFile("a.tsv", b"x" * 2000)})
+
+        assert response.status_code == 413
+        assert "at most 0.0 MB are taken at once. Nothing of it was stored." in response.content.decode()
+
+    @pytest.mark.django_db
+    def test_files_may_be_larger_than_the_rest(self):
+        assert Client().post("/", {"file": SimpleUploadedFile("a.tsv", b"x" * 1200)}).status_code != 413
 
 
 class TestTheContentSecurityPolicy:

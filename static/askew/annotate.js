@@ -255,14 +255,14 @@ class AskewAnnotate extends HTMLElement {
     const further = current && !waived ? this.#server.violations.filter(({ code }) => !known.has(code)) : [];
     const violations = [...structure, ...further];
     const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), BLANK[field.dataset.kind]));
-    for (const line of this.querySelectorAll("[data-holds]")) this.#holds(line, violations, waived, current);
+    for (const line of this.querySelectorAll("[data-holds]")) this.#holds(line, started ? violations : [], { waived, started, current });
     this.#listViolations(started && !waived ? violations.filter((one) => !this.querySelector(`[data-holds~="${CSS.escape(one.code)}"]`)) : []);
     this.#listChanges(operations);
     const limit = this.#current.contract?.at_most;
-    for (const part of this.querySelectorAll("[data-over-limit]")) {
-      part.hidden = !(limit !== null && limit !== undefined && operations.length > limit);
+    const over = limit !== null && limit !== undefined && operations.length > limit;
+    for (const part of this.querySelectorAll("[data-unless-waived], [data-over-limit]")) {
+      part.hidden = ("unlessWaived" in part.dataset && waived) || ("overLimit" in part.dataset && !over);
     }
-    for (const part of this.querySelectorAll("[data-unless-waived]")) part.hidden = waived;
     for (const place of this.querySelectorAll("[data-answer]")) {
       const answers = this.#server?.answer?.[place.dataset.answer] ?? (place.dataset.answer === "before" ? this.#current.shows.answers : null);
       SHOW.answers(place, answers);
@@ -270,16 +270,18 @@ class AskewAnnotate extends HTMLElement {
     }
   }
 
-  #holds(line, violations, waived, current) {
+  #holds(line, violations, { waived, started, current }) {
     const codes = line.dataset.holds.split(" ");
     const broken = violations.find(({ code }) => codes.includes(code));
-    const asked = "server" in line.dataset;
-    const state = waived ? "waived" : broken ? (broken.level === "warning" ? "look" : "no") : asked && !current ? "open" : "yes";
+    const asked = "server" in line.dataset && !current;
+    let state = "yes";
+    if (waived) state = "waived";
+    else if (broken) state = broken.level === "warning" ? "look" : "no";
+    else if (!started || asked) state = "open";
     line.dataset.state = state;
-    line.querySelector(".state").textContent = { waived: "not asked", no: "not yet", look: "look again", open: "open", yes: "holds" }[state];
-    const detail = line.querySelector("[data-why]");
-    const words = broken && (broken.level === "warning" || broken.code === "cell_format" || codes.length > 1) ? broken.message : "";
-    if (detail && detail.textContent !== words) detail.textContent = words;
+    line.querySelector(".state").textContent = STATES[state];
+    const why = line.querySelector("[data-why]");
+    if (why && why.textContent !== (broken?.message ?? "")) why.textContent = broken?.message ?? "";
   }
 
   #listViolations(violations) {
@@ -483,6 +485,7 @@ class AskewAnnotate extends HTMLElement {
       this.draft.forget();
       then(answer);
     }, (problem) => {
+      this.draft.resume();
       if (problem.code === "invalid_response") this.#onInvalid(problem);
       else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
       else return false;
@@ -657,6 +660,7 @@ class AskewAnnotate extends HTMLElement {
 }
 
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "lease_lost"]);
+const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };
 const LOST = {
   place_taken: "You were away for a while, and this item has been given to somebody else.",
   batch_closed: "This batch has been closed.",

@@ -83,6 +83,11 @@ export class Draft {
     await Promise.race([this.#flight, new Promise((resolve) => setTimeout(resolve, 3000))]);
   }
 
+  /* The item stays after all: go on saving. */
+  resume() {
+    if (!this.#stopped && this.unsaved) this.#timer = setTimeout(() => this.flush(), PAUSE);
+  }
+
   /* Go on from the server's newer draft: with what is here (`response`) or, without it, with the server's. */
   rebase(draft, response = null) {
     this.#revision = draft.revision;

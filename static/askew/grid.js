@@ -294,18 +294,24 @@ export class AskewGrid extends HTMLElement {
     table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
   }
 
-  /* Columns take the width of what they hold and keep it: an edit never makes the table jump. */
+  /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
+     too wide is squeezed into the page, a much wider one scrolls. */
   #lockWidths() {
     const { table, group, head } = this.#parts;
-    const cells = [...head.lastElementChild.children];
-    const widths = cells.map((cell) => cell.getBoundingClientRect().width);
-    const total = widths.reduce((sum, width) => sum + width, 0);
-    if (!total) return;
+    const measure = () => [...head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
+    table.classList.add("natural");
+    let widths = measure();
+    const room = this.clientWidth;
+    const natural = sum(widths);
+    if (!natural || !room) return;
+    if (natural <= 1.6 * room) {
+      table.classList.remove("natural");
+      widths = measure();
+    }
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
-    widths.forEach((width, index) => {
-      group.children[index].style.width = `${Math.ceil(width * 4 + 1) / 4 / rem}rem`;
-    });
-    table.style.width = `${(Math.ceil(total) + widths.length / 4) / rem}rem`;
+    const rounded = widths.map((width) => Math.ceil(width + 0.5));
+    rounded.forEach((width, index) => { group.children[index].style.width = `${width / rem}rem`; });
+    table.style.width = `${sum(rounded) / rem}rem`;
     table.classList.add("locked");
   }
 
@@ -649,11 +655,13 @@ export class AskewGrid extends HTMLElement {
 
   #become(operations, goal) {
     this.#paintAll();
+    const shape = columnShape(this.#state);
     const focused = this.#parts.table.contains(document.activeElement);
     const index = this.#rowIndex();
     this.#operations = operations;
     this.#replay();
-    this.#paint();
+    if (shape === columnShape(this.#state)) this.#paint();
+    else this.#build();
     this.#current = goal;
     if (goal && this.#rowIndex() < 0) {
       const row = this.#state.rows[clamp(index, this.#state.rows.length)];
@@ -669,6 +677,7 @@ export class AskewGrid extends HTMLElement {
   }
 }
 
+const columnShape = ({ columns }) => columns.map(({ id, name, removed }) => [id, name, removed].join("\n")).join("\t");
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 function paintCell(td, text, old) {
@@ -704,6 +713,7 @@ function numericColumns({ columns, rows }) {
   });
 }
 
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const clamp = (index, length) => Math.min(Math.max(index, 0), length - 1);
 const lines = (text) => text.split("\n").length;
 

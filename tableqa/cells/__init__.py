@@ -7,7 +7,7 @@ that can be read in two ways has two readings, or none: nothing is guessed.
 
 from tableqa.cells.dates import Date, Time, dates_of, time_of
 from tableqa.cells.folding import fold, without_details, without_notes
-from tableqa.cells.formats import Format, format_of, same_format
+from tableqa.cells.formats import Format, format_of, model_for, same_format
 from tableqa.cells.numbers import Number, number_of
 from tableqa.cells.views import View, view
 
@@ -20,6 +20,7 @@ __all__ = [
     "dates_of",
     "fold",
     "format_of",
+    "model_for",
     "number_of",
     "same_format",
     "time_of",

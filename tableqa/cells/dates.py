@@ -47,7 +47,10 @@ class Time:
     fraction: Decimal = Decimal(0)
 
 
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _MONTH_NUMBERS = {name: i for i, name in enumerate(_MONTHS, 1)} | {
     name[:3]: i for i, name in enumerate(_MONTHS, 1)
 }

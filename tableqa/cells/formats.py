@@ -8,25 +8,27 @@ regular expressions say in both languages.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 _LONGEST = 60
 """Characters up to which a text is looked at; anything longer is text."""
 
 _CURRENCY = (
-    r"(?:[A-Z]{0,3}[$€£¥₹₩₽₺₴₪฿₫₦₱]|(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|CNY|SEK|NOK|DKK|Rs\.?)(?= ?[\d(+-]))"
+    r"(?:[A-Z]{0,3}[$€£¥₹₩₽₺₴₪฿₫₦₱]|(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|CNY|SEK|NOK|DKK|Rs\.?)(?= ?[0-9(+-]))"
 )
 _NUMBER = re.compile(
     r"(?P<open>\()?(?P<sign>[-+−–])?"
     rf"(?P<prefix>(?:{_CURRENCY}|[#~<>≤≥]) ?)?(?P<open_inside>\()?(?P<sign_inside>[-+−–])?"
     r"(?P<whole>[0-9]{1,3}(?:(?P<mark>[, '’\u00a0\u202f\u2009])[0-9]{3})(?:(?P=mark)[0-9]{3})*|[0-9]+)"
     r"(?:\.(?P<decimals>[0-9]+))?"
-    r"(?P<suffix>[ \u00a0\u202f]?(?:[%‰]|st|nd|rd|th|[a-zµ°²³]{1,12}(?:/[a-z]{1,5})?))?(?P<close>\))?(?P<percent>%)?"
+    r"(?P<suffix>[ \u00a0\u202f]?(?:[%‰$€£¥₹₩₽₺₴₪฿₫₦₱]|st|nd|rd|th|[a-zµ°²³]{1,12}(?:/[a-z]{1,5})?))?"
+    r"(?P<close>\))?(?P<percent>%)?"
 )
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTHS = "January|February|March|April|June|July|August|September|October|November|December"
 _SHORT_MONTHS = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
 _DATE_WORDS = re.compile(
-    rf"(?=.*[0-9])(?:(?:{_MONTHS}|{_SHORT_MONTHS})\b\.?|[0-9]{{1,4}}(?:st|nd|rd|th)?\b|[ ,./-])+(?:\([A-Za-z]+\))?"
+    rf"(?=.*[0-9])(?:(?:{_MONTHS}|May|{_SHORT_MONTHS})\b\.?|[0-9]{{1,4}}(?:st|nd|rd|th)?\b|[ ,./-])+(?:\([A-Za-z]+\))?"
 )
 _DATE_NUMBERS = re.compile(
     r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2}(?:[0-9]{2})?"
@@ -40,7 +42,7 @@ class Format:
     """How a text is written.
 
     kind      "none" (empty, or a sign for nothing: "-", "n/a"), "number", "date", "time" or "text"
-    mask      a date or time with its numbers as 0s and months as Month or Mon: "Month 0, 0000", "00:00"
+    mask      a date or time with its numbers as 0, years as Year, months as Month, Mon or May: "Month 0, Year", "0:00"
     prefix, suffix   what stands before and after the digits of a number: "$", " %", " km"
     mark      what parts the thousands: ",", " ", "'", or "" where there are none
     decimals  digits after the point
@@ -114,38 +116,52 @@ def same_format(old: str | None, new: str, column: Sequence[str]) -> bool:
 
     `old` is the text replaced (None for a new cell), `column` the cells of the column before the edit. A text that the
     column has already is always fine, and so is anything in place of free text. For a number, prefix, suffix, decimals,
-    thousands mark and minus must be in use; "Month 0, 0000" must not become "0-Mon". An empty text, or a sign for
+    thousands mark and minus must be in use; a date "Month 0, Year" must not become "0-Mon". An empty text, or a sign for
     nothing, is fine where the column has one.
     """
     if new == old or new in column:
         return True
-    fresh = format_of(new)
-    others = [form for form in map(format_of, column) if form.kind != "none"]
+    fresh, (forms, has_none) = format_of(new), _formats_of(tuple(column))
     before = format_of(old) if old is not None else Format("none")
     if before.kind == "text":
         return True
+    if fresh.kind == "none":
+        return has_none or (before.kind == "none" and old is not None)
     if before.kind == "none":
-        kinds = {form.kind for form in others}
+        kinds = {form.kind for form in forms}
         if len(kinds) != 1 or kinds == {"text"}:
             return True
-        return fresh.kind in kinds and any(_alike(fresh, form, others) for form in others)
+        return fresh.kind in kinds and any(_alike(fresh, form, forms) for form in forms)
     if fresh.kind != before.kind:
         return False
     if fresh.kind == "number" and (fresh.prefix, fresh.suffix) != (before.prefix, before.suffix):
         return False
-    return any(_alike(fresh, form, others) for form in (before, *others) if form.kind == fresh.kind)
+    return any(_alike(fresh, form, forms) for form in (before, *forms) if form.kind == fresh.kind)
 
 
-def _alike(fresh: Format, form: Format, others: Iterable[Format]) -> bool:
+@lru_cache(maxsize=64)
+def _formats_of(column: tuple[str, ...]) -> tuple[frozenset[Format], bool]:
+    """The ways of writing that a column has, and whether it has cells that are empty or say nothing."""
+    forms = frozenset(format_of(text) for text in column)
+    says = frozenset(form for form in forms if form.kind != "none")
+    return says, len(says) < len(forms)
+
+
+def _alike(fresh: Format, form: Format, forms: Iterable[Format]) -> bool:
     if form.kind != "number":
-        return fresh.mask == form.mask
-    numbers = [other for other in others if other.kind == "number"]
+        return bool(_masks(fresh) & _masks(form))
+    numbers = [other for other in forms if other.kind == "number"]
     return (
         fresh.decimals == form.decimals
         and (fresh.prefix, fresh.suffix) == (form.prefix, form.suffix)
         and _thousands_alike(fresh, numbers)
         and _minus_alike(fresh, numbers)
     )
+
+
+def _masks(form: Format) -> set[str]:
+    # May is the long and the short name of its month.
+    return {form.mask.replace("May", "Month"), form.mask.replace("May", "Mon")}
 
 
 def _thousands_alike(fresh: Format, numbers: Sequence[Format]) -> bool:
@@ -159,3 +175,15 @@ def _thousands_alike(fresh: Format, numbers: Sequence[Format]) -> bool:
 def _minus_alike(fresh: Format, numbers: Sequence[Format]) -> bool:
     signs = {form.minus for form in numbers if form.minus}
     return not fresh.minus or not signs or fresh.minus in signs
+
+
+def model_for(old: str | None, new: str, column: Sequence[str]) -> str | None:
+    """The text to name when `new` is not written as it should be: "361" does not show how 1,204 is written.
+
+    It is `old`, or the first cell of the column that says anything; for a number of four digits and more the first cell
+    that has as many. None if there is nothing to name.
+    """
+    texts = [text for text in (old or "", *column) if format_of(text).kind != "none"]
+    if format_of(new).size > 3:
+        texts = [text for text in texts if format_of(text).size > 3] or texts
+    return texts[0] if texts else None

@@ -143,17 +143,12 @@ _SCALES = {
 _MONEY_SCALES = {"k": 3, "m": 6, "b": 9, "t": 12}
 """Scales that are letters: only after a currency sign, elsewhere "5 m" is metres."""
 
-_PREFIX = (
-    "(?:"
-    + "|".join(
-        sorted(
-            (re.escape(s) for s in _CURRENCY_UNITS if not s.isalpha() or s.upper() in _CURRENCIES),
-            key=len,
-            reverse=True,
-        )
-    )
-    + ")"
-)
+_SIGNS_IN_FRONT = [
+    spelling
+    for spelling in _CURRENCY_UNITS
+    if not spelling.isalpha() or spelling == "rs" or (len(spelling) == 3 and spelling not in ("yen", "won"))
+]
+_PREFIX = f"(?:{'|'.join(map(re.escape, sorted(_SIGNS_IN_FRONT, key=len, reverse=True)))})"
 _DIGITS = (
     r"(?P<whole>\d{1,3}(?:,\d{3})+"  # 1,234,567
     r"|\d{1,3}(?: \d{3})+|\d{1,3}(?:'\d{3})+"  # 1 234 567, 1'234'567
@@ -163,10 +158,12 @@ _DIGITS = (
     r"(?:\.(?P<decimals>\d*))?(?:[eE](?P<exponent>[+-]?\d{1,3}))?"
 )
 _WRITTEN = re.compile(
-    rf"(?P<sign>[+-])? ?(?:(?P<prefix>{_PREFIX}|#|(?:no|nr)\.(?= ?\d)) ?(?P<inner_sign>[+-])?)? ?{_DIGITS}(?P<rest>(?![\d.,]).*)",
+    rf"(?P<sign>[+-])? ?(?:(?P<prefix>{_PREFIX}|#|(?:no|nr)\.(?= ?\d)) ?(?P<inner_sign>[+-])?)? ?"
+    rf"{_DIGITS}(?P<rest>(?![\d.,]).*)",
     re.IGNORECASE,
 )
 _BRACKETED = re.compile(rf"(?P<prefix>{_PREFIX})? ?\((?P<inner>[^()]*)\) ?(?P<percent>%?)", re.IGNORECASE)
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _FRACTION = re.compile(
     r"(?P<sign>-)?(?:(?P<whole>\d{1,6})[ -])?(?P<numerator>[1-9])[/⁄](?P<denominator>[2-9]|10)"
 )
@@ -178,15 +175,16 @@ _PLURAL = re.compile(r"[a-z]{2,20}[a-rt-z]s")
 def number_of(text: str) -> Number | None:
     """The number that `text` is, None if it is none: "1,234", "(9.9)", "-$5.20", "50 %", "3 million", "12 years", "three".
 
-    Brackets around a number mean minus (accounting). A unit is one of a list, or a plural in lower case; "12 Angry Men"
-    is no number, nor are ordinals ("10th"), ranges ("1996-97"), "1_000", "inf" and "nan". Years are numbers like others.
+    Brackets around a number mean minus (accounting); only "(1991)" may as well be a year, and has no reading. A unit is
+    one of a list, or a plural in lower case. "12 Angry Men" is no number, nor are ordinals ("10th"), ranges ("1996-97"),
+    "1_000", "inf" and "nan". Years are numbers like others.
     """
     if not text or len(text) > _LONGEST:
         return None
     folded = without_notes(fold(text))
     if match := _BRACKETED.fullmatch(folded):
         inner = _written(f"{match['prefix'] or ''}{match['inner'].strip()}{match['percent']}")
-        if inner is None or inner.value.is_signed() or "+" in folded:
+        if inner is None or inner.value.is_signed() or "+" in folded or _YEAR.fullmatch(match["inner"]):
             return None
         return Number(-inner.value, inner.unit, inner.decimals, inner.digits)
     return _written(folded) or _fraction(folded) or _in_words(folded.lower())
@@ -260,16 +258,30 @@ def _fraction(text: str) -> Number | None:
     return Number(-value if match["sign"] else value, fraction=(whole, numerator, denominator))
 
 
-_ONES = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
+_BELOW_TWENTY = (
+    *(
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    ),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_ONES = {word: value for value, word in enumerate(_BELOW_TWENTY)}
 _TENS = {
-    word: 10 * (value + 2)
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+    word: 10 * value
+    for value, word in enumerate(
+        ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2
+    )
 }
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 

@@ -13,6 +13,9 @@ _LARGEST_BLOCK = 40_000
 _GAP = 0.55
 """What a row without partner costs; two of them cost a little more than a pair that has no cell in common."""
 
+_MOVE = 0.25
+"""What it costs that a column stands before one that it stood behind."""
+
 _Pairs = dict[int, int]
 """Places in the edited table -> places in the base."""
 
@@ -55,17 +58,32 @@ def _fresh_names(base: Table) -> Iterator[str]:
 def _pair_columns(base: Table, edited: Table) -> _Pairs:
     if base.header == edited.header:
         return {j: j for j in range(len(base.header))}
+    # Headers repeat and may be empty, so whole columns are the better witnesses while no row came or went.
+    whole = base.shape[0] == edited.shape[0]
+    before, after = _columns(base, whole), _columns(edited, whole)
     pairs: _Pairs = {}
-    if base.shape[0] == edited.shape[0]:
-        # Headers repeat and may be empty, so whole columns are the better witnesses while no row came or went.
-        _pair_equal(_whole_columns(base), _whole_columns(edited), pairs)
+    _pair_equal(before, after, pairs)
     _pair_equal(base.header, edited.header, pairs)
-    _pair_neighbours(len(base.header), len(edited.header), pairs)
+    for old, new in _gaps(len(before), len(after), pairs):
+        pairs.update(_cheapest([before[i] for i in old], [after[k] for k in new], old, new))
+    in_place = {j: j for j in range(len(before))}
+    if len(before) == len(after) and _cost(in_place, before, after) <= _cost(pairs, before, after):
+        return in_place
     return pairs
 
 
-def _whole_columns(table: Table) -> list[tuple[str, ...]]:
+def _columns(table: Table, whole: bool) -> list[tuple[str, ...]]:
+    if not whole:
+        return [(name,) for name in table.header]
     return [(name, *(row[j] for row in table.rows)) for j, name in enumerate(table.header)]
+
+
+def _cost(pairs: _Pairs, before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ...]]) -> float:
+    alone = len(before) + len(after) - 2 * len(pairs)
+    changed = sum(_distance(before[i], after[k]) for k, i in pairs.items())
+    in_order = [i for _, i in sorted(pairs.items())]
+    moved = sum(i > following for i, following in pairwise(in_order))
+    return alone * _GAP + changed + moved * _MOVE
 
 
 def _pair_equal(before: Sequence[Hashable], after: Sequence[Hashable], pairs: _Pairs) -> None:
@@ -86,13 +104,6 @@ def _pair_equal(before: Sequence[Hashable], after: Sequence[Hashable], pairs: _P
     for k in new:
         if often_old[after[k]] == often_new[after[k]] == 1:
             pairs[k] = places[after[k]]
-
-
-def _pair_neighbours(olds: int, news: int, pairs: _Pairs) -> None:
-    """Pair what is left and stands, equally many, between the same pairs: a renamed column keeps its place."""
-    for old, new in _gaps(olds, news, pairs):
-        if len(old) == len(new):
-            pairs.update(zip(new, old, strict=True))
 
 
 def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ...]]) -> _Pairs:

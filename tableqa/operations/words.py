@@ -38,7 +38,7 @@ def describe(operation: Operation, table: Table) -> str:
             place = f"{_row(table, operation.row)}, {_column(table, operation.column)}"
             return f"{place}: {_change(operation.old, operation.new)}"
         case RenameHeader():
-            return f"Header of {_numbered(table, operation.column)}: {_change(operation.old, operation.new)}"
+            return f"Header of {_place(table, operation.column)}: {_change(operation.old, operation.new)}"
         case RemoveRow():
             return f"{_row(table, operation.row)} removed: {_list(operation.old)}"
         case InsertRow():
@@ -46,7 +46,7 @@ def describe(operation: Operation, table: Table) -> str:
         case MoveRow():
             return f"{_row(table, operation.row)} moved {_below(table, operation.after)}"
         case RemoveColumn():
-            return f"{_capital(_numbered(table, operation.column))} removed: {_list(operation.old)}"
+            return f"{_capital(_numbered(table, operation.column))} removed: {_list(operation.old[1:])}"
         case InsertColumn():
             texts = [operation.header, *operation.cells]
             return f"New column {_beside(table, operation.after)}: {_list(texts)}"
@@ -68,19 +68,22 @@ def _row(table: Table, row: str) -> str:
 
 
 def _column(table: Table, column: str) -> str:
+    """What a column is called in a sentence about one of its cells: by its header, if that is the only one."""
     if column not in table.column_ids:
         return f"column {column}"
     name = table.header[table.column_index(column)]
-    if not name.strip() or table.header.count(name) > 1:
-        return f"column {table.column_index(column) + 1}"
-    return _shown(name)
+    return _shown(name) if name.strip() and table.header.count(name) == 1 else _place(table, column)
 
 
 def _numbered(table: Table, column: str) -> str:
-    if column not in table.column_ids:
-        return f"column {column}"
-    j = table.column_index(column)
-    return f"column {j + 1} ({_shown(table.header[j])})" if table.header[j].strip() else f"column {j + 1}"
+    """What a column is called in a sentence about itself: by its number, and its header if it has one."""
+    if column not in table.column_ids or not table.cell(table.header_id, column).strip():
+        return _place(table, column)
+    return f"{_place(table, column)} ({_shown(table.cell(table.header_id, column))})"
+
+
+def _place(table: Table, column: str) -> str:
+    return f"column {table.column_index(column) + 1 if column in table.column_ids else column}"
 
 
 def _below(table: Table, after: str | None) -> str:
@@ -104,6 +107,8 @@ def _visible(text: str) -> str:
 
 
 def _list(texts: Sequence[str]) -> str:
+    if not texts:
+        return "(empty)"
     shown = " | ".join(_shown(text) for text in texts[:6])
     return f"{shown} | …" if len(texts) > 6 else shown
 

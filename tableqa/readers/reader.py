@@ -47,8 +47,9 @@ class Reader(Protocol):
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault.
 
-        `tables` is the folder of the tables where the format keeps them in files of their own; None finds them beside
-        `path`. Nothing outside these folders is opened.
+        `path` may be a folder that holds one such file, as an unpacked archive does. `tables` is the folder of the tables
+        where the format keeps them in files of their own; None finds them near the file, and in a folder given as `path`
+        nowhere else. Names of files that come from a file are never followed out of these folders.
         """
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:

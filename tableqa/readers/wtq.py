@@ -16,9 +16,13 @@ from tableqa.readers.reader import ReaderError, check_cells, check_size, inside,
 from tableqa.tables import Table, TableError
 
 _COLUMNS = ("id", "utterance", "context", "targetValue")
+_HEADER = " <tab> ".join(_COLUMNS)
 
 _LEVELS_UP = 3
 """How many folders above the questions' own may hold the tables (in the release it is one above data/)."""
+
+_PLACES = ("*.tsv", "*/*.tsv", "*/data/*.tsv")
+"""Where the questions are in a folder: beside the tables, or as in the release, packed with its top folder or without."""
 
 _CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of the release, and a bound for anything larger."""
@@ -45,44 +49,66 @@ class Wtq:
         """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
         if limit is not None and limit < 0:
             raise ValueError(f"limit is {limit}: a number of examples from 0 on")
-        return self._examples(Path(path), None if tables is None else Path(tables), limit)
+        return self._examples(*_located(path, tables), limit)
 
-    def _examples(self, path: Path, tables: Path | None, limit: int | None) -> Iterator[Example]:
-        library = _Library(path, tables)
+    def _examples(self, path: Path, library: "_Library", limit: int | None) -> Iterator[Example]:
         seen: set[str] = set()
         for number, (line, fields) in enumerate(_questions(path)):
             if number == limit:
                 return
             question_id, utterance, context, target = fields
-            if question_id in seen:
-                first = next(line for line, (other, *_) in _questions(path) if other == question_id)
-                raise ReaderError(
-                    path,
-                    line,
-                    f"the id {question_id} stands in line {first} already",
-                    "Give each question an id of its own",
-                )
-            seen.add(question_id)
             if not question_id:
                 raise ReaderError(path, line, "the id is empty", "Give each question an id of its own")
+            if question_id in seen:
+                first = next(line for line, (other, *_) in _questions(path) if other == question_id)
+                what = f"the id {question_id} stands in line {first} already"
+                raise ReaderError(path, line, what, "Give each question an id of its own")
+            seen.add(question_id)
             yield Example(
-                id=question_id,
+                id=_unescape(question_id),
                 question=_unescape(utterance),
-                table=library.table(context, line),
+                table=library.table(_unescape(context), line),
                 answers=[_unescape(answer) for answer in target.split("|")],
-                meta={"context": context},
+                meta={"context": _unescape(context)},
             )
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
-        questions = Path(path)
-        library = _Library(questions, None if tables is None else Path(tables))
+        questions, library = _located(path, tables)
         yield questions
         seen: set[str] = set()
         for line, (_, _, context, _) in _questions(questions):
             if context not in seen:
                 seen.add(context)
-                yield library.find(context, line)
+                yield library.find(_unescape(context), line)
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, "_Library"]:
+    """The file of questions, and the library of its tables."""
+    path = Path(path).absolute() if Path(path).is_dir() else Path(path)
+    questions = _only_questions_in(path) if path.is_dir() else path
+    if tables is not None:
+        return questions, _Library(questions, [Path(tables)])
+    here = questions.absolute().parent
+    around = [here, *here.parents]
+    last = around.index(path) if path.is_dir() else _LEVELS_UP
+    return questions, _Library(questions, around[: last + 1])
+
+
+def _only_questions_in(folder: Path) -> Path:
+    found = sorted({path for pattern in _PLACES for path in folder.glob(pattern) if _holds_questions(path)})
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
+    what = (
+        f"the folder holds several files of questions: {names}" if found else "the folder holds no questions"
+    )
+    raise ReaderError(folder, None, what, f"Name one .tsv file whose first line is {_HEADER}")
+
+
+def _holds_questions(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline(1_000).rstrip() == "\t".join(_COLUMNS).encode()
 
 
 def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -92,10 +118,7 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
     if tuple(header.split("\t")) != _COLUMNS:
         shown = header if len(header) <= 80 else header[:79] + "…"
         raise ReaderError(
-            path,
-            1,
-            f"the first line is {shown!r}",
-            f"The first line of a WTQ file is {' <tab> '.join(_COLUMNS)}",
+            path, 1, f"the first line is {shown!r}", f"The first line of a WTQ file is {_HEADER}"
         )
     for number, text in lines:
         fields = text.split("\t")
@@ -113,14 +136,9 @@ def _unescape(text: str) -> str:
 class _Library:
     """The tables beside a file of questions, each parsed once as long as memory allows."""
 
-    def __init__(self, questions: Path, tables: Path | None) -> None:
+    def __init__(self, questions: Path, folders: list[Path]) -> None:
         self._questions = questions
-        self._given = tables
-        if tables is None:
-            here = questions.absolute().parent
-            self._folders = [here, *list(here.parents)[:_LEVELS_UP]]
-        else:
-            self._folders = [tables]
+        self._folders = folders
         self._kept: OrderedDict[str, Table] = OrderedDict()
         self._cells = 0
 
@@ -138,28 +156,19 @@ class _Library:
 
     def find(self, context: str, line: int) -> Path:
         """The file of the table that a question names in its line; ReaderError."""
-        names = [context]
-        if self._given is not None and context.startswith("csv/"):
-            names.append(context.removeprefix("csv/"))  # --tables may name the folder csv itself
+        # --tables may name the folder csv itself.
+        names = dict.fromkeys((context, context.removeprefix("csv/")))
         try:
             for folder in self._folders:
                 for name in names:
                     if found := inside(folder, name):
                         return found
         except ValueError as error:
-            raise ReaderError(
-                self._questions,
-                line,
-                f"the table {context!r} is refused: {error}",
-                "Correct the context of the question",
-            ) from error
-        where = str(self._given) if self._given else f"{self._folders[0]} and the folders above it"
-        raise ReaderError(
-            self._questions,
-            line,
-            f"the table {context} is not in {where}",
-            "Say where the tables are (--tables DIR), with the folder names as in the question's context",
-        )
+            what = f"the table {context!r} is refused: {error}"
+            raise ReaderError(self._questions, line, what, "Correct the context of the question") from error
+        where = " or ".join(str(folder) for folder in self._folders)
+        mend = "Say where the tables are (--tables DIR), with the folders as in the question's context"
+        raise ReaderError(self._questions, line, f"the table {context} is not in {where}", mend)
 
 
 def _size(table: Table) -> int:

@@ -1,0 +1,156 @@
+"""The demo world: `fixtures/demo/world.yaml`, loaded through the journeys like anybody's work.
+
+It exists only under `./run demo`, on loopback. Its people have no passwords; they sign in through
+links that hold for one run, because they are made from a secret that `run` draws anew each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.db import transaction
+
+from annotation import (
+    access,
+    adjudicating,
+    annotating,
+    assigning,
+    importing,
+    queue,
+    releasing,
+    setting_up,
+)
+from annotation.models import Batch, Person, Project
+from annotation.roles import Role
+from tasks.contract import task_type
+
+FIXTURES = Path(settings.BASE_DIR) / "fixtures"
+DOMAIN = "demo.invalid"
+"""Reserved by RFC 2606: no mail can reach it, nobody can register it."""
+
+
+def load(*, now: datetime) -> bool:
+    """Load the demo world into a database that does not have it. False where it is there already."""
+    world = yaml.safe_load((FIXTURES / "demo" / "world.yaml").read_text(encoding="utf-8"))
+    if Project.objects.filter(slug=world["project"]["slug"]).exists():
+        return False
+    with transaction.atomic():
+        _load(world, now)
+    return True
+
+
+def links(base_url: str) -> list[str]:
+    """One line for each person who can be tried, with a link that signs in."""
+    world = yaml.safe_load((FIXTURES / "demo" / "world.yaml").read_text(encoding="utf-8"))
+    lines = []
+    for entry in world["people"]:
+        if not entry.get("simulated"):
+            role = "administrator" if entry.get("administrator") else ", ".join(entry["roles"])
+            lines.append(f"  {role:<14} {base_url}demo/{token(_email(entry['key']))}/")
+    return lines
+
+
+def token(email: str) -> str:
+    """The sign-in token of a demo person in this run."""
+    secret = settings.DEMO_SECRET.encode()
+    return hmac.new(secret, email.encode(), hashlib.sha256).hexdigest()[:40]
+
+
+def person_for(candidate: str) -> Person | None:
+    """The demo person of a token, or None. Every person is compared, so that the time taken tells nothing."""
+    found = None
+    for person in Person.objects.filter(email__endswith=f"@{DOMAIN}", is_simulated=False, is_active=True):
+        if hmac.compare_digest(token(person.email or ""), candidate):
+            found = person
+    return found
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _load(world: dict[str, Any], now: datetime) -> None:
+    people = {
+        entry["key"]: Person.objects.create_person(
+            entry["name"],
+            _email(entry["key"]),
+            is_simulated=entry.get("simulated", False),
+            is_administrator=entry.get("administrator", False),
+        )
+        for entry in world["people"]
+    }
+    manager = next(people[entry["key"]] for entry in world["people"] if "manager" in entry.get("roles", []))
+    project = setting_up.create_project(manager=manager, now=now, **world["project"])
+    for entry in world["people"]:
+        if roles := [Role(role) for role in entry.get("roles", [])]:
+            setting_up.add_member(project=project, person=people[entry["key"]], roles=roles, by=manager, now=now)
+    sources = [
+        importing.import_examples(
+            project=project,
+            reader=entry["reader"],
+            path=FIXTURES / entry["path"],
+            name=entry["name"],
+            split=entry["split"],
+            by=manager,
+            now=now,
+        ).source
+        for entry in world["sources"]
+    ]
+    for entry in world["batches"]:
+        responses = entry.get("responses", {})
+        batch = assigning.plan_batch(
+            project=project,
+            name=entry["name"],
+            task=task_type(entry["type"]),
+            variant=entry.get("variant", ""),
+            size=entry.get("size"),
+            seed=entry.get("seed", 0),
+            sources=sources,
+            only=[*responses, *entry.get("more", [])] or None,
+            by=manager,
+            now=now,
+        )
+        assigning.open_batch(batch=batch, by=manager, now=now)
+        _annotate(batch, responses, people, now)
+        if entry.get("closed"):
+            assigning.close_batch(batch=batch, by=manager, now=now)
+        adjudicating.resolve_batch(batch=batch, now=now)
+        for item in adjudicating.waiting(batch):
+            if said := entry.get("decisions", {}).get(item.example.external_id):
+                response = batch.task().envelope(batch.task().restore(said["response"]), item.plain())
+                adjudicating.decide(
+                    item=item, by=people[said["by"]], note=said["note"], response=response, now=now
+                )
+    for entry in world.get("releases", []):
+        releasing.make_release(project=project, now=now, **{**entry, "by": people[entry["by"]]})
+
+
+def _annotate(
+    batch: Batch, responses: dict[str, dict[str, Any]], people: dict[str, Person], now: datetime
+) -> None:
+    """Each person answers what the file says they said, in the order of the queue."""
+    for key in dict.fromkeys(key for said in responses.values() for key in said):
+        while (found := queue.next_assignment(batch=batch, person=people[key], now=now)) is not None:
+            assignment = access.assignment(access.Actor(people[key]), found.public_id)
+            data = responses.get(assignment.item.example.external_id, {}).get(key)
+            if data is None:
+                annotating.give_back(assignment=assignment, now=now)
+                break
+            task, item = batch.task(), annotating.plain(assignment)
+            response = {
+                "type": task.key,
+                "variant": item.variant,
+                "version": task.version,
+                "base": item.base,
+                "data": data,
+            }
+            annotating.submit(assignment=assignment, response=response, now=now)
+
+
+def _email(key: str) -> str:
+    return f"{key}@{DOMAIN}"

@@ -1,0 +1,66 @@
+"""What should be true of the database and cannot all be said as a constraint: counted anew, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Exists, F, OuterRef, Q
+
+from annotation.models import Assignment, Batch, Item, Place, Tally
+
+
+def findings() -> Iterator[str]:
+    """One sentence for each inconsistency; none on a healthy database."""
+    yield from _places()
+    yield from _items()
+    yield from _batches()
+    yield from _tallies()
+
+
+def _places() -> Iterator[str]:
+    live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
+    for place in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
+        said, found = ("taken", "nobody sits on it") if place.taken else ("free", "somebody sits on it")
+        yield f"place {place.number} of item {place.item.public_id} is marked {said}, but {found}"
+
+
+def _items() -> Iterator[str]:
+    counted = Item.objects.annotate(
+        places_found=Count("places", distinct=True),
+        submitted_found=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
+    )
+    wrong = counted.exclude(places_count=F("places_found"), submitted_count=F("submitted_found"))
+    for item in wrong[:100]:
+        yield (
+            f"item {item.public_id} counts {item.submitted_count} of {item.places_count} places submitted; "
+            f"there are {item.submitted_found} of {item.places_found}"
+        )
+
+
+def _batches() -> Iterator[str]:
+    for batch in Batch.objects.all():
+        items, places = batch.items.count(), batch.places.count()
+        if (batch.items_count, batch.places_count) != (items, places):
+            yield (
+                f"batch {batch.name} counts {batch.items_count} items and {batch.places_count} places; "
+                f"there are {items} and {places}"
+            )
+
+
+def _tallies() -> Iterator[str]:
+    found = {
+        (row["batch_id"], row["person_id"]): row
+        for row in Assignment.objects.values("batch_id", "person_id").annotate(
+            **{state: Count("pk", filter=Q(state=state)) for state in ("leased", "submitted", "skipped", "returned")}
+        )
+    }
+    seen = set()
+    for tally in Tally.objects.select_related("batch"):
+        key = (tally.batch_id, tally.person_id)
+        seen.add(key)
+        for state in ("leased", "submitted", "skipped", "returned"):
+            there = found.get(key, {}).get(state, 0)
+            if getattr(tally, state) != there:
+                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {getattr(tally, state)}, not {there}"
+    for key in found.keys() - seen:
+        yield f"person {key[1]} in batch {key[0]} has assignments and no tally"

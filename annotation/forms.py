@@ -1,0 +1,430 @@
+"""The forms of the pages: what may be typed, with a sentence for everything that may not.
+
+A form checks shapes only. Whether something may be done is asked of `access` and `visibility`, and what
+else can be wrong is refused by the journeys.
+"""
+
+from __future__ import annotations
+
+import functools
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth import password_validation
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.utils.text import slugify
+
+from annotation import assigning, importing
+from annotation.models import Batch, Person, Project, Source
+from annotation.release_files import FORMATS
+from annotation.roles import DESCRIPTIONS, Permission, Role
+from tableqa.readers import READERS
+from tasks.contract import TaskType
+
+SCOPES: dict[Permission, str] = {
+    Permission.ANNOTATE: "take items and submit responses",
+    Permission.ADJUDICATE: "decide where annotators differ",
+    Permission.SEE_PROGRESS: "read progress, releases and jobs",
+    Permission.IMPORT: "import examples",
+    Permission.SET_UP: "plan, open and close batches",
+    Permission.INVITE: "invite people",
+    Permission.RELEASE: "make releases",
+}
+RESERVED_ADDRESSES = ("new",)
+"""Slugs that are addresses of pages: /projects/new/."""
+
+
+@functools.cache
+def time_zones() -> list[tuple[str, str]]:
+    """The zones of the tz database by their names of place, UTC first."""
+    areas = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+    named = sorted(zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in areas and "/" in zone)
+    return [("UTC", "UTC"), *((zone, zone.replace("_", " ")) for zone in named)]
+
+
+class TimeZoneField(forms.ChoiceField):
+    """A place whose clock is meant. A zone that is stored already stays choosable, whatever it is called."""
+
+    def __init__(self, *, stored: str = "", **kwargs: Any) -> None:
+        known = time_zones()
+        kept = [(stored, stored)] if stored and stored not in dict(known) else []
+        super().__init__(choices=[*kept, *known], initial=stored or "UTC", **kwargs)
+
+
+# -- people -----------------------------------------------------------------------------------------
+
+
+class SignInForm(AuthenticationForm):
+    """E-mail and password. Which of the two was wrong is not told."""
+
+    username = forms.EmailField(
+        label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
+    )
+    error_messages: ClassVar[dict[str, Any]] = {
+        "invalid_login": "This e-mail address and password do not go together. Check both; capitals matter.",
+        "inactive": "This account is closed.",
+    }
+
+
+class RegisterForm(forms.Form):
+    """An account for somebody who holds an invitation."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+    password = forms.CharField(
+        strip=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 10 characters, not only digits and not a common password.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        password = given.get("password")
+        if password:
+            person = Person(name=given.get("name", ""), email=given.get("email"))
+            try:
+                password_validation.validate_password(password, person)
+            except ValidationError as error:
+                self.add_error("password", error)
+        return given
+
+
+class AccountForm(forms.Form):
+    """What a person says of themselves."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].initial = person.name
+        self.fields["time_zone"] = TimeZoneField(stored=person.time_zone, help_text="Pages show times as clocks there do.")
+
+
+class PasswordForm(forms.Form):
+    """The old password and a new one. Somebody who came in by a link has no old one to give."""
+
+    new = forms.CharField(
+        label="New password",
+        strip=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 10 characters, not only digits and not a common password.",
+    )
+
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+        self.fields["old"] = forms.CharField(
+            label="Old password",
+            strip=False,
+            max_length=500,
+            widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        )
+        self.order_fields(["old", "new"])
+
+    def clean_old(self) -> str:
+        old: str = self.cleaned_data["old"]
+        if not self.person.check_password(old):
+            raise ValidationError("This is not your password.")
+        return old
+
+    def clean_new(self) -> str:
+        new: str = self.cleaned_data["new"]
+        password_validation.validate_password(new, self.person)
+        return new
+
+
+class TokenForm(forms.Form):
+    """A key for a program: what it is for, which project it opens, what it may do there."""
+
+    name = forms.CharField(max_length=80, help_text="What it is for, e.g. nightly export.")
+    project = forms.ModelChoiceField(queryset=Project.objects.none(), to_field_name="slug", empty_label=None)
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        choices=[(scope.value, words) for scope, words in SCOPES.items()],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one thing that the token may do."},
+        help_text="Never more than your own roles allow.",
+    )
+
+    def __init__(self, *args: Any, projects: QuerySet[Project], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+
+    def clean_scopes(self) -> list[Permission]:
+        return [Permission(scope) for scope in self.cleaned_data["scopes"]]
+
+
+class InviteForm(forms.Form):
+    """Whom the link is for, and what they will do."""
+
+    name = forms.CharField(
+        max_length=120, required=False, label="For whom", help_text="Only for this list, so that you can tell links apart."
+    )
+    roles = forms.MultipleChoiceField(
+        choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role."},
+    )
+
+    def clean_roles(self) -> list[Role]:
+        return [Role(role) for role in self.cleaned_data["roles"]]
+
+
+# -- setting up -------------------------------------------------------------------------------------
+
+
+class ProjectForm(forms.Form):
+    """A project's name, its address, and where its days begin."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
+    slug = forms.RegexField(
+        r"\A[a-z0-9][a-z0-9-]*\Z",
+        required=False,
+        max_length=60,
+        label="Address",
+        help_text="Small letters, digits and hyphens. Leave it empty to have it made from the name.",
+        error_messages={"invalid": "Use small letters, digits and hyphens only, and begin with a letter or digit."},
+        empty_value="",
+    )
+    time_zone = TimeZoneField(help_text="Where the project's days and weeks begin.")
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if "slug" in given and "name" in given:
+            given["slug"] = given["slug"] or slugify(given["name"]).replace("_", "-").strip("-")[:60].strip("-")
+            if not given["slug"]:
+                self.add_error("slug", "This name makes no address. Write one, in small letters and digits.")
+            elif given["slug"] in RESERVED_ADDRESSES:
+                self.add_error("slug", f"The address {given['slug']!r} is taken by a page. Choose another one.")
+        return given
+
+
+class GuidelinesForm(forms.Form):
+    """A new version of the text that annotators read."""
+
+    text = forms.CharField(
+        label="Guidelines",
+        strip=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true"}),
+        help_text="Markdown; HTML is shown as text. Saving makes a new version, and annotations made before keep theirs.",
+    )
+
+    def clean_text(self) -> str:
+        text: str = self.cleaned_data["text"]
+        return text.replace("\r\n", "\n").strip("\n") + "\n"
+
+
+# -- importing --------------------------------------------------------------------------------------
+
+
+class ImportForm(forms.Form):
+    """A published format, the file of its questions, and its tables where they lie in files of their own."""
+
+    reader = forms.ChoiceField(label="Format")
+    questions = forms.FileField(label="File of questions")
+    tables = forms.FileField(
+        required=False,
+        label="Tables",
+        help_text="A zip archive, where the format keeps tables in files of their own. Folders inside are fine.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(name, reader.title) for name, reader in sorted(READERS.items())]
+        self.fields["reader"].choices = choices  # type: ignore[attr-defined]
+
+    def clean_questions(self) -> Any:
+        return _upload(self.cleaned_data["questions"])
+
+    def clean_tables(self) -> Any:
+        file = self.cleaned_data["tables"]
+        return _upload(file) if file else None
+
+
+def _upload(file: Any) -> Any:
+    """The source is named after the file, so its name must be short enough to be one."""
+    if file.size > importing.MOST_UPLOAD:
+        raise ValidationError(
+            f"{file.name} is larger than {importing.MOST_UPLOAD // 2**20} MB. Import it from the command line."
+        )
+    if len(file.name) > 100:
+        raise ValidationError("The name of this file is longer than 100 characters. Give it a shorter one.")
+    return file
+
+
+# -- assigning --------------------------------------------------------------------------------------
+
+
+class BatchForm(forms.Form):
+    """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
+    sources = forms.ModelMultipleChoiceField(
+        queryset=Source.objects.none(), to_field_name="public_id", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    size = forms.IntegerField(
+        required=False, min_value=1, max_value=10_000_000, label="Sample size", help_text="Leave it empty to take every example."
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=0,
+        help_text="The same seed draws the same sample in the same order.",
+    )
+    overlap = forms.IntegerField(
+        min_value=1,
+        max_value=assigning.MOST_OVERLAP,
+        label="People per item",
+    )
+    feeds_from = forms.ModelChoiceField(
+        queryset=Batch.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        label="Fed by",
+        empty_label="no other batch",
+        help_text="Accepted outcomes of that batch become items of this one, and their makers never get them.",
+    )
+    open_at_once = forms.BooleanField(
+        required=False, initial=True, label="Open it at once", help_text="Annotators get items from then on."
+    )
+
+    def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
+        self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
+        self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
+        self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
+        self.fields["overlap"].initial = task.default_overlap
+        why = "whose responses are compared" if not task.making else "each of whom makes something of their own"
+        self.fields["overlap"].help_text = f"How many people get each item, {why}."
+
+
+def _source_in_words(source: Source) -> str:
+    return f"{source.name}: {source.examples_count} examples"
+
+
+class SettingsForm(forms.Form):
+    """The settings of a kind of annotation, rendered from its JSON Schema alone.
+
+    Fields that are left empty are left out, so that the schema's defaults apply.
+    """
+
+    def __init__(self, *args: Any, schema: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.specs: Mapping[str, Any] = schema.get("properties", {})
+        required = set(schema.get("required", ()))
+        for name, spec in self.specs.items():
+            self.fields[name] = _field(name, spec, required=name in required and "default" not in spec)
+
+    def settings(self) -> dict[str, Any]:
+        """What was set, by name, for the domain to fill up and to validate."""
+        given = ((name, self.cleaned_data[name]) for name in self.specs)
+        return {name: value for name, value in given if value not in (None, "", [])}
+
+
+def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": spec.get("title") or name.replace("_", " ").capitalize(),
+        "help_text": spec.get("description", ""),
+        "initial": spec.get("default"),
+        "required": required,
+    }
+    if "enum" in spec:
+        empty = [] if required or "default" in spec else [("", "not set")]
+        return forms.TypedChoiceField(
+            choices=[*empty, *((str(value), str(value)) for value in spec["enum"])],
+            coerce={str(value): value for value in spec["enum"]}.get,
+            empty_value=None,
+            **common,
+        )
+    if spec.get("type") == "boolean":
+        return forms.BooleanField(**{**common, "required": False})
+    if spec.get("type") in ("integer", "number"):
+        number = forms.IntegerField if spec["type"] == "integer" else forms.FloatField
+        return number(min_value=spec.get("minimum"), max_value=spec.get("maximum"), **common)
+    if spec.get("type") == "string":
+        return forms.CharField(
+            max_length=spec.get("maxLength", 2_000), min_length=spec.get("minLength"), empty_value="", **common
+        )
+    if spec.get("type") == "array" and spec.get("items", {}).get("type") == "string":
+        return LinesField(**common)
+    return forms.JSONField(**common)
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
+        return [line for line in lines if line]
+
+
+# -- adjudicating -----------------------------------------------------------------------------------
+
+
+class DecisionForm(forms.Form):
+    """Either one or more of the responses, or the exclusion of the item; always a note."""
+
+    choose = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    exclude = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Or exclude the item, because",
+        help_text="An excluded item is left out of every release; the reason is published.",
+    )
+    note = forms.CharField(
+        max_length=5_000,
+        label="Why you decide so",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say in a note why you decide so."},
+        help_text="Published with the decision.",
+    )
+
+    def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["choose"].choices = [(letter, letter) for letter in letters]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("choose") and given.get("exclude"):
+            raise ValidationError("You chose responses and gave a reason to exclude the item. Do one of the two.")
+        if not given.get("choose") and not given.get("exclude"):
+            raise ValidationError("Choose at least one response, or say why the item is excluded.")
+        return given
+
+
+# -- releasing --------------------------------------------------------------------------------------
+
+
+class ReleaseForm(forms.Form):
+    """The release's name and format."""
+
+    name = forms.CharField(max_length=80, help_text="Such as 1.0 or pilot-2026-07. Other data needs another name.")
+    format = forms.ChoiceField(
+        choices=[(name, name) for name in FORMATS],
+        help_text="Every format carries the raw records, the decisions and the agreement; the others add their own files.",
+    )
+    allow_simulated = forms.BooleanField(
+        required=False,
+        label="Include simulated people",
+        help_text="Simulated people annotated here. They are marked in the files; do not publish them as data.",
+    )
+
+    def __init__(self, *args: Any, simulated: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not simulated:
+            del self.fields["allow_simulated"]

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation import demo_world
+
+
+class Command(BaseCommand):
+    help = "What ./run demo does before it is ready: migrate, load the demo world, print the sign-in links."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--base-url", required=True, metavar="URL")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.DEMO_SECRET:
+            raise CommandError("The demo world exists under ./run demo only.", returncode=2)
+        call_command("migrate", verbosity=0, interactive=False)
+        demo_world.load(now=timezone.now())
+        self.stdout.write("\n".join(demo_world.links(options["base_url"])))

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+import httpx
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from annotation import adjudicating, simulating
+from annotation.management.commands._refusing import RefusingCommand
+
+
+class Command(RefusingCommand):
+    help = "Work a batch to its end with simulated annotators, through the REST interface."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--batch", required=True, metavar="NAME")
+        parser.add_argument("--annotators", type=_count, required=True, metavar="N")
+        parser.add_argument("--seed", type=int, default=0, metavar="N")
+        parser.add_argument("--accuracy", type=_share, default=0.9, metavar="0..1")
+        parser.add_argument("--url", default="", help="a running server on this database; default: in this process")
+
+    def run(self, **options: Any) -> None:
+        batch = self.batch(self.project(options["project"]), options["batch"])
+        try:
+            counts = simulating.simulate(
+                batch=batch,
+                annotators=options["annotators"],
+                seed=options["seed"],
+                accuracy=options["accuracy"],
+                url=options["url"],
+                now=timezone.now(),
+            )
+        except httpx.HTTPStatusError as error:
+            raise CommandError(f"The server refused: {error.response.text[:500]}") from None
+        except httpx.HTTPError as error:
+            raise CommandError(f"The server cannot be reached: {error}") from None
+        # Simulated people take nothing back, so nobody has to wait for the time in which they could.
+        resolved = adjudicating.resolve_batch(batch=batch, now=timezone.now())
+        for name, done in counts.items():
+            self.stdout.write(f"{name}: {done['submitted']} submitted, {done['skipped']} skipped")
+        waiting = adjudicating.waiting(batch).count()
+        self.stdout.write(f"{resolved} items resolved, {waiting} wait for an adjudicator.")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 200:
+        raise ArgumentTypeError("a number from 1 to 200")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError("a number from 0 to 1")
+    return value

@@ -1,0 +1,135 @@
+"""Simulated annotators: people of a stated accuracy who work through the REST interface like anybody's program.
+
+They are marked (`is_simulated`), sign in with tokens of their own, see what their kind shows and
+nothing else, and answer with the kind's `simulate`. The same seed gives the same annotations.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from annotation import setting_up
+from annotation.models import Batch, Membership, Person, Project
+from annotation.roles import Permission, Role
+from tableqa import Example, Table
+from tableqa.examples import Context, Turn
+from tasks.contract import Item, task_type
+
+IN_PROCESS = "http://127.0.0.1/"
+
+
+@dataclass
+class Simulated:
+    """One simulated person at work: their client, their chance, and what they have done."""
+
+    person: Person
+    client: httpx.Client
+    rng: random.Random
+    done: bool = False
+    counts: dict[str, int] = field(default_factory=lambda: {"submitted": 0, "skipped": 0})
+
+
+def simulate(
+    *, batch: Batch, annotators: int, seed: int, accuracy: float, now: datetime, url: str = ""
+) -> dict[str, dict[str, int]]:
+    """Work the batch to its end with `annotators` people, turn by turn. Returns counts by name.
+
+    Without `url` the requests go to the application inside this process, through every layer a
+    request over the network goes through. Raises httpx.HTTPError when the server fails.
+    """
+    people = people_of(batch.project, annotators, now)
+    tokens = []
+    with _clients(url, len(people)) as clients:
+        crew = []
+        for number, (person, client) in enumerate(zip(people, clients, strict=True)):
+            token, secret = setting_up.make_token(
+                person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
+            )
+            tokens.append(token)
+            client.headers["Authorization"] = f"Bearer {secret}"
+            crew.append(Simulated(person, client, random.Random(f"simulate:{seed}:{number}")))
+        try:
+            while any(not one.done for one in crew):
+                for one in crew:
+                    if not one.done:
+                        _turn(one, batch.public_id, seed, accuracy)
+        finally:
+            for token in tokens:
+                setting_up.revoke_token(token=token, now=now)
+    return {one.person.name: one.counts for one in crew}
+
+
+def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
+    """The project's simulated people, made where there are too few."""
+    here = Membership.objects.filter(project=project, person__is_simulated=True, removed_at__isnull=True)
+    found = [
+        membership.person
+        for membership in here.select_related("person").order_by("pk")
+        if Role.ANNOTATOR.value in membership.roles
+    ]
+    for number in range(len(found) + 1, annotators + 1):
+        person = Person.objects.create_person(f"Simulated {number}", is_simulated=True)
+        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
+        found.append(person)
+    return found[:annotators]
+
+
+def _turn(one: Simulated, batch: str, seed: int, accuracy: float) -> None:
+    """Take an item and submit an answer; an answer that the server does not accept becomes a skip."""
+    found = one.client.post(f"/api/batches/{batch}/next/", json={"holding": []})
+    found.raise_for_status()
+    if found.status_code == 204:
+        one.done = True
+        return
+    assignment = found.json()
+    task, item = task_type(assignment["type"]), _item(assignment)
+    truth = random.Random(f"truth:{seed}:{assignment['item']}")
+    data = task.simulate(item, one.rng, accuracy, truth)
+    envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}
+    here = f"/api/assignments/{assignment['id']}"
+    answer = one.client.post(f"{here}/submit/", json={"response": envelope})
+    if answer.status_code == 422:
+        reason = f"simulated: {answer.json()['detail']}"[:500]
+        one.client.post(f"{here}/skip/", json={"reason": reason}).raise_for_status()
+        one.counts["skipped"] += 1
+        return
+    answer.raise_for_status()
+    one.counts["submitted"] += 1
+
+
+def _item(assignment: dict[str, Any]) -> Item:
+    """The item as far as it is shown: a simulated person knows no more than a real one."""
+    shows = assignment["shows"]
+    example = Example(
+        id=assignment["item"],
+        question=shows.get("question", ""),
+        table=Table.from_dict(shows["table"]) if "table" in shows else Table((), ()),
+        answers=shows.get("answers", []),
+        context=Context.from_dict(shows["context"]) if "context" in shows else None,
+        history=[Turn.from_dict(turn) for turn in shows.get("history", [])],
+    )
+    return Item(example=example, variant=assignment["variant"])
+
+
+@contextmanager
+def _clients(url: str, number: int) -> Iterator[list[httpx.Client]]:
+    transport: httpx.BaseTransport | None = None
+    if not url:
+        from django.core.wsgi import get_wsgi_application
+
+        transport = httpx.WSGITransport(app=get_wsgi_application())
+    clients = [httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(number)]
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            client.close()
+
+

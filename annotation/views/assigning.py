@@ -1,0 +1,153 @@
+"""A manager's pages: plan a batch, see how it stands, open and close it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, adjudicating, agreement, assigning, visibility
+from annotation.forms import BatchForm, SettingsForm
+from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from tasks.contract import TaskType, task_types
+
+# -- planning ---------------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def batch_new(request: PageRequest, slug: str) -> HttpResponse:
+    """Two steps on one address, without scripts: the kind of annotation is chosen, then asks for what it needs."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    chosen = kinds().get(request.POST.get("kind") or request.GET.get("kind") or "")
+    if chosen is None:
+        return render(request, "assigning/choose_kind.html", {"project": project, "kinds": kinds()})
+    key, task, variant, title = chosen
+    data = request.POST or None
+    form = BatchForm(data, task=task, project=project)
+    settings = SettingsForm(data, schema=task.settings_schema, prefix="settings")
+    if form.is_valid() and settings.is_valid():
+        with refusals_on(form):
+            return _planned(request, project, task, variant, form.cleaned_data, settings.settings())
+    context = {
+        "project": project,
+        "task": task,
+        "kind": key,
+        "title": title,
+        "form": form,
+        "settings": settings,
+        "has_sources": Source.objects.ready().filter(project=project).exists(),
+    }
+    return render(request, "assigning/batch_new.html", context)
+
+
+def kinds() -> dict[str, tuple[str, TaskType, str, str]]:
+    """Every kind and variant by the value of its radio button, with the words beside it."""
+    found = {}
+    for task in task_types().values():
+        for variant, title in (task.variants or {"": ""}).items():
+            key = f"{task.key}:{variant}" if variant else task.key
+            found[key] = (key, task, variant, f"{task.title}: {title}" if title else task.title)
+    return found
+
+
+def _planned(
+    request: PageRequest,
+    project: Project,
+    task: TaskType,
+    variant: str,
+    given: dict[str, Any],
+    settings: dict[str, Any],
+) -> HttpResponse:
+    open_at_once, now = given.pop("open_at_once"), timezone.now()
+    batch = assigning.plan_batch(
+        project=project, task=task, variant=variant, settings=settings, by=request.user, now=now, **given
+    )
+    if open_at_once:
+        assigning.open_batch(batch=batch, by=request.user, now=now)
+    messages.success(request, f"{batch.name} is {'open' if open_at_once else 'planned'}.")
+    return redirect("batch", batch.public_id)
+
+
+# -- how it stands ----------------------------------------------------------------------------------
+
+
+@page("GET")
+def batch(request: PageRequest, public_id: str) -> HttpResponse:
+    """Progress first, then the accounts, agreement where this person may see it, people, flags and skips."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
+    may = access.may(actor, batch.project)
+    task = batch.task()
+    sees = visibility.may_see_agreement(actor.person, batch)
+    context: dict[str, Any] = {
+        "batch": batch,
+        "project": batch.project,
+        "task": task,
+        "variant": task.variants.get(batch.variant, ""),
+        "may": {permission.value for permission in may},
+        "counts": assigning.progress([batch])[batch.pk],
+        "feeds": list(batch.feeds.order_by("pk")),
+        "sees_agreement": sees,
+        "figures": agreement.of_batch(batch) if sees else [],
+        "kappa_like": bool(task.measures),
+    }
+    if Permission.ADJUDICATE in may:
+        waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
+        context["waiting_for_me"] = waiting.count()
+    if Permission.SET_UP in may:
+        context["tallies"] = cut(request, _tallies(batch), "people")
+    if Permission.SET_UP in may and sees:
+        # What colleagues note and skip tells what they think of an item: as blind as their responses.
+        context["flags"] = cut(request, _flags(batch), "flags")
+        context["skips"] = cut(request, _skips(batch), "skips")
+    return render(request, "assigning/batch.html", context)
+
+
+def _tallies(batch: Batch) -> Any:
+    return Tally.objects.filter(batch=batch).select_related("person").order_by("-submitted", "person__name", "pk")
+
+
+def _flags(batch: Batch) -> Any:
+    flags = Flag.objects.filter(assignment__batch=batch)
+    return flags.select_related("assignment__person", "assignment__item__example").order_by("-made_at", "-pk")
+
+
+def _skips(batch: Batch) -> Any:
+    skipped = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
+    return skipped.select_related("person", "item__example").order_by("-ended_at", "-pk")
+
+
+# -- opening and closing ----------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
+    """Say what opening means, then open."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    if request.method == "POST":
+        with refusals_to(request):
+            assigning.open_batch(batch=batch, by=request.user, now=timezone.now())
+            messages.success(request, f"{batch.name} is open.")
+        return redirect("batch", batch.public_id)
+    return render(request, "assigning/open.html", {"batch": batch, "project": batch.project})
+
+
+@page("GET", "POST")
+def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
+    """Say what closing means, then close; what is complete is resolved in the background from there."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    counts = assigning.progress([batch])[batch.pk]
+    if request.method == "POST":
+        with refusals_to(request):
+            assigning.close_batch(batch=batch, by=request.user, now=timezone.now())
+            messages.success(request, f"{batch.name} is closed.")
+            if counts["complete"]:
+                job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
+                return redirect("job", job.public_id)
+        return redirect("batch", batch.public_id)
+    return render(request, "assigning/close.html", {"batch": batch, "project": batch.project, "counts": counts})

@@ -1,0 +1,67 @@
+"""Where examples come from: a project's sources, one source, and an import from uploaded files."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, importing
+from annotation.forms import ImportForm
+from annotation.models import Example, Job, Source
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on
+from tableqa.readers import READERS
+
+
+@page("GET")
+def sources(request: PageRequest, slug: str) -> HttpResponse:
+    """Every source that is whole, and the imports that are under way."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    under_way = Job.objects.filter(project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    context = {
+        "project": project,
+        "sources": cut(request, Source.objects.ready().filter(project=project).order_by("-pk")),
+        "under_way": list(under_way.order_by("-pk")[:20]),
+        "may_import": Permission.IMPORT in access.may(actor, project),
+    }
+    return render(request, "importing/sources.html", context)
+
+
+@page("GET", "POST")
+def import_new(request: PageRequest, slug: str) -> HttpResponse:
+    """Upload a file of questions, and its tables, to be read in the background."""
+    project = access.project(access.actor(request), slug, Permission.IMPORT)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        with refusals_on(form):
+            job = importing.start_import(
+                project=project,
+                reader=form.cleaned_data["reader"],
+                by=request.user,
+                now=timezone.now(),
+                **{
+                    name: importing.keep_upload(project=project, file=file, by=request.user, now=timezone.now())
+                    if (file := form.cleaned_data[name])
+                    else None
+                    for name in ("questions", "tables")
+                },
+            )
+            return redirect("job", job.public_id)
+    readers = [reader for _, reader in sorted(READERS.items())]
+    return render(request, "importing/import_new.html", {"project": project, "form": form, "readers": readers})
+
+
+@page("GET")
+def source(request: PageRequest, public_id: str) -> HttpResponse:
+    """Licence, credit and checksum of a source, and its questions."""
+    source = access.source(access.actor(request), public_id)
+    examples = Example.objects.filter(source=source).originals().order_by("position")
+    context = {
+        "project": source.project,
+        "source": source,
+        "reader": READERS.get(source.reader),
+        "examples": cut(request, examples.only("external_id", "question", "answers", "table_digest")),
+    }
+    return render(request, "importing/source.html", context)

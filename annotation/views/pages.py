@@ -1,0 +1,118 @@
+"""What every page shares: who is let in, in whose time it speaks, how refusals become words, how lists are cut."""
+
+from __future__ import annotations
+
+import functools
+import zoneinfo
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urljoin
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
+
+from annotation.models import Person
+from annotation.refusals import Refused
+from tasks.contract import Invalid
+
+ROWS = 50
+"""Rows of a list on one page."""
+
+P = ParamSpec("P")
+
+
+class PageRequest(HttpRequest):
+    """A request of somebody who is signed in, as the views below `page` get it."""
+
+    user: Person
+    htmx: HtmxDetails
+
+
+View = Callable[Concatenate[PageRequest, P], HttpResponseBase]
+
+
+def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
+    """A page for people who are signed in, read with GET unless `methods` says otherwise; times are in their own zone."""
+    methods = methods or ("GET",)
+    allowed = require_http_methods([*methods, *(["HEAD"] if "GET" in methods else [])])
+
+    def made(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+        @functools.wraps(view)
+        def shown(request: PageRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                # An address that only takes POST is nowhere to come back to.
+                return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
+            with timezone.override(own_zone(request.user)):
+                return view(request, *args, **kwargs)
+
+        return allowed(shown)  # type: ignore[return-value, arg-type]
+
+    return made
+
+
+def own_zone(person: Person) -> zoneinfo.ZoneInfo:
+    """The zone the person chose; UTC where this machine does not know it."""
+    try:
+        return zoneinfo.ZoneInfo(person.time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return zoneinfo.ZoneInfo("UTC")
+
+
+class _Told:
+    """`with` this, what the domain refuses is told in words instead of raised, and the code after it goes on."""
+
+    def __init__(self, tell: Callable[[str], Any]) -> None:
+        self.tell = tell
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, Refused):
+            self.tell(error.detail)
+            return True
+        if isinstance(error, Invalid):
+            for problem in error.problems:
+                self.tell(problem.message)
+            return True
+        return False
+
+
+def refusals_on(form: BaseForm) -> _Told:
+    """Refusals stand on the form, which is shown again with everything that was typed."""
+    return _Told(lambda detail: form.add_error(None, detail))
+
+
+def refusals_to(request: HttpRequest) -> _Told:
+    """Refusals become a message of the next page."""
+    return _Told(lambda detail: messages.error(request, detail))
+
+
+def cut(request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page") -> Page[Any]:
+    """The page of a long list that the query parameter `name` asks for; one that is not there is the nearest."""
+    return Paginator(rows, ROWS).get_page(request.GET.get(name))
+
+
+def public_link(request: HttpRequest, path: str) -> str:
+    """The whole address of a page, for people to send around: on PUBLIC_URL where that is set."""
+    return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)
+
+
+def keep_to_yourself(response: HttpResponseBase) -> HttpResponseBase:
+    """For pages whose address or content is a secret: not stored, not indexed, not told to the next site."""
+    response["Cache-Control"] = "no-store"
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex"
+    return response

@@ -1,0 +1,210 @@
+"""People's pages: signing in and out, their account, following an invitation, and who belongs to a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import access, setting_up
+from annotation.forms import AccountForm, InviteForm, PasswordForm, RegisterForm, SignInForm, TokenForm
+from annotation.models import ApiToken, Invitation, Membership, Project
+from annotation.refusals import Refused
+from annotation.roles import DESCRIPTIONS, Permission, Role
+from annotation.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+)
+
+# -- signing in and out -----------------------------------------------------------------------------
+
+
+class SignIn(LoginView):
+    """E-mail and password, then on to `next` where that is an address of this site."""
+
+    template_name = "people/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+
+sign_in = SignIn.as_view()
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the person's sessions. A session lives in its cookie, so ending one for good means ending all of them."""
+    return _signed_out(request, "You are signed out.")
+
+
+@page("POST")
+def sign_out_everywhere(request: PageRequest) -> HttpResponse:
+    """The same, asked for from the account page by somebody who lost a device."""
+    return _signed_out(request, "You are signed out everywhere.")
+
+
+def _signed_out(request: HttpRequest, said: str) -> HttpResponse:
+    if request.user.is_authenticated:
+        setting_up.sign_out_everywhere(person=request.user)
+    logout(request)
+    messages.success(request, said)
+    return redirect("sign_in")
+
+
+# -- the account ------------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def account(request: PageRequest) -> HttpResponse:
+    """Name and time zone; the page also holds the forms that the next views answer."""
+    form = AccountForm(request.POST or None, person=request.user)
+    if form.is_valid():
+        with refusals_on(form):
+            setting_up.change_person(person=request.user, **form.cleaned_data)
+            messages.success(request, "Saved.")
+            return redirect("account")
+    return _account(request, about=form)
+
+
+@sensitive_post_parameters()
+@page("POST")
+def change_password(request: PageRequest) -> HttpResponse:
+    """A new password: every other session ends, this one goes on."""
+    form = PasswordForm(request.POST, person=request.user, auto_id="password_%s")
+    if form.is_valid():
+        setting_up.change_password(person=request.user, password=form.cleaned_data["new"])
+        update_session_auth_hash(request, request.user)
+        messages.success(request, "Your password is changed. Everywhere else you are signed out.")
+        return redirect("account")
+    return _account(request, password=form)
+
+
+@page("POST")
+def make_token(request: PageRequest) -> HttpResponseBase:
+    """A token for the API. The answer to this request is the only place where it is ever shown."""
+    form = TokenForm(request.POST, projects=access.projects(access.actor(request)), auto_id="token_%s")
+    if form.is_valid():
+        with refusals_on(form):
+            token, secret = setting_up.make_token(
+                person=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            return keep_to_yourself(
+                render(request, "people/token.html", {"token": token, "secret": secret})
+            )
+    return _account(request, token=form)
+
+
+@page("POST")
+def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
+    """End one of one's own tokens."""
+    token = access.token(access.actor(request), public_id)
+    setting_up.revoke_token(token=token, now=timezone.now())
+    messages.success(request, f"The token {token.name} works no more.")
+    return redirect("account")
+
+
+def _account(request: PageRequest, **shown: Any) -> HttpResponse:
+    """The account page with the form that was just refused, if one was, and the others as they are."""
+    person, now = request.user, timezone.now()
+    projects = access.projects(access.actor(request))
+    tokens = ApiToken.objects.filter(person=person, revoked_at__isnull=True, expires_at__gt=now)
+    context = {
+        "about": AccountForm(person=person),
+        "password": PasswordForm(person=person, auto_id="password_%s"),
+        "token": TokenForm(projects=projects, auto_id="token_%s"),
+        "tokens": cut(request, tokens.select_related("project").order_by("-made_at")),
+        "has_projects": projects.exists(),
+        "can_have_password": person.has_usable_password(),
+    }
+    return render(request, "people/account.html", {**context, **shown})
+
+
+# -- following an invitation ------------------------------------------------------------------------
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponseBase:
+    """A personal link into a project. GET only shows what it leads to: link previews must not use it up."""
+    try:
+        invitation = setting_up.open_invitation(token, now=timezone.now())
+    except Refused as refused:
+        gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
+        return keep_to_yourself(gone)
+    form = RegisterForm(request.POST if request.method == "POST" and not request.user.is_authenticated else None)
+    if request.method == "POST":
+        with refusals_on(form):
+            if request.user.is_authenticated:
+                setting_up.accept(invitation=invitation, person=request.user, now=timezone.now())
+                return _welcome(request, invitation.project)
+            if form.is_valid():
+                person = setting_up.join_as_new(
+                    invitation=invitation, now=timezone.now(), **form.cleaned_data
+                )
+                login(request, person)
+                return _welcome(request, invitation.project)
+    roles = [(role, DESCRIPTIONS[Role(role)]) for role in invitation.roles]
+    context = {"invitation": invitation, "roles": roles, "form": form, "here": request.path}
+    return keep_to_yourself(render(request, "people/join.html", context))
+
+
+def _welcome(request: HttpRequest, project: Project) -> HttpResponse:
+    messages.success(request, f"Welcome to {project.name}.")
+    return redirect("project", project.slug)
+
+
+# -- who belongs to a project -----------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def people(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Members with their roles, open invitations, and a form for the next one. Its link is shown once."""
+    project = access.project(access.actor(request), slug, Permission.INVITE)
+    form = InviteForm(request.POST or None)
+    link = ""
+    if form.is_valid():
+        with refusals_on(form):
+            _, token = setting_up.invite(
+                project=project, by=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            link = public_link(request, reverse("join", args=[token]))
+            form = InviteForm()
+    members = Membership.objects.filter(project=project, removed_at__isnull=True).select_related("person")
+    invitations = Invitation.objects.filter(
+        project=project, accepted_at__isnull=True, expires_at__gt=timezone.now()
+    )
+    context = {
+        "project": project,
+        "members": cut(request, members.order_by("person__name", "pk")),
+        "invitations": cut(request, invitations.select_related("made_by").order_by("-made_at"), "invitations"),
+        "form": form,
+        "link": link,
+    }
+    answer = render(request, "people/people.html", context)
+    return keep_to_yourself(answer) if link else answer
+
+
+@page("GET", "POST")
+def remove_member(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask first, then end a membership."""
+    membership = access.membership(access.actor(request), pk)
+    if request.method == "POST":
+        with refusals_to(request):
+            setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
+            messages.success(request, f"{membership.person.name} is no longer in this project.")
+        return redirect("people", membership.project.slug)
+    return render(request, "people/remove_member.html", {"membership": membership, "project": membership.project})

@@ -1,0 +1,95 @@
+"""Benchmarks out: the releases of a project, one release, its download."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, releasing, visibility
+from annotation.forms import ReleaseForm
+from annotation.models import Assignment, Person, Project, Release
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+
+
+@page("GET", "POST")
+def releases(request: PageRequest, slug: str) -> HttpResponse:
+    """What went out of a project, what is being made, and the form for the next one."""
+    actor = access.actor(request)
+    needed = Permission.RELEASE if request.method == "POST" else Permission.SEE_PROGRESS
+    project = access.project(actor, slug, needed)
+    barred = _barred(actor.person, project)
+    simulated = Assignment.objects.filter(
+        batch__project=project, person__is_simulated=True, annotation__isnull=False
+    ).exists()
+    form = ReleaseForm(request.POST or None, simulated=simulated)
+    if form.is_valid():
+        with refusals_on(form):
+            visibility.require_no_open_work(actor.person, project)
+            release = releasing.start_release(
+                project=project, by=actor.person, now=timezone.now(), **form.cleaned_data
+            )
+            return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
+    made = Release.objects.filter(project=project).select_related("job", "made_by").order_by("-made_at", "-pk")
+    context = {
+        "project": project,
+        "releases": cut(request, made),
+        "form": form,
+        "barred": barred,
+        "may_release": Permission.RELEASE in access.may(actor, project) and not barred,
+    }
+    return render(request, "releasing/releases.html", context)
+
+
+def _barred(person: Person, project: Project) -> str:
+    """Why this person may neither make nor read a release now; empty where they may."""
+    try:
+        visibility.require_no_open_work(person, project)
+    except Refused as refused:
+        return refused.detail
+    return ""
+
+
+@page("GET")
+def release(request: PageRequest, public_id: str) -> HttpResponse:
+    """The manifest of a release, readably: counts, agreement, licences, files."""
+    release = access.release(access.actor(request), public_id)
+    with refusals_to(request):
+        visibility.require_no_open_work(request.user, release.project)
+        if release.ready_at is None:
+            return redirect("job", release.job.public_id) if release.job else redirect("releases", release.project.slug)
+        return render(request, "releasing/release.html", _readable(release))
+    return redirect("releases", release.project.slug)
+
+
+def _readable(release: Release) -> dict[str, Any]:
+    manifest = release.manifest
+    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
+    return {
+        "release": release,
+        "project": release.project,
+        "manifest": manifest,
+        "counts": manifest["counts"],
+        "agreement": [{**figure, "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]],
+        "files": sorted(manifest["files"].items()),
+    }
+
+
+@page("GET")
+def download(request: PageRequest, public_id: str) -> HttpResponseBase:
+    """The release as a zip archive, streamed from disk."""
+    release = access.release(access.actor(request), public_id)
+    if release.ready_at is None:
+        raise Http404(access.NOT_HERE)
+    try:
+        visibility.require_no_open_work(request.user, release.project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", release.project.slug)
+    name = f"{release.project.slug}-{release.name}.zip".replace("/", "-")
+    return FileResponse(releasing.archive(release).open("rb"), as_attachment=True, filename=name)

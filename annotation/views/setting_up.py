@@ -1,0 +1,136 @@
+"""A new project, a project's own page, and the guidelines that its annotators read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+
+from annotation import access, assigning, guidance, queue, setting_up
+from annotation.forms import GuidelinesForm, ProjectForm
+from annotation.models import Batch, Guidelines, Membership, Project, Release, Source
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on
+from tasks.contract import TaskType, task_types
+
+SHOWN = 5
+"""Sources and releases on the project's page; their own pages have all of them."""
+
+
+@page("GET", "POST")
+def project_new(request: PageRequest) -> HttpResponse:
+    """A new project, with the person who makes it as its first manager."""
+    access.require_may_make_projects(access.actor(request))
+    form = ProjectForm(request.POST or None)
+    if form.is_valid():
+        with refusals_on(form):
+            project = setting_up.create_project(
+                manager=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            return redirect("project", project.slug)
+    return render(request, "setting_up/project_new.html", {"form": form})
+
+
+@page("GET")
+def project(request: PageRequest, slug: str) -> HttpResponse:
+    """The project at a glance: what there is to do for this person, then, for those who may, how it stands."""
+    actor = access.actor(request)
+    project = access.project(actor, slug)
+    may = access.may(actor, project)
+    context: dict[str, Any] = {"project": project, "may": {permission.value for permission in may}}
+    if Permission.ANNOTATE in may:
+        context["desk"] = _desk(request, project)
+    if Permission.SEE_PROGRESS in may:
+        context |= _overview(request, project, may)
+    return render(request, "setting_up/project.html", context)
+
+
+def _desk(request: PageRequest, project: Project) -> list[tuple[Batch, int]]:
+    """The open batches with what is left in each for this person."""
+    opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    batches = list(opened.order_by("opened_at", "pk"))
+    left = queue.left_for(request.user, [batch.pk for batch in batches])
+    return [(batch, left[batch.pk]) for batch in batches]
+
+
+def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
+    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    progress = assigning.progress(batches)
+    for batch in batches:
+        batch.counts = progress[batch.pk]  # type: ignore[attr-defined]
+    sums = {name: sum(counts[name] for counts in progress.values()) for name in TOTALS}
+    sources = Source.objects.ready().filter(project=project)
+    releases = Release.objects.filter(project=project, ready_at__isnull=False)
+    overview = {
+        "sums": sums,
+        "batches": cut(request, batches),
+        "sources": list(sources.order_by("-pk")[:SHOWN]),
+        "sources_count": sources.count(),
+        "releases": list(releases.order_by("-ready_at")[:SHOWN]),
+        "releases_count": releases.count(),
+        "people_count": Membership.objects.filter(project=project, removed_at__isnull=True).count(),
+        "kinds": list(task_types().values()),
+    }
+    return overview | {"first": _first_step(overview, may)}
+
+
+TOTALS = ("items", "places", "submitted", "adjudication", "decided", "excluded")
+
+
+def _first_step(overview: dict[str, Any], may: frozenset[Permission]) -> str:
+    """The one action that the page puts forward: what the project lacks, in the order in which things are done."""
+    steps = (
+        ("import", Permission.IMPORT, not overview["sources_count"]),
+        ("batch", Permission.SET_UP, not overview["batches"].paginator.count),
+        ("people", Permission.INVITE, overview["people_count"] < 2),
+        ("release", Permission.RELEASE, overview["sums"]["decided"] and not overview["releases_count"]),
+    )
+    return next((name for name, permission, lacking in steps if lacking and permission in may), "")
+
+
+@page("GET", "POST")
+def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
+    """The guidelines of a kind in this project: everybody in it reads them, managers write new versions."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SET_UP if request.method == "POST" else None)
+    task = _kind(type)
+    versions = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number")
+    newest = versions.first()
+    shown = versions.filter(number=_number(request.GET.get("version"))).first() or newest
+    form = GuidelinesForm(
+        request.POST or None, initial={"text": newest.text if newest else task.guidelines()}
+    )
+    if form.is_valid():
+        with refusals_on(form):
+            saved = guidance.revise(
+                project=project, task=task, person=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            messages.success(request, f"These are the guidelines now, as version {saved.number}.")
+            return redirect("guidelines", project.slug, task.key)
+    context = {
+        "project": project,
+        "task": task,
+        "shown": shown,
+        "newest": newest,
+        "versions": cut(request, versions.select_related("made_by")),
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines())),  # nosec
+        "form": form,
+        "may_edit": Permission.SET_UP in access.may(actor, project),
+        "editing": form.is_bound or "edit" in request.GET,
+    }
+    return render(request, "setting_up/guidelines.html", context)
+
+
+def _kind(key: str) -> TaskType:
+    if key not in task_types():
+        raise Http404(access.NOT_HERE)
+    return task_types()[key]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

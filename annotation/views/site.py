@@ -1,0 +1,134 @@
+"""The pages around the work: home, background jobs, health."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation import access, queue, visibility
+from annotation.models import Batch, Item, Job, Project
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page
+
+# -- home -------------------------------------------------------------------------------------------
+
+
+@page("GET")
+def home(request: PageRequest) -> HttpResponse:
+    """The person's projects with what waits for them in each: items to annotate, items to adjudicate."""
+    actor = access.actor(request)
+    projects = cut(request, access.projects(actor))
+    work = _work(actor, list(projects))
+    leads = set(access.where(actor, Permission.SET_UP))
+    context = {
+        "page": projects,
+        "projects": [(project, work.get(project.pk, []), project.pk in leads) for project in projects],
+        "left": sum(entry["left"] for entries in work.values() for entry in entries),
+        "waiting": sum(entry["waiting"] for entries in work.values() for entry in entries),
+        "may_make_projects": access.may_make_projects(actor),
+    }
+    return render(request, "site/home.html", context)
+
+
+def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[dict[str, Any]]]:
+    """By project: the batches that have something for this person, in four queries."""
+    annotates = set(access.where(actor, Permission.ANNOTATE))
+    adjudicates = set(access.where(actor, Permission.ADJUDICATE))
+    here = [project.pk for project in projects]
+    waiting = Item.objects.filter(
+        batch__project__in=adjudicates.intersection(here), adjudication__isnull=False, decision__isnull=True
+    )
+    counted = visibility.adjudicable(actor.person, waiting).values("batch_id").annotate(n=Count("pk"))
+    to_decide = {row["batch_id"]: row["n"] for row in counted.order_by()}
+    running = Q(project__in=annotates.intersection(here), opened_at__isnull=False, closed_at__isnull=True)
+    batches = list(Batch.objects.filter(running | Q(pk__in=to_decide)).order_by("opened_at", "pk"))
+    mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]
+    left = queue.left_for(actor.person, mine)
+    found: dict[int, list[dict[str, Any]]] = {}
+    for batch in batches:
+        found.setdefault(batch.project_id, []).append(
+            {
+                "batch": batch,
+                "title": batch.task().title,
+                "annotates": batch.pk in left,
+                "left": left.get(batch.pk, 0),
+                "waiting": to_decide.get(batch.pk, 0),
+            }
+        )
+    return found
+
+
+# -- jobs -------------------------------------------------------------------------------------------
+
+
+@page("GET")
+def job(request: PageRequest, public_id: str) -> HttpResponse:
+    """How far a background job is. The page asks again for its middle part until the job is finished."""
+    job = access.job(access.actor(request), public_id)
+    address, words = _result(job)
+    context = {
+        "job": job,
+        "project": job.project,
+        "title": TITLES.get(job.kind, job.kind.capitalize()),
+        "poll_url": request.path,
+        "result_url": address,
+        "result_words": words,
+        "done": job.state == Job.State.DONE,
+    }
+    return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
+
+
+TITLES = {"import": "Importing examples", "release": "Making a release", "resolve": "Resolving complete items"}
+
+
+def _result(job: Job) -> tuple[str, str]:
+    """Where a finished job leads, and what it came to."""
+    result = job.result
+    if job.state != Job.State.DONE:
+        return "", ""
+    if "source" in result:
+        new = "" if result["new"] else "Nothing was new: these examples are here already. "
+        words = f"{new}{result['examples']} questions on {result['tables']} tables."
+        return reverse("source", args=[result["source"]]), words
+    if "release" in result:
+        return reverse("release", args=[result["release"]]), "The release is ready."
+    if "batch" in result:
+        return reverse("batch", args=[result["batch"]]), f"{result['resolved']} complete items are resolved."
+    return reverse("project", args=[job.project.slug]), ""
+
+
+# -- health -----------------------------------------------------------------------------------------
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The database answers, and has every migration that this code needs; else 503 with the reason."""
+    try:
+        missing = _unapplied()
+    except DatabaseError:
+        return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
+    if missing:
+        return HttpResponse(f"{missing} migrations are not applied\n", content_type="text/plain", status=503)
+    return HttpResponse("ready\n", content_type="text/plain")
+
+
+def _unapplied() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -1,0 +1,178 @@
+"""Drafts, submissions, undo: idempotent by state, nothing lost, nothing half done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from annotation import adjudicating, annotating, doctor
+from annotation.models import Annotation, Assignment, Event, Example, Item, Tally
+from annotation.refusals import Refused
+from tasks.contract import Invalid
+from tests.annotation.cast import NOON, World, envelope
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def held(world: World) -> Assignment:
+    """Ada's first item of a batch of question types."""
+    assignment = world.take(world.batch(), "ada")
+    assert assignment is not None
+    return assignment
+
+
+def test_a_draft_is_kept_whatever_it_says_and_its_problems_are_told(world: World, held: Assignment) -> None:
+    saved = annotating.save_draft(
+        assignment=held, revision=0, response=envelope(held, {"label": "wat"}), now=NOON
+    )
+    assert (saved.revision, saved.saved_at) == (1, NOON)
+    assert [problem.code for problem in saved.problems] == ["no_label"]
+    assert world.reload(held).draft.response["data"] == {"label": "wat"}
+
+
+def test_a_draft_saved_twice_by_a_retry_is_one_draft(world: World, held: Assignment) -> None:
+    for _ in range(2):
+        saved = annotating.save_draft(assignment=held, revision=0, response={"data": 1}, now=NOON)
+        assert saved.revision == 1
+
+
+def test_a_stale_draft_is_refused_with_the_newer_one(world: World, held: Assignment) -> None:
+    annotating.save_draft(assignment=held, revision=0, response={"data": "one tab"}, now=NOON)
+    with pytest.raises(Refused) as refused:
+        annotating.save_draft(assignment=held, revision=0, response={"data": "another tab"}, now=NOON)
+    assert refused.value.code == "stale_draft"
+    assert refused.value.more["draft"]["response"] == {"data": "one tab"}
+
+
+def test_a_huge_draft_is_refused(world: World, held: Assignment) -> None:
+    with pytest.raises(Refused, match="256 kB"):
+        annotating.save_draft(assignment=held, revision=0, response={"data": "x" * 300_000}, now=NOON)
+
+
+def test_a_submission_twice_is_one_submission(world: World, held: Assignment) -> None:
+    first = world.answer(held, {"label": "extraction"})
+    again = world.answer(world.reload(held), {"label": "extraction"})
+    assert again == first
+    assert Annotation.objects.count() == 1
+    assert Tally.objects.get().submitted == 1
+
+
+def test_a_retry_with_what_was_loaded_before_the_first_arrived_is_one_submission(
+    world: World, held: Assignment
+) -> None:
+    stale = world.reload(held)
+    first = world.answer(held, {"label": "extraction"})
+    assert stale.state == Assignment.State.LEASED
+    assert world.answer(stale, {"label": "extraction"}) == first
+    assert Annotation.objects.count() == 1
+    assert list(doctor.findings()) == []
+
+
+def test_another_answer_from_another_tab_is_refused_in_words(world: World, held: Assignment) -> None:
+    world.answer(held, {"label": "extraction"})
+    with pytest.raises(Refused) as refused:
+        world.answer(world.reload(held), {"label": "reasoning"})
+    assert refused.value.code == "already_submitted"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"type": "nonsense"}, "wrong_type"),
+        ({"variant": "other"}, "wrong_variant"),
+        ({"version": 99}, "unknown_version"),
+        ({"base": "0" * 64}, "stale_base"),
+        ({"data": {"label": "extraction", "extra": 1}}, "unknown_field"),
+        ({"data": []}, "no_label"),
+        ({"data": None}, "no_label"),
+    ],
+)
+def test_a_response_that_does_not_hold_changes_nothing(
+    world: World, held: Assignment, change: dict, code: str
+) -> None:
+    response = envelope(held, {"label": "extraction"}) | change
+    with pytest.raises(Invalid) as invalid:
+        annotating.submit(assignment=held, response=response, now=NOON)
+    assert invalid.value.problems[0].code == code
+    assert not Annotation.objects.exists()
+    assert world.reload(held).state == Assignment.State.LEASED
+
+
+def test_undo_opens_the_item_again_with_the_answer_as_draft(world: World, held: Assignment) -> None:
+    first = world.answer(held, {"label": "extraction"})
+    reopened = annotating.undo(annotation=first, now=NOON + SECOND)
+    assert annotating.undo(annotation=first, now=NOON + SECOND) == reopened, "asking twice is asking once"
+    fresh = world.reload(held)
+    assert fresh.state == Assignment.State.LEASED
+    assert fresh.draft.response["data"] == {"label": "extraction"}
+    second = world.answer(fresh, {"label": "reasoning"}, NOON + 2 * SECOND)
+    assert second.revision == 3, "the first answer, its withdrawal, the second answer: all are kept"
+    assert list(Annotation.objects.order_by("revision").values_list("response__data__label", flat=True)) == [
+        "extraction",
+        None,
+        "reasoning",
+    ]
+    assert list(doctor.findings()) == []
+
+
+def test_undo_is_refused_once_the_item_is_decided(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    annotation = world.label(batch, "ada", "extraction")
+    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
+    with pytest.raises(Refused) as refused:
+        annotating.undo(annotation=annotation, now=NOON)
+    assert refused.value.code == "decided"
+
+
+def test_an_item_is_resolved_a_minute_after_its_last_submission_and_not_when_it_was_undone(
+    world: World,
+) -> None:
+    batch = world.batch(size=1, overlap=1)
+    annotation = world.label(batch, "ada", "extraction")
+    assert Item.objects.get().due_at == NOON + timedelta(seconds=60)
+    annotating.undo(annotation=annotation, now=NOON)
+    assert Item.objects.get().due_at is None
+    assert adjudicating.resolve_due(now=NOON + timedelta(days=1)) == 0
+
+
+def test_time_counts_while_there_are_signs_of_life(world: World, held: Assignment) -> None:
+    start = held.seen_at
+    for seconds in (30, 60, 400, 430):
+        annotating.ping(assignment=world.reload(held), now=start + timedelta(seconds=seconds))
+    annotation = world.answer(world.reload(held), {"label": "extraction"}, start + timedelta(seconds=440))
+    assert annotation.active_seconds == 30 + 30 + 30 + 10, "five minutes away from the table are not work"
+
+
+def test_a_flag_neither_ends_nor_submits(world: World, held: Assignment) -> None:
+    annotating.flag(assignment=held, note="Row 3 looks broken", now=NOON)
+    annotating.flag(assignment=held, note="Row 3 looks broken", now=NOON)
+    assert held.flags.count() == 1
+    assert world.reload(held).state == Assignment.State.LEASED
+
+
+def test_every_change_of_state_is_in_the_log(world: World, held: Assignment) -> None:
+    annotating.undo(annotation=world.answer(held, {"label": "extraction"}), now=NOON)
+    story = Event.objects.filter(thing="assignment", thing_id=held.pk).order_by("pk")
+    assert [(event.before, event.after) for event in story] == [
+        ("", "leased"),
+        ("leased", "submitted"),
+        ("submitted", "leased"),
+    ]
+
+
+def test_annotations_and_sources_are_written_once(world: World, held: Assignment) -> None:
+    world.answer(held, {"label": "extraction"})
+    for model in (Annotation, Example):
+        row = model._default_manager.first()
+        with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
+            row.save()
+
+
+def test_a_page_gets_what_its_kind_shows_and_nothing_else(world: World, held: Assignment) -> None:
+    payload = annotating.payload(held)
+    assert set(payload["shows"]) <= set(held.batch.task().shows)
+    assert held.item.example.external_id not in str(payload)
+    assert "meta" not in str(payload)

@@ -1,0 +1,137 @@
+"""Imports: whole or not at all, exact, the same files twice change nothing."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotation import importing
+from annotation.models import Example, Job, Source, StoredTable, Upload
+from annotation.refusals import Refused
+from tableqa.readers import READERS
+from tests.annotation.cast import NOON, World
+
+
+def take_in(world: World, path: Path, **more) -> importing.Imported:
+    return importing.import_examples(project=world.project, reader="wtq", path=path, now=NOON, **more)
+
+
+def test_the_whole_wtq_dev_split_comes_in_equal_to_the_reader(world: World, test_data: Path) -> None:
+    path = test_data / "wtq" / "random-split-1-dev.tsv"
+    done = take_in(world, path)
+    assert (done.examples, done.tables, done.new) == (2831, 346, True)
+    assert (done.source.licence, done.source.split) == ("CC-BY-SA-4.0", "dev")
+    stored = Example.objects.filter(source=done.source).select_related("stored_table").order_by("position")
+    for row, example in zip(stored, READERS["wtq"](path), strict=True):
+        assert row.example() == example
+    again = take_in(world, path)
+    assert not again.new
+    assert again.source == done.source
+    assert Source.objects.filter(name=path.stem).count() == 1
+
+
+def test_more_of_the_same_collection_is_added_and_what_is_there_stays(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "films-dev.tsv"
+    few = take_in(world, path, name="few", limit=2)
+    rest = take_in(world, path, name="few")
+    assert (few.examples, rest.examples) == (2, 2)
+    assert Example.objects.filter(source__name="few").count() == 4
+    assert StoredTable.objects.count() == 1, "a table is kept once however many questions ask about it"
+
+
+def test_the_same_id_with_other_content_is_refused_naming_the_difference(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "films-dev.tsv"
+    path.write_text(path.read_text().replace("when did Heat", "in which year did Heat"))
+    before = Example.objects.count()
+    with pytest.raises(Refused, match=r"'nu-0' was imported before with another question.*--name"):
+        take_in(world, path)
+    assert Example.objects.count() == before
+
+
+def test_a_bad_line_is_named_and_nothing_is_half_imported(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "broken-dev.tsv"
+    good = (tmp_path / "films-dev.tsv").read_text()
+    path.write_text(good + "nu-9\tonly three\tcsv/1-csv/1.csv\n")
+    with pytest.raises(Refused, match=r"broken-dev\.tsv, line 6"):
+        take_in(world, path)
+    assert not Source.objects.filter(name="broken-dev").exists()
+
+
+def test_a_failure_while_writing_leaves_nothing_behind(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "ROWS", 2)
+    calls = 0
+
+    def fail_at_the_second_chunk(done: int, total: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise RuntimeError("the power went out")
+
+    with pytest.raises(RuntimeError):
+        take_in(world, tmp_path / "films-dev.tsv", name="again", progress=fail_at_the_second_chunk)
+    assert not Source.objects.filter(name="again").exists()
+    assert not Example.objects.filter(source__name="again").exists()
+
+
+def zipped(files: dict[str, str]) -> SimpleUploadedFile:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return SimpleUploadedFile("tables.zip", packed.getvalue())
+
+
+def upload(world: World, file: SimpleUploadedFile) -> Upload:
+    return importing.keep_upload(project=world.project, file=file, by=world.mara, now=NOON)
+
+
+def start(world: World, questions: Upload, tables: Upload | None) -> Job:
+    job = importing.start_import(
+        project=world.project, reader="wtq", questions=questions, tables=tables, by=world.mara, now=NOON
+    )
+    job.refresh_from_db()
+    return job
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploaded_files_are_imported_by_a_job(world: World, tmp_path: Path) -> None:
+    questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
+    tables = zipped({"csv/1-csv/1.csv": (tmp_path / "csv" / "1-csv" / "1.csv").read_text()})
+    job = start(world, upload(world, questions), upload(world, tables))
+    assert (job.state, job.error) == ("done", "")
+    assert job.result["examples"] == 4
+    assert job.done == job.total == 4
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["../evil.csv", "/etc/evil.csv", "a/../../evil.csv"])
+def test_an_archive_that_points_outside_is_refused(world: World, tmp_path: Path, name: str) -> None:
+    questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
+    job = start(world, upload(world, questions), upload(world, zipped({name: "x"})))
+    assert job.state == "failed"
+    assert "points outside" in job.error
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_archive_that_unpacks_too_large_is_refused(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_UNPACKED", 1000)
+    questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
+    job = start(world, upload(world, questions), upload(world, zipped({"a.csv": "0" * 5000})))
+    assert job.state == "failed"
+    assert "unpacks to more" in job.error
+
+
+def test_a_huge_or_empty_upload_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "MOST_UPLOAD", 10)
+    with pytest.raises(Refused, match="larger"):
+        upload(world, SimpleUploadedFile("big.tsv", b"x" * 11))
+    with pytest.raises(Refused, match="empty"):
+        upload(world, SimpleUploadedFile("none.tsv", b""))

@@ -1,0 +1,193 @@
+"""Every item reaches its overlap exactly, never beyond: one at a time, all at once, and after leases ran out."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count
+from django.db.models.functions import Now
+
+from annotation import annotating, assigning, doctor, lineage, queue, setting_up
+from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place
+from annotation.refusals import Refused
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World, make_world
+
+State = Assignment.State
+
+
+def expire(assignment: Assignment) -> None:
+    """Let the lease run out, by the database's own clock."""
+    Assignment.objects.filter(pk=assignment.pk).update(leased_until=Now() - timedelta(seconds=1))
+
+
+def test_a_person_gets_each_item_once(world: World) -> None:
+    batch = world.batch(overlap=3)
+    seen = []
+    while (assignment := world.take(batch, "ada")) is not None:
+        seen.append(assignment.item_id)
+        world.answer(assignment, {"label": "extraction"})
+    assert len(seen) == len(set(seen)) == 4
+
+
+def test_nobody_holds_more_than_the_item_on_screen_and_the_prefetched_one(world: World) -> None:
+    batch = world.batch()
+    first = world.take(batch, "ada")
+    assert first is not None
+    again = world.take(batch, "ada")
+    assert again == first, "a held item that the page does not list is given again"
+    second = world.take(batch, "ada", holding=[first.public_id])
+    assert second is not None
+    assert second != first
+    assert world.take(batch, "ada", holding=[first.public_id, second.public_id]) is None
+
+
+def test_a_skipped_item_goes_to_somebody_else_and_never_back(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    first = world.take(batch, "ada")
+    assert first is not None
+    annotating.skip(assignment=first, reason="unclear", now=NOON)
+    annotating.skip(assignment=first, reason="unclear", now=NOON)
+    assert world.take(batch, "ada") is None
+    assert world.take(batch, "bo") is not None
+    assert list(doctor.findings()) == []
+
+
+def test_an_expired_lease_is_taken_back_only_when_nothing_else_is_free(world: World) -> None:
+    batch = world.batch(overlap=1, size=2)
+    left = world.take(batch, "ada")
+    assert left is not None
+    expire(left)
+    other = world.take(batch, "bo")
+    assert other is not None
+    assert other.item_id != left.item_id
+    world.answer(other, {"label": "extraction"})
+    taken_over = world.take(batch, "bo")
+    assert taken_over is not None
+    assert taken_over.item_id == left.item_id
+    assert list(doctor.findings()) == []
+
+
+def test_a_late_submission_counts_while_its_place_is_free(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    late = world.take(batch, "ada")
+    assert late is not None
+    expire(late)
+    queue.take_back_expired(batch=batch, now=NOON)
+    annotation = world.answer(world.reload(late), {"label": "extraction"})
+    assert annotation.revision == 1
+    assert list(doctor.findings()) == []
+
+
+def test_a_late_submission_to_a_taken_place_is_refused_and_the_draft_stays(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    late = world.take(batch, "ada")
+    assert late is not None
+    annotating.save_draft(assignment=late, revision=0, response={"data": {"label": "reasoning"}}, now=NOON)
+    expire(late)
+    world.label(batch, "bo", "extraction")
+    with pytest.raises(Refused) as refused:
+        world.answer(world.reload(late), {"label": "reasoning"})
+    assert refused.value.code == "place_taken"
+    assert world.reload(late).draft.response == {"data": {"label": "reasoning"}}
+    assert list(doctor.findings()) == []
+
+
+def test_the_database_itself_refuses_a_second_live_assignment_on_a_place(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    held = world.take(batch, "ada")
+    assert held is not None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Assignment.objects.create(
+            batch=batch,
+            item=held.item,
+            place=held.place,
+            person=world.bo,
+            leased_at=NOON,
+            leased_until=NOON,
+            seen_at=NOON,
+        )
+
+
+def test_makers_never_get_what_they_made(world: World) -> None:
+    edits = world.batch("value_change", variant="answer_stays", size=1)
+    checks = world.batch("question_type", sources=(), feeds_from=edits, overlap=2)
+    assignment = world.take(edits, "ada")
+    assert assignment is not None
+    cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
+    world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
+    from annotation import adjudicating
+
+    adjudicating.resolve_batch(batch=edits, now=NOON)
+    item = Item.objects.get(batch=checks)
+    assert item.inputs["base"] == assignment.item.example.public_id
+    assert list(Exclusion.objects.filter(item=item).values_list("person", flat=True)) == [world.ada.pk]
+    assert world.take(checks, "ada") is None
+    checked = world.take(checks, "bo")
+    assert checked is not None
+    assert checked.item.example.example().table.rows[3][2] == "125"
+    assert lineage.makers(item.example) == {world.ada.pk}
+
+
+def test_a_closed_batch_hands_nothing_out(world: World) -> None:
+    batch = world.batch()
+    held = world.take(batch, "ada")
+    assert held is not None
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    with pytest.raises(Refused, match="not open"):
+        world.take(Batch.objects.get(pk=batch.pk), "bo")
+    with pytest.raises(Refused) as refused:
+        world.answer(world.reload(held), {"label": "extraction"})
+    assert refused.value.code == "batch_closed"
+
+
+def test_leaving_the_project_gives_leases_back(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    assert world.take(batch, "ada") is not None
+    membership = world.project.memberships.get(person=world.ada)
+    setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+    assert world.take(batch, "bo") is not None
+    assert list(doctor.findings()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Path) -> None:
+    world = make_world(tmp_path, questions=25)
+    crew = [Person.objects.create_person(f"Worker {number}") for number in range(6)]
+    for person in crew:
+        setting_up.add_member(
+            project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        world.people[f"w{person.pk}"] = person
+    batch = world.batch(overlap=3)
+    errors: list[BaseException] = []
+
+    def work(person: Person, forgetful: bool) -> None:
+        try:
+            turn = 0
+            while (assignment := world.take(batch, f"w{person.pk}")) is not None:
+                turn += 1
+                if forgetful and turn % 5 == 0:
+                    expire(assignment)
+                    queue.take_back_expired(batch=batch, now=NOON)
+                    continue
+                world.answer(assignment, {"label": "extraction"})
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work, args=(p, index == 0)) for index, p in enumerate(crew)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert errors == []
+    counts = Assignment.objects.filter(batch=batch, state=State.SUBMITTED).values("item").annotate(n=Count("pk"))
+    assert [row["n"] for row in counts] == [3] * 25
+    assert not Place.objects.filter(batch=batch, taken=False).exists()
+    assert list(doctor.findings()) == []

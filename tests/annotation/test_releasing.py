@@ -1,0 +1,172 @@
+"""Releases: whatever is changed in one afterwards, verifying names it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from annotation import adjudicating, release_files, releasing
+from annotation.models import Person, Release
+from annotation.refusals import Refused
+from annotation.release_files import Difference
+from tests.annotation.cast import NOON, World
+
+LATER = NOON + timedelta(seconds=61)
+
+
+@pytest.fixture
+def released(world: World, tmp_path: Path) -> Path:
+    """A release with labels by three people and one edited table."""
+    labels = world.batch("question_type", size=3)
+    for who, said in {"ada": "extraction", "bo": "extraction", "cy": "reasoning"}.items():
+        for _ in range(3):
+            world.label(labels, who, said)
+    edits = world.batch("value_change", variant="answer_stays", size=1)
+    assignment = world.take(edits, "ada")
+    assert assignment is not None
+    cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
+    world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
+    adjudicating.resolve_due(now=LATER)
+    out = tmp_path / "release"
+    releasing.make_release(
+        project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER, out=out
+    )
+    return out
+
+
+def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> None:
+    """Change the records of a file and put its new checksum into the manifest, as a careful forger would."""
+    path = folder / name
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    change(lines)
+    release_files.write_records(path, lines)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"] = release_files.describe(folder)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_release_verifies(released: Path) -> None:
+    checked = release_files.verify(released)
+    assert checked["annotations"] == 10
+    assert checked["replayed"] == 1
+    assert checked["figures"] == 2
+
+
+def test_a_changed_byte_is_found(released: Path) -> None:
+    path = released / "annotations.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"extraction", b"Extraction", 1))
+    with pytest.raises(Difference, match=r"annotations\.jsonl: sha256"):
+        release_files.verify(released)
+
+
+def test_a_file_that_is_missing_or_too_many_is_found(released: Path) -> None:
+    (released / "extra.txt").write_text("hello")
+    with pytest.raises(Difference, match=r"extra\.txt: not named"):
+        release_files.verify(released)
+    (released / "extra.txt").unlink()
+    (released / "decisions.jsonl").unlink()
+    with pytest.raises(Difference, match=r"decisions\.jsonl: named in the manifest, but not there"):
+        release_files.verify(released)
+
+
+def test_a_forged_label_is_found_although_the_checksums_fit(released: Path) -> None:
+    def forge(lines: list[dict]) -> None:
+        line = next(line for line in lines if line["response"]["data"].get("label") == "reasoning")
+        line["response"]["data"]["label"] = "neither"
+
+    rewrite(released, "annotations.jsonl", forge)
+    with pytest.raises(Difference, match="fleiss_kappa"):
+        release_files.verify(released)
+
+
+def test_a_forged_table_is_found(released: Path) -> None:
+    def forge(lines: list[dict]) -> None:
+        next(line for line in lines if line["kind"] == "table")["content"]["rows"][0][0] = "Cold"
+
+    rewrite(released, "sources.jsonl", forge)
+    with pytest.raises(Difference, match=r"sources\.jsonl: the table"):
+        release_files.verify(released)
+
+
+def test_a_forged_edit_is_found(released: Path) -> None:
+    def forge(lines: list[dict]) -> None:
+        line = next(line for line in lines if line["outcomes"][0]["example"])
+        line["outcomes"][0]["example"]["operations"][0]["new"] = "999"
+
+    rewrite(released, "decisions.jsonl", forge)
+    with pytest.raises(Difference, match="replayed table"):
+        release_files.verify(released)
+
+
+def test_a_forged_benchmark_record_is_found(released: Path) -> None:
+    name = "01_str/wtq_factoid_dev.json"
+    rewrite(released, name, lambda lines: lines[0].update(answers=["42"]))
+    with pytest.raises(Difference, match=r"wtq_factoid_dev\.json, line 1"):
+        release_files.verify(released)
+
+
+def test_a_forged_decision_is_found(released: Path) -> None:
+    def forge(lines: list[dict]) -> None:
+        line = next(line for line in lines if len(line["outcomes"][0]["annotations"]) == 2)
+        line["outcomes"][0]["annotations"].pop()
+
+    rewrite(released, "decisions.jsonl", forge)
+    with pytest.raises(Difference, match="decide it otherwise"):
+        release_files.verify(released)
+
+
+def test_a_forged_figure_is_found(released: Path) -> None:
+    manifest = json.loads((released / "manifest.json").read_text())
+    manifest["agreement"][0]["value"] = 0.99
+    (released / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(Difference, match=r"value is 0\.99"):
+        release_files.verify(released)
+
+
+def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
+    world: World, released: Path
+) -> None:
+    def again() -> Release:
+        return releasing.make_release(
+            project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER
+        )
+
+    first = again()
+    assert again() == first
+    world.label(world.batch("question_type", size=1), "ada", "extraction")
+    with pytest.raises(Refused) as refused:
+        again()
+    assert refused.value.code == "name_taken"
+    assert Release.objects.count() == 1
+
+
+def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
+    batch = world.batch("question_type", size=1, overlap=1)
+    world.label(batch, "ada", "extraction")
+    Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
+    with pytest.raises(Refused, match="--allow-simulated"):
+        releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON)
+    release = releasing.make_release(
+        project=world.project, name="v1", format="askew", by=None, now=NOON, allow_simulated=True
+    )
+    assert release.manifest["counts"]["simulated_annotators"] == 1
+
+
+def test_no_name_of_a_person_is_in_a_release(world: World, released: Path) -> None:
+    text = "".join(path.read_text() for path in released.rglob("*") if path.is_file())
+    for person in world.people.values():
+        assert re.search(rf"\b{person.name}\b", text) is None
+        assert str(person.email) not in text
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) -> None:
+    with pytest.raises(Refused, match="not an empty folder"):
+        releasing.make_release(
+            project=world.project, name="v2", format="askew", by=None, now=LATER, out=released
+        )
+    assert not Release.objects.filter(name="v2").exists()
