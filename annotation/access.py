@@ -41,7 +41,9 @@ class Actor:
 def actor(request: HttpRequest | Any) -> Actor:
     """The actor of an authenticated request (page or API)."""
     token = getattr(request, "auth", None)
-    return Actor(request.user, token if isinstance(token, ApiToken) else None)
+    person = request.user
+    assert isinstance(person, Person), "views that reach here ask for a signed-in person"  # nosec
+    return Actor(person, token if isinstance(token, ApiToken) else None)
 
 
 def may(actor: Actor, project: Project) -> frozenset[Permission]:
@@ -71,12 +73,14 @@ def projects(actor: Actor) -> QuerySet[Project]:
 
 
 def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
+    """The project at this address, for somebody who may do this there."""
     found = _one(Project.objects.filter(slug=slug))
     _require(actor, found, permission)
     return found
 
 
 def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
+    """The batch, for somebody who may do this in its project."""
     found = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
     _require(actor, found.project, permission)
     return found
@@ -85,8 +89,10 @@ def batch(actor: Actor, public_id: str, permission: Permission | None = None) ->
 def batches(actor: Actor) -> QuerySet[Batch]:
     """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
     found = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
-    return found if actor.person.is_administrator else found.filter(
-        Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS))
+    return (
+        found
+        if actor.person.is_administrator
+        else found.filter(Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS)))
     )
 
 
@@ -97,8 +103,10 @@ def releases(actor: Actor) -> QuerySet[Release]:
     )
     if actor.token is not None and Permission.SEE_PROGRESS not in actor.token.scopes:
         return found.none()
-    return found if actor.person.is_administrator else found.filter(
-        project__in=where(actor, Permission.SEE_PROGRESS)
+    return (
+        found
+        if actor.person.is_administrator
+        else found.filter(project__in=where(actor, Permission.SEE_PROGRESS))
     )
 
 
@@ -121,28 +129,32 @@ def annotation(actor: Actor, public_id: str) -> Annotation:
 
 
 def item(actor: Actor, public_id: str, permission: Permission) -> Item:
+    """The item with batch, example, table and source, for somebody who may do this in its project."""
     found = _one(
-        Item.objects.select_related("batch__project", "example__stored_table", "example__source", "adjudication").filter(
-            public_id=public_id
-        )
+        Item.objects.select_related(
+            "batch__project", "example__stored_table", "example__source", "adjudication"
+        ).filter(public_id=public_id)
     )
     _require(actor, found.batch.project, permission)
     return found
 
 
 def source(actor: Actor, public_id: str) -> Source:
+    """A source that is whole, for those who see the project's progress."""
     found = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
     _require(actor, found.project, Permission.SEE_PROGRESS)
     return found
 
 
 def release(actor: Actor, public_id: str) -> Release:
+    """The release, for those who see the project's progress."""
     found = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
     _require(actor, found.project, Permission.SEE_PROGRESS)
     return found
 
 
 def job(actor: Actor, public_id: str) -> Job:
+    """The job, for those who see the project's progress."""
     found = _one(Job.objects.select_related("project").filter(public_id=public_id))
     _require(actor, found.project, Permission.SEE_PROGRESS)
     return found
@@ -154,6 +166,7 @@ def token(actor: Actor, public_id: str) -> ApiToken:
 
 
 def membership(actor: Actor, pk: int) -> Membership:
+    """A membership, for those who invite and remove people."""
     found = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
     _require(actor, found.project, Permission.INVITE)
     return found
@@ -172,7 +185,9 @@ def involved(person: Person, batch: Batch) -> bool:
 
 def where(actor: Actor, permission: Permission) -> list[int]:
     """The projects (ids) in which the person's roles include the permission."""
-    mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list("project_id", "roles")
+    mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list(
+        "project_id", "roles"
+    )
     return [project_id for project_id, roles in mine if permission in permissions(roles)]
 
 
@@ -184,6 +199,7 @@ def may_make_projects(actor: Actor) -> bool:
 
 
 def require_may_make_projects(actor: Actor) -> None:
+    """Http404 for everybody who may not make projects."""
     if not may_make_projects(actor):
         raise Http404(NOT_HERE)
 

@@ -14,9 +14,19 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import events, jobs, lineage, queue
-from annotation.models import Adjudication, Annotation, Assignment, Batch, Decision, Item, Job, Outcome, Person
+from annotation.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Item,
+    Job,
+    Outcome,
+    Person,
+)
 from annotation.refusals import Refused
-from tasks.contract import Accepted, Adjudicate, OneMore
+from tasks.contract import Accepted, Adjudicate, OneMore, Resolution
 from tasks.contract import Outcome as Resolved
 
 log = logging.getLogger(__name__)
@@ -53,7 +63,9 @@ def resolve_batch(
 ) -> int:
     """Resolve what is complete in one batch, without waiting for the time for undo."""
     due = list(
-        Item.objects.filter(batch=batch, due_at__isnull=False).order_by("position").values_list("pk", flat=True)
+        Item.objects.filter(batch=batch, due_at__isnull=False)
+        .order_by("position")
+        .values_list("pk", flat=True)
     )
     resolved = 0
     for done, pk in enumerate(due, start=1):
@@ -99,7 +111,9 @@ def resolve_item(*, item_id: int, now: datetime) -> bool:
 def waiting(batch: Batch) -> QuerySet[Item]:
     """Items that wait for an adjudicator, oldest first."""
     items = Item.objects.filter(batch=batch, adjudication__isnull=False, decision__isnull=True)
-    return items.select_related("adjudication", "batch__project", "example__source").order_by("adjudication__asked_at", "pk")
+    return items.select_related("adjudication", "batch__project", "example__source").order_by(
+        "adjudication__asked_at", "pk"
+    )
 
 
 def candidates(item: Item) -> list[Candidate]:
@@ -131,7 +145,9 @@ def decide(
     response that does not hold.
     """
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
-        raise Refused("invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three.")
+        raise Refused(
+            "invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three."
+        )
     if not note.strip():
         raise Refused("invalid_request", "Say in a note why you decide so.")
     with transaction.atomic():
@@ -141,10 +157,12 @@ def decide(
         if not Adjudication.objects.filter(item=item).exists():
             raise Refused("invalid_request", "This item does not wait for an adjudicator.")
         task, plain = item.batch.task(), item.plain()
+        annotations: list[Annotation] = []
+        resolution: Resolution
         if exclude.strip():
-            resolution, annotations = Accepted((), exclude.strip()), []
+            resolution = Accepted((), exclude.strip())
         elif response is not None:
-            resolution, annotations = task.resolve([task.read(response, plain)]), []
+            resolution = task.resolve([task.read(response, plain)])
         else:
             chosen = _chosen(item, choose)
             annotations = [candidate.annotation for candidate in chosen]
@@ -160,7 +178,9 @@ def decide(
 
 def _locked(item_id: int) -> Item:
     Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
-    return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(pk=item_id)
+    return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(
+        pk=item_id
+    )
 
 
 def _annotations(item: Item) -> list[Annotation]:
@@ -234,5 +254,3 @@ def _record(item: Item, before: str, after: str, by: Person | None, now: datetim
         after=after,
         now=now,
     )
-
-

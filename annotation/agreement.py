@@ -79,10 +79,13 @@ def table(measure: Measure, rows: Iterable[tuple[str, str, Any]]) -> list[list[H
 
 def named(measure: Measure) -> list[str]:
     """The statistics of a measure under the names of `tableqa.agreement`."""
-    return [f"{name}_{measure.level}" if name == "krippendorff_alpha" else name for name in measure.statistics]
+    return [
+        f"{name}_{measure.level}" if name == "krippendorff_alpha" else name for name in measure.statistics
+    ]
 
 
 def figure(measure: Measure, statistic: str, ratings: list[list[Hashable | None]]) -> Figure:
+    """One statistic of a measure over units x raters, rounded as it is stored."""
     found: Agreement = agreement(
         ratings,
         statistic,
@@ -111,7 +114,8 @@ def of_batch(batch: Batch) -> list[Figure]:
         return []
     submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
     rows = submitted.values_list("item__public_id", "person_id", "annotation__response")
-    return figures(task, ((item, str(person), stored(task, response)) for item, person, response in rows))
+    said = ((item, str(person), stored(task, response or {})) for item, person, response in rows)
+    return figures(task, said)
 
 
 def stored(task: TaskType, envelope: dict[str, Any]) -> Any:

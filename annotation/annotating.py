@@ -15,10 +15,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 
+import tasks.contract
 from annotation import events, guidance, queue
 from annotation.models import Adjudication, Annotation, Assignment, Decision, Draft, Flag, Item, Tally
 from annotation.refusals import Refused
-import tasks.contract
 from tasks.contract import Invalid, Problem
 
 State = Assignment.State
@@ -113,7 +113,9 @@ def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime
             queue.take_again(assignment, now=now)
         _lock_undecided(assignment.item_id)
         try:
-            annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
+            annotation = _append(
+                assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
+            )
             queue.finish(assignment, annotation_id=annotation.pk, now=now)
         except (IntegrityError, Refused):
             annotation = None
@@ -200,18 +202,24 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted.
     """
     with transaction.atomic():
-        assignment = Assignment.objects.select_related("batch__project", "person").get(pk=annotation.assignment_id)
+        assignment = Assignment.objects.select_related("batch__project", "person").get(
+            pk=annotation.assignment_id
+        )
         _lock_undecided(assignment.item_id)
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
         if assignment.annotation_id != annotation.pk:
-            raise Refused("not_submitted", "A newer revision of this annotation exists, or it is not submitted.")
+            raise Refused(
+                "not_submitted", "A newer revision of this annotation exists, or it is not submitted."
+            )
         if assignment.batch.closed_at is not None:
             raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
         _append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now)
         queue.reopen(assignment, now=now)
-        Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") - 1, due_at=None)
+        Item.objects.filter(pk=assignment.item_id).update(
+            submitted_count=F("submitted_count") - 1, due_at=None
+        )
         Adjudication.objects.filter(item_id=assignment.item_id).delete()
         draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
         Draft.objects.filter(pk=draft.pk).update(
@@ -306,7 +314,8 @@ def _lock_undecided(item_id: int) -> None:
 def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
     if assignment.annotation is None:
         raise Refused(
-            "place_taken", "Your lease ran out and somebody else took this place. Your draft is kept under My work."
+            "place_taken",
+            "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
         )
     if assignment.annotation.response != stored:
         raise Refused(

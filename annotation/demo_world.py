@@ -88,7 +88,9 @@ def _load(world: dict[str, Any], now: datetime) -> None:
     project = setting_up.create_project(manager=manager, now=now, **world["project"])
     for entry in world["people"]:
         if roles := [Role(role) for role in entry.get("roles", [])]:
-            setting_up.add_member(project=project, person=people[entry["key"]], roles=roles, by=manager, now=now)
+            setting_up.add_member(
+                project=project, person=people[entry["key"]], roles=roles, by=manager, now=now
+            )
     sources = [
         importing.import_examples(
             project=project,

@@ -48,19 +48,16 @@ def _batches() -> Iterator[str]:
 
 
 def _tallies() -> Iterator[str]:
-    found = {
-        (row["batch_id"], row["person_id"]): row
-        for row in Assignment.objects.values("batch_id", "person_id").annotate(
-            **{state: Count("pk", filter=Q(state=state)) for state in ("leased", "submitted", "skipped", "returned")}
-        )
-    }
+    states = [state.value for state in Assignment.State]
+    counted = Assignment.objects.values_list("batch_id", "person_id", "state").annotate(n=Count("pk"))
+    found = {(batch, person, state): n for batch, person, state, n in counted}
     seen = set()
     for tally in Tally.objects.select_related("batch"):
-        key = (tally.batch_id, tally.person_id)
-        seen.add(key)
-        for state in ("leased", "submitted", "skipped", "returned"):
-            there = found.get(key, {}).get(state, 0)
-            if getattr(tally, state) != there:
-                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {getattr(tally, state)}, not {there}"
-    for key in found.keys() - seen:
-        yield f"person {key[1]} in batch {key[0]} has assignments and no tally"
+        for state in states:
+            key = (tally.batch_id, tally.person_id, state)
+            seen.add(key)
+            said, there = getattr(tally, state), found.get(key, 0)
+            if said != there:
+                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {said}, not {there}"
+    for batch_id, person_id, state in found.keys() - seen:
+        yield f"person {person_id} in batch {batch_id} has {state} assignments and no tally"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import zoneinfo
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.contrib.auth import password_validation
@@ -41,8 +41,21 @@ RESERVED_ADDRESSES = ("new",)
 @functools.cache
 def time_zones() -> list[tuple[str, str]]:
     """The zones of the tz database by their names of place, UTC first."""
-    areas = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
-    named = sorted(zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in areas and "/" in zone)
+    areas = (
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Europe",
+        "Indian",
+        "Pacific",
+    )
+    named = sorted(
+        zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in areas and "/" in zone
+    )
     return [("UTC", "UTC"), *((zone, zone.replace("_", " ")) for zone in named)]
 
 
@@ -64,7 +77,7 @@ class SignInForm(AuthenticationForm):
     username = forms.EmailField(
         label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
     )
-    error_messages: ClassVar[dict[str, Any]] = {
+    error_messages = {
         "invalid_login": "This e-mail address and password do not go together. Check both; capitals matter.",
         "inactive": "This account is closed.",
     }
@@ -104,7 +117,9 @@ class AccountForm(forms.Form):
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].initial = person.name
-        self.fields["time_zone"] = TimeZoneField(stored=person.time_zone, help_text="Pages show times as clocks there do.")
+        self.fields["time_zone"] = TimeZoneField(
+            stored=person.time_zone, help_text="Pages show times as clocks there do."
+        )
 
 
 class PasswordForm(forms.Form):
@@ -166,7 +181,10 @@ class InviteForm(forms.Form):
     """Whom the link is for, and what they will do."""
 
     name = forms.CharField(
-        max_length=120, required=False, label="For whom", help_text="Only for this list, so that you can tell links apart."
+        max_length=120,
+        required=False,
+        label="For whom",
+        help_text="Only for this list, so that you can tell links apart.",
     )
     roles = forms.MultipleChoiceField(
         choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
@@ -191,7 +209,9 @@ class ProjectForm(forms.Form):
         max_length=60,
         label="Address",
         help_text="Small letters, digits and hyphens. Leave it empty to have it made from the name.",
-        error_messages={"invalid": "Use small letters, digits and hyphens only, and begin with a letter or digit."},
+        error_messages={
+            "invalid": "Use small letters, digits and hyphens only, and begin with a letter or digit."
+        },
         empty_value="",
     )
     time_zone = TimeZoneField(help_text="Where the project's days and weeks begin.")
@@ -199,11 +219,15 @@ class ProjectForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if "slug" in given and "name" in given:
-            given["slug"] = given["slug"] or slugify(given["name"]).replace("_", "-").strip("-")[:60].strip("-")
+            given["slug"] = given["slug"] or slugify(given["name"]).replace("_", "-").strip("-")[:60].strip(
+                "-"
+            )
             if not given["slug"]:
                 self.add_error("slug", "This name makes no address. Write one, in small letters and digits.")
             elif given["slug"] in RESERVED_ADDRESSES:
-                self.add_error("slug", f"The address {given['slug']!r} is taken by a page. Choose another one.")
+                self.add_error(
+                    "slug", f"The address {given['slug']!r} is taken by a page. Choose another one."
+                )
         return given
 
 
@@ -269,10 +293,17 @@ class BatchForm(forms.Form):
 
     name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
     sources = forms.ModelMultipleChoiceField(
-        queryset=Source.objects.none(), to_field_name="public_id", required=False, widget=forms.CheckboxSelectMultiple
+        queryset=Source.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
     size = forms.IntegerField(
-        required=False, min_value=1, max_value=10_000_000, label="Sample size", help_text="Leave it empty to take every example."
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label="Sample size",
+        help_text="Leave it empty to take every example.",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -304,7 +335,9 @@ class BatchForm(forms.Form):
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
         self.fields["overlap"].initial = task.default_overlap
-        why = "whose responses are compared" if not task.making else "each of whom makes something of their own"
+        why = (
+            "whose responses are compared" if not task.making else "each of whom makes something of their own"
+        )
         self.fields["overlap"].help_text = f"How many people get each item, {why}."
 
 
@@ -353,7 +386,10 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
         return number(min_value=spec.get("minimum"), max_value=spec.get("maximum"), **common)
     if spec.get("type") == "string":
         return forms.CharField(
-            max_length=spec.get("maxLength", 2_000), min_length=spec.get("minLength"), empty_value="", **common
+            max_length=spec.get("maxLength", 2_000),
+            min_length=spec.get("minLength"),
+            empty_value="",
+            **common,
         )
     if spec.get("type") == "array" and spec.get("items", {}).get("type") == "string":
         return LinesField(**common)
@@ -401,7 +437,9 @@ class DecisionForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("choose") and given.get("exclude"):
-            raise ValidationError("You chose responses and gave a reason to exclude the item. Do one of the two.")
+            raise ValidationError(
+                "You chose responses and gave a reason to exclude the item. Do one of the two."
+            )
         if not given.get("choose") and not given.get("exclude"):
             raise ValidationError("Choose at least one response, or say why the item is excluded.")
         return given
@@ -413,7 +451,9 @@ class DecisionForm(forms.Form):
 class ReleaseForm(forms.Form):
     """The release's name and format."""
 
-    name = forms.CharField(max_length=80, help_text="Such as 1.0 or pilot-2026-07. Other data needs another name.")
+    name = forms.CharField(
+        max_length=80, help_text="Such as 1.0 or pilot-2026-07. Other data needs another name."
+    )
     format = forms.ChoiceField(
         choices=[(name, name) for name in FORMATS],
         help_text="Every format carries the raw records, the decisions and the agreement; the others add their own files.",

@@ -65,7 +65,9 @@ def import_examples(
     left behind then.
     """
     if reader not in READERS:
-        raise Refused("import_failed", f"There is no reader called {reader!r}; there are: {', '.join(sorted(READERS))}.")
+        raise Refused(
+            "import_failed", f"There is no reader called {reader!r}; there are: {', '.join(sorted(READERS))}."
+        )
     read = READERS[reader]
     name = name.strip() or path.stem
     try:
@@ -84,7 +86,9 @@ def import_examples(
         if not new:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
-        for left in Source.objects.filter(project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST):
+        for left in Source.objects.filter(
+            project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
+        ):
             discard(left)
         source = Source.objects.create(
             project=project,
@@ -134,13 +138,19 @@ def start_import(
     *, project: Project, reader: str, questions: Upload, tables: Upload | None, by: Person, now: datetime
 ) -> Job:
     """Import uploaded files in the background."""
-    ids: dict[str, Any] = {"reader": reader, "questions": questions.pk, "tables": tables.pk if tables else None}
+    ids: dict[str, Any] = {
+        "reader": reader,
+        "questions": questions.pk,
+        "tables": tables.pk if tables else None,
+    }
     return jobs.enqueue(project=project, kind="import", ids=ids, by=by, now=now)
 
 
 @jobs.kind("import")
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    uploads = {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+    uploads = {
+        key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)
+    }
     with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
         path = Path(folder) / PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
         with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
@@ -161,7 +171,12 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         )
     for upload in uploads.values():
         upload.file.delete(save=False)
-    return {"source": done.source.public_id, "examples": done.examples, "tables": done.tables, "new": done.new}
+    return {
+        "source": done.source.public_id,
+        "examples": done.examples,
+        "tables": done.tables,
+        "new": done.new,
+    }
 
 
 def unpack(archive: Any, folder: Path, name: str) -> None:
@@ -177,7 +192,10 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                 raise Refused("import_failed", f"{name} has more than {MOST_MEMBERS} files.")
             for member in members:
                 target = folder / member.filename
-                if not target.resolve().is_relative_to(folder.resolve()) or (member.external_attr >> 28) == 0xA:
+                if (
+                    not target.resolve().is_relative_to(folder.resolve())
+                    or (member.external_attr >> 28) == 0xA
+                ):
                     raise Refused("import_failed", f"{name}: {member.filename!r} points outside the archive.")
                 if member.is_dir():
                     continue
@@ -215,7 +233,8 @@ def _write(
             )
             stored = dict(StoredTable.objects.filter(digest__in=tables).values_list("digest", "pk"))
             Example.objects.bulk_create(
-                [_row(source, example, written + at, stored) for at, example in enumerate(chunk)], batch_size=500
+                [_row(source, example, written + at, stored) for at, example in enumerate(chunk)],
+                batch_size=500,
             )
         digests |= tables.keys()
         written += len(chunk)
@@ -246,7 +265,9 @@ def _row(source: Source, example: tableqa.Example, position: int, stored: dict[s
         answers=list(example.answers),
         stored_table_id=stored[key],
         table_digest=key,
-        more={part: value for part, value in plain.items() if part not in ("id", "question", "answers", "table")},
+        more={
+            part: value for part, value in plain.items() if part not in ("id", "question", "answers", "table")
+        },
     )
 
 
@@ -267,7 +288,9 @@ def _checksum(files: Iterable[Path], limit: int | None) -> str:
 
 def _known(project: Project, name: str) -> dict[str, tuple[str, list[str], str]]:
     """What sources of this name already hold: id -> (question, answers, table digest)."""
-    rows = Example.objects.originals().filter(source__project=project, source__name=name, source__ready_at__isnull=False)
+    rows = Example.objects.originals().filter(
+        source__project=project, source__name=name, source__ready_at__isnull=False
+    )
     return {
         external_id: (question, answers, table)
         for external_id, question, answers, table in rows.values_list(

@@ -81,14 +81,18 @@ def run(job_id: int) -> str:
         return _fail(job_id, refused.detail)
     except Exception as error:
         log.exception("job %s (%s) failed", job.public_id, job.kind)
-        return _fail(job_id, f"Something went wrong inside ({type(error).__name__}). The log has the details.")
+        return _fail(
+            job_id, f"Something went wrong inside ({type(error).__name__}). The log has the details."
+        )
     Job.objects.filter(pk=job_id).update(state=Job.State.DONE, result=result, heartbeat=timezone.now())
     return "done"
 
 
 def reap(*, now: datetime) -> int:
     """Queue jobs again whose worker is gone; after the last attempt they fail visibly. Returns how many."""
-    stale = Job.objects.filter(state__in=[Job.State.RUNNING, Job.State.QUEUED], heartbeat__lt=now - LOST_AFTER)
+    stale = Job.objects.filter(
+        state__in=[Job.State.RUNNING, Job.State.QUEUED], heartbeat__lt=now - LOST_AFTER
+    )
     reaped = 0
     for job in list(stale[:50]):
         again = job.attempts < MOST_ATTEMPTS

@@ -27,7 +27,9 @@ def make_example(*, item: Item, perturbed: Perturbed) -> Example:
         stored_table_id=parent.stored_table_id,
         operations=[*parent.operations, *(operation.to_dict() for operation in perturbed.operations)],
         table_digest=edited.table.digest(),
-        more={key: value for key, value in plain.items() if key not in ("id", "question", "answers", "table")},
+        more={
+            key: value for key, value in plain.items() if key not in ("id", "question", "answers", "table")
+        },
         parent=parent,
         perturbation=label,
     )

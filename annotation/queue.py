@@ -43,7 +43,9 @@ def next_assignment(
 def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
     """`next_assignment` within the caller's transaction and without taking leases back from others."""
     if batch.state != "open":
-        raise Refused(f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open.")
+        raise Refused(
+            f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open."
+        )
     tally = _tally(batch.pk, person)
     held = list(Assignment.objects.held(person, batch.pk).order_by("pk"))
     for assignment in held:
@@ -52,7 +54,9 @@ def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: date
             return assignment
     if len(held) >= MOST_HELD:
         return None
-    place = _free_place(batch, person, tally.cursor) or (tally.cursor and _free_place(batch, person, 0)) or None
+    place = (
+        _free_place(batch, person, tally.cursor) or (tally.cursor and _free_place(batch, person, 0)) or None
+    )
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
 
 
@@ -64,7 +68,10 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     found = dict.fromkeys(batches, 0)
     held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     free = _open_to(person, Place.objects.filter(batch_id__in=batches, taken=False))
-    for rows in (held.values("batch_id").annotate(n=Count("pk")), free.values("batch_id").annotate(n=Count("item_id", distinct=True))):
+    for rows in (
+        held.values("batch_id").annotate(n=Count("pk")),
+        free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
+    ):
         for row in rows:
             found[row["batch_id"]] += row["n"]
     return found
@@ -80,7 +87,10 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     with transaction.atomic():
         _lock(assignment.item_id)
         place = (
-            Place.objects.select_for_update(of=("self",)).filter(item_id=assignment.item_id, taken=False).order_by("number").first()
+            Place.objects.select_for_update(of=("self",))
+            .filter(item_id=assignment.item_id, taken=False)
+            .order_by("number")
+            .first()
         )
         if place is None or assignment.batch.state != "open":
             raise Refused(
@@ -121,7 +131,9 @@ def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> None
         state=State.SUBMITTED, annotation_id=annotation_id, ended_at=now
     )
     if not changed:
-        raise Refused("place_taken", "Your lease ran out and somebody else took this place. Your draft is kept.")
+        raise Refused(
+            "place_taken", "Your lease ran out and somebody else took this place. Your draft is kept."
+        )
     _count(assignment, leased=-1, submitted=1)
 
 

@@ -85,7 +85,9 @@ class Raw:
         if batch is None:
             raise Difference(f"manifest.json: there is no batch {record['batch']!r}, which a record names")
         example = self.example(record["source"], record["example"])
-        return task_type(batch["type"]), Item(example=example, variant=batch["variant"], settings=batch["settings"])
+        return task_type(batch["type"]), Item(
+            example=example, variant=batch["variant"], settings=batch["settings"]
+        )
 
 
 def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
@@ -252,7 +254,9 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
         raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
 
 
-def _check_decision(raw: Raw, decision: Mapping[str, Any], annotations: Mapping[str, Mapping[str, Any]]) -> int:
+def _check_decision(
+    raw: Raw, decision: Mapping[str, Any], annotations: Mapping[str, Mapping[str, Any]]
+) -> int:
     where = f"decisions.jsonl: item {decision['item']}"
     task, item = raw.item(decision)
     replayed = 0
@@ -270,7 +274,9 @@ def _check_decision(raw: Raw, decision: Mapping[str, Any], annotations: Mapping[
         supports.append(set(outcome["annotations"]))
         perturbed, example = task.perturb(item, response), outcome["example"]
         if (perturbed is None) != (example is None):
-            raise Difference(f"{where}: the outcome {'makes no' if perturbed is None else 'makes an'} example")
+            raise Difference(
+                f"{where}: the outcome {'makes no' if perturbed is None else 'makes an'} example"
+            )
         if perturbed is None or example is None:
             continue
         stored = raw.example(decision["source"], example["id"])
@@ -281,7 +287,9 @@ def _check_decision(raw: Raw, decision: Mapping[str, Any], annotations: Mapping[
             ("answers", list(perturbed.example.answers), example["answers"]),
         ):
             if is_now != claimed:
-                raise Difference(f"{where}: the {what} of {example['id']} is {is_now!r}, the record says {claimed!r}")
+                raise Difference(
+                    f"{where}: the {what} of {example['id']} is {is_now!r}, the record says {claimed!r}"
+                )
         replayed += 1
     if decision["by"] == "resolve":
         _check_resolution(raw, decision, task, supports, where)
@@ -292,7 +300,11 @@ def _check_resolution(
     raw: Raw, decision: Mapping[str, Any], task: TaskType, supports: list[set[str]], where: str
 ) -> None:
     """What the kind decides from the raw responses must be what was decided."""
-    mine = [r for r in raw.annotations if r["item"] == decision["item"] and r["newest"] and r["response"] is not None]
+    mine = [
+        r
+        for r in raw.annotations
+        if r["item"] == decision["item"] and r["newest"] and r["response"] is not None
+    ]
     mine.sort(key=lambda record: record["place"]["number"])
     resolution = task.resolve([task.restore(record["response"]["data"]) for record in mine])
     if not isinstance(resolution, Accepted):
@@ -313,7 +325,9 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         there = path.read_text(encoding="utf-8").split("\n")
         for number, line in enumerate(lines, start=1):
             if number > len(there) or there[number - 1] != canonical(line):
-                raise Difference(f"{name}, line {number}: record {line['id']!r} differs from what the decisions give")
+                raise Difference(
+                    f"{name}, line {number}: record {line['id']!r} differs from what the decisions give"
+                )
         if len(there) - 1 != len(lines):
             raise Difference(f"{name}: {len(there) - 1} records; the decisions give {len(lines)}")
 
@@ -321,12 +335,16 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
     again = figures(raw)
     if len(again) != len(manifest["agreement"]):
-        raise Difference(f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}")
+        raise Difference(
+            f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"
+        )
     for claimed, figure in zip(manifest["agreement"], again, strict=True):
         for key, value in figure.items():
             if claimed.get(key) != value:
                 name = f"{figure['statistic']} of {figure['measure']} in batch {figure['batch']}"
-                raise Difference(f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}")
+                raise Difference(
+                    f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}"
+                )
     _second_opinion(raw, again)
 
 
@@ -342,13 +360,19 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
             for record in raw.annotations
             if record["batch"] == figure["batch"] and counts(record)
         ]
-        order = measure.order if measure.order and figure["statistic"] == "krippendorff_alpha_ordinal" else None
+        order = (
+            measure.order if measure.order and figure["statistic"] == "krippendorff_alpha_ordinal" else None
+        )
         other = second_opinion(agreement.table(measure, rows), figure["statistic"], order=order)
         if other is not None and (figure["value"] is None or abs(other - figure["value"]) > 2e-6):
             name = f"{figure['statistic']} in batch {figure['batch']}"
-            raise Difference(f"{MANIFEST}: {name} is {figure['value']!r}; an independent package says {other!r}")
+            raise Difference(
+                f"{MANIFEST}: {name} is {figure['value']!r}; an independent package says {other!r}"
+            )
 
 
 def _path(part: str, source: Mapping[str, Any]) -> str:
     split = source["split"]
-    return part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"]) + ".json"
+    return (
+        part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"]) + ".json"
+    )

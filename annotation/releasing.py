@@ -85,7 +85,9 @@ def start_release(
         release = plan_release(
             project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
         )
-        release.job = jobs.enqueue(project=project, kind="release", ids={"release": release.pk}, by=by, now=now)
+        release.job = jobs.enqueue(
+            project=project, kind="release", ids={"release": release.pk}, by=by, now=now
+        )
         release.save(update_fields=["job"])
     return release
 
@@ -138,7 +140,9 @@ def write_release(
     part.mkdir(parents=True)
     manifest = write_files(release, part, progress)
     whole = digest(manifest)
-    earlier = Release.objects.filter(project=release.project, name=release.name, ready_at__isnull=False).first()
+    earlier = Release.objects.filter(
+        project=release.project, name=release.name, ready_at__isnull=False
+    ).first()
     if earlier is not None:
         shutil.rmtree(part)
         if earlier.digest != whole:
@@ -181,7 +185,9 @@ def archive(release: Release) -> Path:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(source.rglob("*")):
                 if path.is_file():
-                    entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
+                    entry = zipfile.ZipInfo(
+                        path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0)
+                    )
                     entry.compress_type = zipfile.ZIP_DEFLATED
                     packed.writestr(entry, path.read_bytes())
         part.rename(target)
@@ -332,10 +338,10 @@ def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, d
             "guidelines",
         ):
             found[annotation.assignment.item_id].append(annotation)
-        for annotations in found.values():
-            newest = {a.assignment_id: a.revision for a in sorted(annotations, key=lambda a: a.revision)}
-            annotations.sort(key=lambda a: (names[a.assignment.person_id], a.revision))
-            for index, annotation in enumerate(annotations):
+        for of_item in found.values():
+            newest = {a.assignment_id: a.revision for a in sorted(of_item, key=lambda a: a.revision)}
+            of_item.sort(key=lambda a: (names[a.assignment.person_id], a.revision))
+            for index, annotation in enumerate(of_item):
                 assignment = annotation.assignment
                 yield (
                     1 if index == 0 else 0,

@@ -7,6 +7,8 @@ from typing import Final
 
 
 class Role(StrEnum):
+    """What a person can be in a project; one may be several."""
+
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
     RESEARCHER = "researcher"
@@ -14,6 +16,8 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
+    """What can be done in a project; also the scopes of tokens."""
+
     ANNOTATE = "annotate"
     ADJUDICATE = "adjudicate"
     SEE_PROGRESS = "see_progress"

@@ -20,14 +20,21 @@ TOKEN_LIFE = timedelta(days=180)
 TOKEN_MARK = "askew_"
 
 
-def create_project(*, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC") -> Project:
+def create_project(
+    *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
+) -> Project:
     """A project with its first manager. Raises Refused(name_taken)."""
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, time_zone=time_zone)
             add_member(project=project, person=manager, roles=[Role.MANAGER], by=manager, now=now)
             events.record(
-                project_id=project.pk, actor=manager, thing="project", thing_id=project.pk, after="created", now=now
+                project_id=project.pk,
+                actor=manager,
+                thing="project",
+                thing_id=project.pk,
+                after="created",
+                now=now,
             )
     except IntegrityError:
         raise Refused("name_taken", f"A project with the address {slug!r} exists; choose another.") from None
@@ -63,7 +70,9 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
         project=membership.project, removed_at__isnull=True, roles__icontains=Role.MANAGER.value
     ).exclude(pk=membership.pk)
     if Role.MANAGER.value in membership.roles and not managers.exists():
-        raise Refused("still_involved", "This is the project's only manager. Make somebody else a manager first.")
+        raise Refused(
+            "still_involved", "This is the project's only manager. Make somebody else a manager first."
+        )
     with transaction.atomic():
         changed = Membership.objects.filter(pk=membership.pk, removed_at__isnull=True).update(removed_at=now)
         if not changed:
@@ -76,7 +85,9 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
             person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
         )
         for assignment in held.select_related("batch"):
-            queue.give_back(assignment, state=Assignment.State.RETURNED, reason="left the project", now=now, actor=by)
+            queue.give_back(
+                assignment, state=Assignment.State.RETURNED, reason="left the project", now=now, actor=by
+            )
         events.record(
             project_id=membership.project_id,
             actor=by,
@@ -145,7 +156,9 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
         if not won:
             raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
         roles = [Role(role) for role in invitation.roles]
-        return add_member(project=invitation.project, person=person, roles=roles, by=invitation.made_by, now=now)
+        return add_member(
+            project=invitation.project, person=person, roles=roles, by=invitation.made_by, now=now
+        )
 
 
 def register(*, name: str, email: str, password: str | None) -> Person:
@@ -184,6 +197,7 @@ def make_token(
 
 
 def revoke_token(*, token: ApiToken, now: datetime) -> None:
+    """End a token now. Revoking twice is revoking once."""
     ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now)
 
 

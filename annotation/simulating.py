@@ -125,11 +125,11 @@ def _clients(url: str, number: int) -> Iterator[list[httpx.Client]]:
         from django.core.wsgi import get_wsgi_application
 
         transport = httpx.WSGITransport(app=get_wsgi_application())
-    clients = [httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(number)]
+    clients = [
+        httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(number)
+    ]
     try:
         yield clients
     finally:
         for client in clients:
             client.close()
-
-

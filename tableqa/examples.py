@@ -100,7 +100,7 @@ class Example:
         put(self, "question", _text(question, "question"))
         put(self, "table", table)
         put(self, "answers", _texts(answers, "answers"))
-        put(self, "meta", _json(meta or {}, "meta"))
+        put(self, "meta", _json({} if meta is None else meta, "meta"))
         put(self, "program", None if program is None else _json(program, "program"))
         if context is not None and not isinstance(context, Context):
             raise ExampleError(f"context is a {type(context).__name__}, not a Context")

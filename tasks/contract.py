@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from tableqa import Example, Table
+from tableqa import Example
 from tableqa.contracts import Contract
 from tableqa.operations import Operation, from_dict
 
@@ -155,7 +155,7 @@ class TaskType(ABC):
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
     needs: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[tuple[Field, ...]]
-    Response: ClassVar[type]
+    response_type: ClassVar[type]
     measures: ClassVar[tuple[Measure, ...]] = ()
     settings_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -202,13 +202,17 @@ class TaskType(ABC):
         """Old and new answer for the page while a draft is written; None where the kind has no answer."""
         return None
 
-    def export(self, format: str, item: Item, response: Any, perturbed: Perturbed | None) -> Iterator[Exported]:
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
         """The records of one outcome in a published format; nothing where the format has no place for it."""
         return iter(())
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Read `data` stored by an older version of this kind. A kind that raises `version` overrides it."""
-        raise ValueError(f"{self.key} cannot read responses of version {from_version}; it is at {self.version}")
+        raise ValueError(
+            f"{self.key} cannot read responses of version {from_version}; it is at {self.version}"
+        )
 
     # -- the same for every kind ---------------------------------------------------------------------
 
@@ -222,7 +226,9 @@ class TaskType(ABC):
         if (envelope.get("variant") or "") != item.variant:
             problems.append(Problem("variant", "wrong_variant", f"This item is of variant {item.variant!r}."))
         if envelope.get("base") != item.base:
-            message = "The response was made on another table than the one this item shows. Load the item again."
+            message = (
+                "The response was made on another table than the one this item shows. Load the item again."
+            )
             problems.append(Problem("base", "stale_base", message))
         version = envelope.get("version")
         if type(version) is not int or not 1 <= version <= self.version:
@@ -250,7 +256,7 @@ class TaskType(ABC):
         parsed = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
         if self.operations_field is not None:
             parsed[self.operations_field] = tuple(from_dict(entry) for entry in data[self.operations_field])
-        return self.Response(**parsed)
+        return self.response_type(**parsed)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         """`data` from a plain form post; operations come from the draft, for they are applied one at a time."""
@@ -261,7 +267,9 @@ class TaskType(ABC):
             elif spec.kind == "flag":
                 data[spec.name] = post.get(spec.name) not in (None, "", "false")
             elif spec.kind == "lines":
-                data[spec.name] = [line.strip() for line in post.get(spec.name, "").splitlines() if line.strip()]
+                data[spec.name] = [
+                    line.strip() for line in post.get(spec.name, "").splitlines() if line.strip()
+                ]
             else:
                 data[spec.name] = post.get(spec.name, "")
         return data
@@ -275,7 +283,9 @@ class TaskType(ABC):
         """What may leave the server for an item of this kind: what `shows` names and nothing else."""
         shown = {name: SHOWN[name](item) for name in self.shows if name != "titles"}
         if "table" in shown and "titles" not in self.shows:
-            shown["table"] = {part: value for part, value in shown["table"].items() if part not in ("title", "caption")}
+            shown["table"] = {
+                part: value for part, value in shown["table"].items() if part not in ("title", "caption")
+            }
         return {name: value for name, value in shown.items() if value}
 
     def folder(self) -> Path:
@@ -327,7 +337,9 @@ class UnknownTaskType(LookupError):
 def task_types() -> dict[str, TaskType]:
     """Every kind by its key: the folders here, then the packages that announce themselves."""
     found: dict[str, TaskType] = {}
-    modules = [f"tasks.{folder.name}.task" for folder in sorted(HERE.iterdir()) if (folder / "task.py").is_file()]
+    modules = [
+        f"tasks.{folder.name}.task" for folder in sorted(HERE.iterdir()) if (folder / "task.py").is_file()
+    ]
     modules += [entry.value.partition(":")[0] for entry in entry_points(group=ENTRY_POINT_GROUP)]
     for module in modules:
         task: TaskType = importlib.import_module(module).task

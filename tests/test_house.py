@@ -300,7 +300,7 @@ class TestTheTemporaryPostgres:
         assert not folder.exists()
 
 
-BROWSER_TESTS = """
+UNDER_THE_RULES = """
 import pytest
 
 PAGE = "data:text/html,<title>A page</title>"
@@ -328,6 +328,9 @@ def test_breaks_the_policy_in_another_window(new_context):
 def test_collected_last_and_run_first():
     import os
     assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ
+
+def test_reads_a_dataset(test_data):
+    pass
 """
 
 
@@ -335,43 +338,40 @@ class TestTheRulesForTests:
     """tests/plugin.py, on tests written for it."""
 
     @pytest.fixture
-    def pytest_on(self, tmp_path):
-        def start(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-            (tmp_path / "test_rules.py").write_text(text)
+    def outcome(self, tmp_path):
+        """What pytest says to the tests above, in an environment of which these parts are given."""
+
+        def run_them(**environment: str) -> str:
+            (tmp_path / "test_rules.py").write_text(UNDER_THE_RULES)
             (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
             command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
-            command += ["--output", str(tmp_path / "results"), *arguments]
+            command += ["--output", str(tmp_path / "results"), str(tmp_path / "test_rules.py")]
             kept = {name: value for name, value in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
             return subprocess.run(
-                [sys.executable, *command, str(tmp_path / "test_rules.py")],
+                [sys.executable, *command],
                 cwd=ROOT,
-                env={**kept, **environment},
+                env={**kept, "ASKEW_TEST_DATA": "/nowhere", **environment},
                 capture_output=True,
                 text=True,
                 timeout=120,
-            )
+            ).stdout
 
-        return start
+        return run_them
 
     @pytest.mark.skipif(chromium() is None, reason="no Chromium")
-    def test_a_browser_test_fails_on_any_error_on_a_console(self, pytest_on):
-        ran = pytest_on(BROWSER_TESTS).stdout
+    def test_a_browser_test_fails_on_any_error_on_a_console(self, outcome):
+        said = outcome(CI="false")
 
-        assert "6 passed, 3 errors" in ran
+        assert "6 passed, 1 skipped, 3 errors" in said
         for error in ("spilt", "slipped", "Content Security Policy"):
-            assert error in ran
+            assert error in said
 
-    def test_without_chromium_it_is_skipped_with_the_line_that_mends_it(self, pytest_on):
-        ran = pytest_on(BROWSER_TESTS, CI="false", PATH="/nowhere").stdout
+    def test_what_lacks_chromium_or_datasets_is_skipped_with_the_reason(self, outcome):
+        said = outcome(CI="false", PATH="/nowhere")
 
-        assert "1 passed, 5 skipped" in ran
-        assert "apt install chromium" in ran
+        assert "1 passed, 6 skipped" in said
+        assert "apt install chromium" in said
+        assert "name their folder in ASKEW_TEST_DATA" in said
 
-    def test_a_build_server_without_chromium_fails(self, pytest_on):
-        assert "1 passed, 5 errors" in pytest_on(BROWSER_TESTS, CI="true", PATH="/nowhere").stdout
-
-    def test_without_datasets_a_test_is_skipped_and_a_build_fails(self, pytest_on):
-        text = "def test_reads(test_data): pass"
-
-        assert "1 skipped" in pytest_on(text, CI="false", ASKEW_TEST_DATA="/nowhere").stdout
-        assert "1 error" in pytest_on(text, CI="true", ASKEW_TEST_DATA="/nowhere").stdout
+    def test_on_a_build_server_it_fails(self, outcome):
+        assert "1 passed, 6 errors" in outcome(CI="true", PATH="/nowhere")

@@ -26,9 +26,16 @@ class TokenAuthentication(BaseAuthentication):
         secret = words[1].decode("ascii", "replace")
         token = ApiToken.objects.select_related("person").filter(token_hash=hash_token(secret)).first()
         now = timezone.now()
-        if token is None or token.revoked_at is not None or token.expires_at <= now or not token.person.is_active:
+        if (
+            token is None
+            or token.revoked_at is not None
+            or token.expires_at <= now
+            or not token.person.is_active
+        ):
             raise AuthenticationFailed("This token is not valid (any more).")
-        left = Membership.objects.filter(person=token.person, project_id=token.project_id, removed_at__isnull=True)
+        left = Membership.objects.filter(
+            person=token.person, project_id=token.project_id, removed_at__isnull=True
+        )
         if not token.person.is_administrator and not left.exists():
             raise AuthenticationFailed("This token is not valid (any more).")
         return token.person, token
@@ -37,7 +44,9 @@ class TokenAuthentication(BaseAuthentication):
         return 'Bearer realm="askew"'
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TokenScheme(OpenApiAuthenticationExtension):
+    """How the schema describes the tokens."""
+
     target_class = TokenAuthentication
     name = "token"
 

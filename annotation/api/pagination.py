@@ -6,6 +6,8 @@ from rest_framework.pagination import CursorPagination
 
 
 class ByNewest(CursorPagination):
+    """Newest first, 50 a page, at most 200."""
+
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = 200

@@ -28,12 +28,16 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, Http404 | PermissionDenied):
         return problem(404, "not_found", "There is nothing here for you.")
     if isinstance(error, ValidationError):
-        return problem(422, "invalid_request", "The request does not have the right form.", errors=error.detail)
+        return problem(
+            422, "invalid_request", "The request does not have the right form.", errors=error.detail
+        )
     handled = default_handler(error, context)
     if handled is None or not isinstance(error, APIException):
         return handled
     codes = error.get_codes()
-    made = problem(handled.status_code, codes if isinstance(codes, str) else "invalid_request", str(error.detail))
+    made = problem(
+        handled.status_code, codes if isinstance(codes, str) else "invalid_request", str(error.detail)
+    )
     for name in ("WWW-Authenticate", "Retry-After"):
         if name in handled:
             made[name] = handled[name]
@@ -41,6 +45,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> Response:
+    """A problem document; `more` are members of its own besides the standard ones."""
     body = {
         "type": f"/problems/{code}",
         "title": HTTPStatus(status).phrase,

@@ -24,7 +24,19 @@ class BatchShape(serializers.ModelSerializer[Batch]):
 
     class Meta:
         model = Batch
-        fields = ["id", "project", "name", "task_type", "version", "variant", "settings", "overlap", "seed", "state", "items"]
+        fields = [
+            "id",
+            "project",
+            "name",
+            "task_type",
+            "version",
+            "variant",
+            "settings",
+            "overlap",
+            "seed",
+            "state",
+            "items",
+        ]
 
 
 class TaskTypeShape(serializers.Serializer[Any]):
@@ -202,5 +214,3 @@ class DecisionShape(serializers.Serializer[Any]):
     note = serializers.CharField()
     made_at = serializers.DateTimeField()
     outcomes = serializers.IntegerField()
-
-

@@ -42,6 +42,8 @@ class Batches(generics.ListAPIView[Batch]):
 
 
 class TaskTypes(APIView):
+    """The kinds of annotation."""
+
     @extend_schema(responses=shapes.TaskTypeShape(many=True))
     def get(self, request: Request) -> Response:
         """The kinds of annotation that are installed here."""
@@ -55,10 +57,13 @@ class Releases(generics.ListAPIView[Release]):
     queryset = Release.objects.none()
 
     def get_queryset(self) -> QuerySet[Release]:
-        return access.releases(access.actor(self.request))
+        actor = access.actor(self.request)
+        return visibility.readable(actor.person, access.releases(actor))
 
 
 class Next(APIView):
+    """Taking items."""
+
     @extend_schema(request=shapes.Holding, responses={200: shapes.AssignmentShape, 204: None})
     def post(self, request: Request, public_id: str) -> Response:
         """The next item: one you hold and did not list, else a new lease. 204 when nothing is left for you."""
@@ -71,6 +76,8 @@ class Next(APIView):
 
 
 class Draft(APIView):
+    """Saving what was typed."""
+
     @extend_schema(request=shapes.DraftRequest, responses=shapes.SavedDraftShape)
     def put(self, request: Request, public_id: str) -> Response:
         """Save what was typed. `revision` is the one it was typed on; problems are told, not judged."""
@@ -90,6 +97,8 @@ class Draft(APIView):
 
 
 class Submit(APIView):
+    """Submitting a response."""
+
     @extend_schema(request=shapes.SubmitRequest, responses=shapes.SubmittedShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Submit, and with `next` take the next item in the same request."""
@@ -111,6 +120,8 @@ class Submit(APIView):
 
 
 class Skip(APIView):
+    """Skipping an item."""
+
     @extend_schema(request=shapes.SkipRequest, responses=shapes.NextShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Give the item up for good, with a reason."""
@@ -127,6 +138,8 @@ class Skip(APIView):
 
 
 class Flag(APIView):
+    """Leaving a note on an item."""
+
     @extend_schema(request=shapes.FlagRequest, responses={204: None})
     def post(self, request: Request, public_id: str) -> Response:
         """Leave a note on the item; nothing else changes."""
@@ -137,6 +150,8 @@ class Flag(APIView):
 
 
 class Return(APIView):
+    """Giving an item back."""
+
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, public_id: str) -> Response:
         """Give the item back unanswered; somebody else may have it, and you may again."""
@@ -146,6 +161,8 @@ class Return(APIView):
 
 
 class Ping(APIView):
+    """Staying at an item."""
+
     @extend_schema(request=None, responses=shapes.LeaseAnswer)
     def post(self, request: Request, public_id: str) -> Response:
         """Still at work: the lease is renewed."""
@@ -155,6 +172,8 @@ class Ping(APIView):
 
 
 class Undo(APIView):
+    """Withdrawing a submission."""
+
     @extend_schema(request=None, responses=shapes.AssignmentShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Withdraw a submission and open its item again, with it as the draft."""
@@ -164,6 +183,8 @@ class Undo(APIView):
 
 
 class AdjudicationQueue(APIView):
+    """What waits for an adjudicator."""
+
     @extend_schema(responses=shapes.AdjudicationShape(many=True))
     def get(self, request: Request, public_id: str) -> Response:
         """Items that wait for you as adjudicator, at most 50, oldest first."""
@@ -174,6 +195,8 @@ class AdjudicationQueue(APIView):
 
 
 class Decide(APIView):
+    """An adjudicator's decision."""
+
     @extend_schema(request=shapes.DecideRequest, responses=shapes.DecisionShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Choose responses, write one, or exclude the item; with a note."""
@@ -196,6 +219,8 @@ class Decide(APIView):
 
 
 class MakeRelease(APIView):
+    """Starting a release."""
+
     @extend_schema(request=shapes.ReleaseRequest, responses={202: shapes.ReleaseShape})
     def post(self, request: Request, slug: str) -> Response:
         """Start a release; its job tells how far it is."""
@@ -208,6 +233,8 @@ class MakeRelease(APIView):
 
 
 class JobDetail(APIView):
+    """Background work."""
+
     @extend_schema(responses=shapes.JobShape)
     def get(self, request: Request, public_id: str) -> Response:
         """How far a job is."""

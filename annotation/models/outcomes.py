@@ -42,7 +42,8 @@ class Decision(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind="accepted") | (Q(kind="excluded") & ~Q(reason="")), name="exclusion_has_a_reason"
+                condition=Q(kind="accepted") | (Q(kind="excluded") & ~Q(reason="")),
+                name="exclusion_has_a_reason",
             )
         ]
 

@@ -14,7 +14,11 @@ from annotation.public_ids import new_pseudonym, new_public_id
 
 
 class People(BaseUserManager["Person"]):
-    def create_person(self, name: str, email: str | None = None, password: str | None = None, **more: Any) -> Person:
+    """Making people, and finding them by the address they sign in with."""
+
+    def create_person(
+        self, name: str, email: str | None = None, password: str | None = None, **more: Any
+    ) -> Person:
         """A new person; without a password one can only sign in through a link."""
         person = self.model(name=name, email=self.normalize_email(email).lower() if email else None, **more)
         person.set_password(password)
@@ -51,7 +55,9 @@ class Person(AbstractBaseUser):
 
     def get_session_auth_hash(self) -> str:
         """Covers password and epoch: raising the epoch ends every session of the person, without a query."""
-        return salted_hmac("annotation.Person.session", f"{self.session_epoch}:{self.password}", algorithm="sha256").hexdigest()
+        return salted_hmac(
+            "annotation.Person.session", f"{self.session_epoch}:{self.password}", algorithm="sha256"
+        ).hexdigest()
 
     def get_session_auth_fallback_hash(self) -> Any:
         return iter(())

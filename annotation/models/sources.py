@@ -12,6 +12,8 @@ from tableqa.operations import from_dict, replay
 
 
 class SourceQuerySet(models.QuerySet["Source"]):
+    """Reads of sources."""
+
     def ready(self) -> SourceQuerySet:
         """Sources that are whole; one that is still being imported, or failed, is invisible."""
         return self.filter(ready_at__isnull=False)
@@ -64,6 +66,8 @@ class StoredTable(models.Model):
 
 
 class ExampleQuerySet(models.QuerySet["Example"]):
+    """Reads of examples."""
+
     def originals(self) -> ExampleQuerySet:
         return self.filter(parent__isnull=True)
 
@@ -97,7 +101,8 @@ class Example(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["source", "external_id"], name="one_example_per_id"),
             models.CheckConstraint(
-                condition=models.Q(parent__isnull=False) | models.Q(operations=[]), name="originals_have_no_operations"
+                condition=models.Q(parent__isnull=False) | models.Q(operations=[]),
+                name="originals_have_no_operations",
             ),
         ]
         indexes = [models.Index(fields=["source", "position"], name="example_order")]
@@ -107,7 +112,9 @@ class Example(models.Model):
 
     def table(self) -> tableqa.Table:
         base = self.stored_table.table()
-        return replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base
+        return (
+            replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base
+        )
 
     def example(self) -> tableqa.Example:
         """The plain example that task types, checks and exports work on."""

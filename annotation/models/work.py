@@ -26,7 +26,9 @@ class Guidelines(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["project", "task_type", "number"], name="one_guideline_per_number")
+            models.UniqueConstraint(
+                fields=["project", "task_type", "number"], name="one_guideline_per_number"
+            )
         ]
         verbose_name_plural = "guidelines"
 
@@ -148,13 +150,17 @@ class Place(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_place_per_number")]
-        indexes = [models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False))]
+        indexes = [
+            models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False))
+        ]
 
     def __str__(self) -> str:
         return f"place {self.number} of {self.item_id}"
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """Reads of assignments."""
+
     def live(self) -> AssignmentQuerySet:
         return self.filter(state__in=Assignment.LIVE)
 
@@ -197,18 +203,24 @@ class Assignment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["item", "person"], name="one_assignment_per_person"),
             models.UniqueConstraint(
-                fields=["place"], condition=Q(state__in=["leased", "submitted"]), name="one_live_assignment_per_place"
+                fields=["place"],
+                condition=Q(state__in=["leased", "submitted"]),
+                name="one_live_assignment_per_place",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["leased", "submitted", "skipped", "returned"]), name="known_assignment_state"
+                condition=Q(state__in=["leased", "submitted", "skipped", "returned"]),
+                name="known_assignment_state",
             ),
             models.CheckConstraint(
-                condition=~Q(state="submitted") | Q(annotation__isnull=False), name="submitted_has_an_annotation"
+                condition=~Q(state="submitted") | Q(annotation__isnull=False),
+                name="submitted_has_an_annotation",
             ),
         ]
         indexes = [
             models.Index(fields=["person", "batch", "state"], name="assignment_mine"),
-            models.Index(fields=["batch", "leased_until"], name="assignment_lease", condition=Q(state="leased")),
+            models.Index(
+                fields=["batch", "leased_until"], name="assignment_lease", condition=Q(state="leased")
+            ),
         ]
 
     def __str__(self) -> str:
@@ -228,6 +240,8 @@ class Draft(models.Model):
 
 
 class AnnotationQuerySet(models.QuerySet["Annotation"]):
+    """Annotations can be added and read; the database refuses updates too."""
+
     def update(self, **kwargs: Any) -> int:
         raise TypeError("an annotation is immutable: add a revision")
 
@@ -250,7 +264,9 @@ class Annotation(models.Model):
     objects = AnnotationQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["assignment", "revision"], name="one_annotation_per_revision")]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "revision"], name="one_annotation_per_revision")
+        ]
 
     def __str__(self) -> str:
         return f"{self.public_id} (revision {self.revision})"
@@ -286,7 +302,8 @@ class Tally(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["batch", "person"], name="one_tally_per_person"),
             models.CheckConstraint(
-                condition=Q(leased__gte=0, submitted__gte=0, skipped__gte=0, returned__gte=0), name="no_negative_tally"
+                condition=Q(leased__gte=0, submitted__gte=0, skipped__gte=0, returned__gte=0),
+                name="no_negative_tally",
             ),
         ]
 

@@ -17,8 +17,8 @@ from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on
 from annotation.views.tables import drawn, in_words
 from tableqa.operations import from_list
-from tasks.contract import TaskType
 from tasks.contract import Item as PlainItem
+from tasks.contract import TaskType
 
 
 @page("GET")
@@ -65,7 +65,9 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         "reason": item.adjudication.reason,
         "shows": task.payload(plain),
         "table": drawn(plain.example.table) if "table" in task.shows else None,
-        "candidates": [_shown(candidate, task, plain, candidate.letter in chosen) for candidate in candidates],
+        "candidates": [
+            _shown(candidate, task, plain, candidate.letter in chosen) for candidate in candidates
+        ],
         "form": form,
         "left": visibility.adjudicable(actor.person, adjudicating.waiting(batch)).count(),
     }

@@ -20,7 +20,16 @@ from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.tables import drawn, in_words
-from tableqa.operations import InsertRow, Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
+from tableqa.operations import (
+    InsertRow,
+    Operation,
+    OperationError,
+    RemoveRow,
+    SetCell,
+    from_list,
+    normalise,
+    replay,
+)
 from tasks.contract import Invalid, Item, Problem, TaskType
 
 
@@ -74,7 +83,9 @@ def resume(request: HttpRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.warning(request, refused.detail)
         return redirect("my_work")
-    return redirect(f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}")
+    return redirect(
+        f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"
+    )
 
 
 # -- the page ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from annotation import access, adjudicating, agreement, assigning, visibility
 from annotation.forms import BatchForm, SettingsForm
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.roles import Permission
+from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from tasks.contract import TaskType, task_types
 
@@ -93,8 +94,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "sees_agreement": sees,
-        "figures": agreement.of_batch(batch) if sees else [],
-        "kappa_like": bool(task.measures),
+        "figures": [shown(figure.to_dict()) for figure in agreement.of_batch(batch)] if sees else [],
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
@@ -109,7 +109,11 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _tallies(batch: Batch) -> Any:
-    return Tally.objects.filter(batch=batch).select_related("person").order_by("-submitted", "person__name", "pk")
+    return (
+        Tally.objects.filter(batch=batch)
+        .select_related("person")
+        .order_by("-submitted", "person__name", "pk")
+    )
 
 
 def _flags(batch: Batch) -> Any:
@@ -150,4 +154,6 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
                 job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)
-    return render(request, "assigning/close.html", {"batch": batch, "project": batch.project, "counts": counts})
+    return render(
+        request, "assigning/close.html", {"batch": batch, "project": batch.project, "counts": counts}
+    )

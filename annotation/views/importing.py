@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from annotation import access, importing
 from annotation.forms import ImportForm
-from annotation.models import Example, Job, Source
+from annotation.models import Example, Job, Project, Source
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on
 from tableqa.readers import READERS
@@ -19,7 +21,9 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     """Every source that is whole, and the imports that are under way."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
-    under_way = Job.objects.filter(project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    under_way = Job.objects.filter(
+        project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    )
     context = {
         "project": project,
         "sources": cut(request, Source.objects.ready().filter(project=project).order_by("-pk")),
@@ -36,21 +40,21 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if form.is_valid():
         with refusals_on(form):
-            job = importing.start_import(
-                project=project,
-                reader=form.cleaned_data["reader"],
-                by=request.user,
-                now=timezone.now(),
-                **{
-                    name: importing.keep_upload(project=project, file=file, by=request.user, now=timezone.now())
-                    if (file := form.cleaned_data[name])
-                    else None
-                    for name in ("questions", "tables")
-                },
-            )
-            return redirect("job", job.public_id)
+            return redirect("job", _started(request, project, form.cleaned_data).public_id)
     readers = [reader for _, reader in sorted(READERS.items())]
-    return render(request, "importing/import_new.html", {"project": project, "form": form, "readers": readers})
+    return render(
+        request, "importing/import_new.html", {"project": project, "form": form, "readers": readers}
+    )
+
+
+def _started(request: PageRequest, project: Project, given: dict[str, Any]) -> Job:
+    """Keep the files, then start the import of them."""
+    by, now = request.user, timezone.now()
+    questions = importing.keep_upload(project=project, file=given["questions"], by=by, now=now)
+    tables = given["tables"] and importing.keep_upload(project=project, file=given["tables"], by=by, now=now)
+    return importing.start_import(
+        project=project, reader=given["reader"], questions=questions, tables=tables, by=by, now=now
+    )
 
 
 @page("GET")

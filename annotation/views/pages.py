@@ -16,14 +16,15 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
-from annotation.models import Person
+from annotation.models import Batch, Person
 from annotation.refusals import Refused
-from tasks.contract import Invalid
+from tasks.contract import Invalid, UnknownTaskType, task_types
 
 ROWS = 50
 """Rows of a list on one page."""
@@ -53,9 +54,12 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
                 # An address that only takes POST is nowhere to come back to.
                 return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
             with timezone.override(own_zone(request.user)):
-                return view(request, *args, **kwargs)
+                try:
+                    return view(request, *args, **kwargs)
+                except UnknownTaskType as error:
+                    return render(request, "site/unknown_kind.html", {"why": error}, status=501)
 
-        return allowed(shown)  # type: ignore[return-value, arg-type]
+        return allowed(shown)  # type: ignore[return-value]
 
     return made
 
@@ -103,6 +107,12 @@ def refusals_to(request: HttpRequest) -> _Told:
 def cut(request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page") -> Page[Any]:
     """The page of a long list that the query parameter `name` asks for; one that is not there is the nearest."""
     return Paginator(rows, ROWS).get_page(request.GET.get(name))
+
+
+def kind_title(batch: Batch) -> str:
+    """The title of a batch's kind for lists, which stay readable where a kind is not installed any more."""
+    task = task_types().get(batch.task_type)
+    return task.title if task else f"{batch.task_type} (not installed here)"
 
 
 def public_link(request: HttpRequest, path: str) -> str:

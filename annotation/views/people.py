@@ -101,9 +101,7 @@ def make_token(request: PageRequest) -> HttpResponseBase:
             token, secret = setting_up.make_token(
                 person=request.user, now=timezone.now(), **form.cleaned_data
             )
-            return keep_to_yourself(
-                render(request, "people/token.html", {"token": token, "secret": secret})
-            )
+            return keep_to_yourself(render(request, "people/token.html", {"token": token, "secret": secret}))
     return _account(request, token=form)
 
 
@@ -145,7 +143,9 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
     except Refused as refused:
         gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
         return keep_to_yourself(gone)
-    form = RegisterForm(request.POST if request.method == "POST" and not request.user.is_authenticated else None)
+    form = RegisterForm(
+        request.POST if request.method == "POST" and not request.user.is_authenticated else None
+    )
     if request.method == "POST":
         with refusals_on(form):
             if request.user.is_authenticated:
@@ -190,7 +190,9 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     context = {
         "project": project,
         "members": cut(request, members.order_by("person__name", "pk")),
-        "invitations": cut(request, invitations.select_related("made_by").order_by("-made_at"), "invitations"),
+        "invitations": cut(
+            request, invitations.select_related("made_by").order_by("-made_at"), "invitations"
+        ),
         "form": form,
         "link": link,
     }
@@ -207,4 +209,6 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
             setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
             messages.success(request, f"{membership.person.name} is no longer in this project.")
         return redirect("people", membership.project.slug)
-    return render(request, "people/remove_member.html", {"membership": membership, "project": membership.project})
+    return render(
+        request, "people/remove_member.html", {"membership": membership, "project": membership.project}
+    )

@@ -14,6 +14,7 @@ from annotation.forms import ReleaseForm
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 
 
@@ -35,7 +36,9 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 project=project, by=actor.person, now=timezone.now(), **form.cleaned_data
             )
             return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
-    made = Release.objects.filter(project=project).select_related("job", "made_by").order_by("-made_at", "-pk")
+    made = (
+        Release.objects.filter(project=project).select_related("job", "made_by").order_by("-made_at", "-pk")
+    )
     context = {
         "project": project,
         "releases": cut(request, made),
@@ -62,7 +65,11 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
     with refusals_to(request):
         visibility.require_no_open_work(request.user, release.project)
         if release.ready_at is None:
-            return redirect("job", release.job.public_id) if release.job else redirect("releases", release.project.slug)
+            return (
+                redirect("job", release.job.public_id)
+                if release.job
+                else redirect("releases", release.project.slug)
+            )
         return render(request, "releasing/release.html", _readable(release))
     return redirect("releases", release.project.slug)
 
@@ -75,7 +82,9 @@ def _readable(release: Release) -> dict[str, Any]:
         "project": release.project,
         "manifest": manifest,
         "counts": manifest["counts"],
-        "agreement": [{**figure, "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]],
+        "agreement": [
+            {**shown(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
+        ],
         "files": sorted(manifest["files"].items()),
     }
 

@@ -14,7 +14,7 @@ from annotation import access, assigning, guidance, queue, setting_up
 from annotation.forms import GuidelinesForm, ProjectForm
 from annotation.models import Batch, Guidelines, Membership, Project, Release, Source
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
 from tasks.contract import TaskType, task_types
 
 SHOWN = 5
@@ -28,9 +28,7 @@ def project_new(request: PageRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if form.is_valid():
         with refusals_on(form):
-            project = setting_up.create_project(
-                manager=request.user, now=timezone.now(), **form.cleaned_data
-            )
+            project = setting_up.create_project(manager=request.user, now=timezone.now(), **form.cleaned_data)
             return redirect("project", project.slug)
     return render(request, "setting_up/project_new.html", {"form": form})
 
@@ -49,25 +47,24 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "setting_up/project.html", context)
 
 
-def _desk(request: PageRequest, project: Project) -> list[tuple[Batch, int]]:
+def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     """The open batches with what is left in each for this person."""
     opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     batches = list(opened.order_by("opened_at", "pk"))
     left = queue.left_for(request.user, [batch.pk for batch in batches])
-    return [(batch, left[batch.pk]) for batch in batches]
+    return [{"batch": batch, "title": kind_title(batch), "left": left[batch.pk]} for batch in batches]
 
 
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
     batches = list(Batch.objects.filter(project=project).order_by("-pk"))
     progress = assigning.progress(batches)
-    for batch in batches:
-        batch.counts = progress[batch.pk]  # type: ignore[attr-defined]
+    rows = [{"batch": batch, "title": kind_title(batch), "counts": progress[batch.pk]} for batch in batches]
     sums = {name: sum(counts[name] for counts in progress.values()) for name in TOTALS}
     sources = Source.objects.ready().filter(project=project)
     releases = Release.objects.filter(project=project, ready_at__isnull=False)
     overview = {
         "sums": sums,
-        "batches": cut(request, batches),
+        "batches": cut(request, rows),
         "sources": list(sources.order_by("-pk")[:SHOWN]),
         "sources_count": sources.count(),
         "releases": list(releases.order_by("-ready_at")[:SHOWN]),

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from annotation import access, queue, visibility
 from annotation.models import Batch, Item, Job, Project
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, page
+from annotation.views.pages import PageRequest, cut, kind_title, page
 
 # -- home -------------------------------------------------------------------------------------------
 
@@ -28,12 +28,18 @@ def home(request: PageRequest) -> HttpResponse:
     actor = access.actor(request)
     projects = cut(request, access.projects(actor))
     work = _work(actor, list(projects))
+    rows = [row for project in projects for row in work.get(project.pk, [])]
+    for row in [row for row in rows if row["left"] or row["waiting"]][:1]:
+        row["first"] = True
     leads = set(access.where(actor, Permission.SET_UP))
     context = {
         "page": projects,
-        "projects": [(project, work.get(project.pk, []), project.pk in leads) for project in projects],
-        "left": sum(entry["left"] for entries in work.values() for entry in entries),
-        "waiting": sum(entry["waiting"] for entries in work.values() for entry in entries),
+        "projects": [
+            {"project": project, "work": work.get(project.pk, []), "leads": project.pk in leads}
+            for project in projects
+        ],
+        "left": sum(row["left"] for row in rows),
+        "waiting": sum(row["waiting"] for row in rows),
         "may_make_projects": access.may_make_projects(actor),
     }
     return render(request, "site/home.html", context)
@@ -58,7 +64,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
         found.setdefault(batch.project_id, []).append(
             {
                 "batch": batch,
-                "title": batch.task().title,
+                "title": kind_title(batch),
                 "annotates": batch.pk in left,
                 "left": left.get(batch.pk, 0),
                 "waiting": to_decide.get(batch.pk, 0),
@@ -74,36 +80,44 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
 def job(request: PageRequest, public_id: str) -> HttpResponse:
     """How far a background job is. The page asks again for its middle part until the job is finished."""
     job = access.job(access.actor(request), public_id)
-    address, words = _result(job)
+    address, link, words = _result(job)
     context = {
         "job": job,
         "project": job.project,
         "title": TITLES.get(job.kind, job.kind.capitalize()),
         "poll_url": request.path,
         "result_url": address,
+        "result_link": link,
         "result_words": words,
-        "done": job.state == Job.State.DONE,
+        "again_url": reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug]),
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
 
 
-TITLES = {"import": "Importing examples", "release": "Making a release", "resolve": "Resolving complete items"}
+TITLES = {
+    "import": "Importing examples",
+    "release": "Making a release",
+    "resolve": "Resolving complete items",
+}
+AGAIN = {"import": "import_new", "release": "releases"}
 
 
-def _result(job: Job) -> tuple[str, str]:
-    """Where a finished job leads, and what it came to."""
+def _result(job: Job) -> tuple[str, str, str]:
+    """Where a job that is done leads, that link in words, and what the job came to."""
     result = job.result
     if job.state != Job.State.DONE:
-        return "", ""
+        return "", "", ""
     if "source" in result:
         new = "" if result["new"] else "Nothing was new: these examples are here already. "
         words = f"{new}{result['examples']} questions on {result['tables']} tables."
-        return reverse("source", args=[result["source"]]), words
+        return reverse("source", args=[result["source"]]), "See the source", words
     if "release" in result:
-        return reverse("release", args=[result["release"]]), "The release is ready."
+        return reverse("release", args=[result["release"]]), "See the release", "The release is ready."
     if "batch" in result:
-        return reverse("batch", args=[result["batch"]]), f"{result['resolved']} complete items are resolved."
-    return reverse("project", args=[job.project.slug]), ""
+        resolved = result["resolved"]
+        words = f"{resolved} complete {'item is' if resolved == 1 else 'items are'} resolved."
+        return reverse("batch", args=[result["batch"]]), "See the batch", words
+    return reverse("project", args=[job.project.slug]), "See the project", "Done."
 
 
 # -- health -----------------------------------------------------------------------------------------

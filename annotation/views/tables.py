@@ -38,7 +38,14 @@ def _rows(base: Table, edited: Table) -> list[dict[str, Any]]:
     old = dict(zip(base.row_ids, base.rows, strict=True))
     same_columns = edited.column_ids == base.column_ids
     drawn_rows = [
-        _row(id, cells, edited, numbers.get(id), old.get(id) if same_columns else None, inserted=id not in numbers)
+        _row(
+            id,
+            cells,
+            edited,
+            numbers.get(id),
+            old.get(id) if same_columns else None,
+            inserted=id not in numbers,
+        )
         for id, cells in zip(edited.row_ids, edited.rows, strict=True)
     ]
     if not same_columns:
@@ -54,7 +61,13 @@ def _rows(base: Table, edited: Table) -> list[dict[str, Any]]:
 
 
 def _row(
-    id: str, cells: Sequence[str], table: Table, number: int | None, old: Sequence[str] | None, *, inserted: bool
+    id: str,
+    cells: Sequence[str],
+    table: Table,
+    number: int | None,
+    old: Sequence[str] | None,
+    *,
+    inserted: bool,
 ) -> dict[str, Any]:
     before = cells if old is None else old
     return {

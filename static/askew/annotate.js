@@ -515,7 +515,7 @@ class AskewAnnotate extends HTMLElement {
       : problem.passing
         ? `${problem.message} Nothing is lost: try again in a moment.`
         : problem.message;
-    this.#notice(words, "problem", "submit");
+    this.#notice(words, "problem", problem.passing ? "connection" : "submit");
   }
 
   #onInvalid(problem) {

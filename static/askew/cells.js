@@ -1,5 +1,131 @@
-/* How a cell is written: the browser's half of `same_format` in tableqa/cells.py. */
+/* How a cell is written: the browser's half of tableqa/cells/formats.py, tested on the same vectors
+   (tests/vectors/contracts.json). It points things out; it never rewrites. */
 
+import { strip } from "./words.js";
+
+const LONGEST = 60; // characters up to which a text is looked at; anything longer is text
+
+const CURRENCY = "(?:[A-Z]{0,3}[$€£¥₹₩₽₺₴₪฿₫₦₱]|(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|CNY|SEK|NOK|DKK|Rs\\.?)(?= ?[0-9(+-]))";
+const NUMBER = whole(
+  "(?<open>\\()?(?<sign>[-+−–])?"
+  + `(?<prefix>(?:${CURRENCY}|[#~<>≤≥]) ?)?(?<openInside>\\()?(?<signInside>[-+−–])?`
+  + "(?<whole>[0-9]{1,3}(?:(?<mark>[, '’\\u00a0\\u202f\\u2009])[0-9]{3})(?:\\k<mark>[0-9]{3})*|[0-9]+)"
+  + "(?:\\.(?<decimals>[0-9]+))?"
+  + "(?<suffix>[ \\u00a0\\u202f]?(?:[%‰$€£¥₹₩₽₺₴₪฿₫₦₱]|st|nd|rd|th|[a-zµ°²³]{1,12}(?:\\/[a-z]{1,5})?))?"
+  + "(?<close>\\))?(?<percent>%)?",
+);
+const MONTHS = "January|February|March|April|June|July|August|September|October|November|December";
+const SHORT_MONTHS = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec";
+const DATE_WORDS = whole(
+  `(?=.*[0-9])(?:(?:${MONTHS}|May|${SHORT_MONTHS})\\b\\.?|[0-9]{1,4}(?:st|nd|rd|th)?\\b|[ ,./-])+(?:\\([A-Za-z]+\\))?`,
+);
+const NAMES_A_MONTH = new RegExp(`${SHORT_MONTHS}|May`, "u");
+const DATE_NUMBERS = whole("[0-9]{4}([-/.])[0-9]{1,2}\\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\\2[0-9]{2}(?:[0-9]{2})?");
+const TIME = whole("[0-9]{1,3}(?::[0-9]{2}){1,2}(?:\\.[0-9]+)?(?: ?[AaPp]\\.?[Mm]\\.?)?");
+const NONE = whole("[\\s\\x1c-\\x1f\\x85\\u200b\\ufeff]*|[-–—−?.…]+|n\\/?a|N\\/?A|none|None|nan|NaN|tbd|TBD|TBA");
+
+function whole(pattern) {
+  return new RegExp(`^(?:${pattern})$`, "u");
+}
+
+/* {kind: none | number | date | time | text, mask, prefix, suffix, mark, decimals, size, minus}. */
+export function formatOf(given) {
+  if ([...given].length > LONGEST) return format("text");
+  if (NONE.test(given)) return format("none");
+  const text = strip(given);
+  if (TIME.test(text)) return format("time", { mask: text.replace(/[0-9]/g, "0").replace(/^0+/, "0") });
+  if ((DATE_WORDS.test(text) && NAMES_A_MONTH.test(text)) || DATE_NUMBERS.test(text)) return format("date", { mask: dateMask(text) });
+  const found = NUMBER.exec(text)?.groups;
+  if (!found || (found.percent && !found.close) || !bracketsMatch(found)) return format("text");
+  const sign = found.sign ?? found.signInside ?? "";
+  const bracket = found.open ?? found.openInside;
+  return format("number", {
+    prefix: found.prefix ?? "",
+    suffix: suffixOf(found.suffix ?? found.percent ?? ""),
+    mark: found.mark ?? "",
+    decimals: (found.decimals ?? "").length,
+    size: found.whole.replace(/[^0-9]/g, "").length,
+    minus: bracket ? "(" : sign && sign !== "+" ? "-" : "",
+  });
+}
+
+function format(kind, more = {}) {
+  return { kind, mask: "", prefix: "", suffix: "", mark: "", decimals: 0, size: 0, minus: "", ...more };
+}
+
+function bracketsMatch({ open, openInside, close, sign, signInside }) {
+  const opened = [open, openInside].filter(Boolean).length;
+  const signs = [sign, signInside].filter(Boolean).length;
+  return opened === (close ? 1 : 0) && opened + signs <= 1;
+}
+
+/* One year, two years; 1st, 2nd, 3rd: the same way of writing. */
+function suffixOf(text) {
+  if (["st", "nd", "rd", "th"].includes(strip(text))) return "th";
+  return [...strip(text)].length > 3 ? text.replace(/s$/, "") : text;
+}
+
+/* Days and months have one or two digits without being written differently. */
+function dateMask(text) {
+  return text
+    .replace(new RegExp(`\\b(?:${MONTHS})\\b`, "g"), "Month")
+    .replace(new RegExp(`\\b(?:${SHORT_MONTHS})\\b`, "g"), "Mon")
+    .replace(/([0-9])(?:st|nd|rd|th)\b/g, "$1th")
+    .replace(/[0-9]{4}/g, "Year")
+    .replace(/[0-9]{1,3}/g, "0");
+}
+
+/* Whether `text` is written as the cell it replaces (`old`, null for a new cell), or its column, is. */
 export function sameFormat(old, text, column) {
-  return true;
+  const fresh = formatOf(text);
+  const before = old ? formatOf(old) : format("none");
+  const { forms, hasNone } = formatsOf(column);
+  if (fresh.kind === "none") return hasNone || (before.kind === "none" && old !== null);
+  if (before.kind === "none") {
+    const kinds = new Set(forms.map(({ kind }) => kind));
+    if (kinds.size !== 1 || kinds.has("text")) return true;
+    return kinds.has(fresh.kind) && forms.some((form) => alike(fresh, form, forms));
+  }
+  if (fresh.kind !== before.kind) return false;
+  if (fresh.kind === "number" && (fresh.prefix !== before.prefix || fresh.suffix !== before.suffix)) return false;
+  return [before, ...forms].some((form) => form.kind === fresh.kind && alike(fresh, form, forms));
+}
+
+/* The text to name when `text` is not written as it should be, or null. */
+export function modelFor(old, text, column) {
+  const says = [old ?? "", ...column].filter((other) => formatOf(other).kind !== "none");
+  const large = formatOf(text).size > 3 ? says.filter((other) => formatOf(other).size > 3) : [];
+  return (large.length ? large : says)[0] ?? null;
+}
+
+let remembered = { column: null, answer: null };
+
+function formatsOf(column) {
+  if (remembered.column !== column) {
+    const all = column.map(formatOf);
+    const forms = all.filter(({ kind }) => kind !== "none");
+    remembered = { column, answer: { forms, hasNone: forms.length < all.length } };
+  }
+  return remembered.answer;
+}
+
+function alike(fresh, form, forms) {
+  if (form.kind !== "number") return masks(fresh).some((mask) => masks(form).includes(mask));
+  const numbers = forms.filter(({ kind }) => kind === "number");
+  return fresh.decimals === form.decimals && fresh.prefix === form.prefix && fresh.suffix === form.suffix
+    && thousandsAlike(fresh, numbers) && minusAlike(fresh, numbers);
+}
+
+/* May is the long and the short name of its month. */
+const masks = ({ mask }) => [mask.replaceAll("May", "Month"), mask.replaceAll("May", "Mon")];
+
+/* Numbers of four digits and more show whether a column parts thousands; without one, both ways are fine. */
+function thousandsAlike(fresh, numbers) {
+  const large = numbers.filter(({ size }) => size > 3);
+  return fresh.size <= 3 || !large.length || large.some(({ mark }) => mark === fresh.mark);
+}
+
+function minusAlike(fresh, numbers) {
+  const signed = numbers.filter(({ minus }) => minus);
+  return !fresh.minus || !signed.length || signed.some(({ minus }) => minus === fresh.minus);
 }

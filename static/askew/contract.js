@@ -1,7 +1,7 @@
 /* Whether an edit keeps its contract, as far as the table alone tells: the browser's half of tableqa/contracts.py, run
    on the same vectors (tests/vectors/contracts.json). Answers are for the server. Same codes, same order. */
 
-import { sameFormat } from "./cells.js";
+import { modelFor, sameFormat } from "./cells.js";
 import { OperationError, equal, normalise, replay, withIds } from "./operations.js";
 import { count, strip } from "./words.js";
 
@@ -91,26 +91,30 @@ function formats(base, edited, net, level) {
   if (base.header_id !== edited.header_id) return []; // transposed: columns are rows, and no column has a format
   const columns = edited.column_ids.filter((id) => base.column_ids.includes(id));
   const violations = [];
+  const cells = new Map();
   const look = (row, column, old, text) => {
-    const place = base.column_ids.indexOf(column);
-    const others = base.rows.map((cells) => cells[place]);
+    if (!cells.has(column)) {
+      const place = base.column_ids.indexOf(column);
+      cells.set(column, base.rows.map((line) => line[place]));
+    }
+    const others = cells.get(column);
     if (sameFormat(old, text, others)) return;
     const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
-    violations.push(violation("cell_format", `${where}: ${quoted(text)} is not written like ${model(old, others)}.`, level));
+    const model = modelFor(old, text, others);
+    const like = model === null ? "the others in its column" : quoted(model);
+    violations.push(violation("cell_format", `${where}: ${quoted(text)} is not written like ${like}.`, level));
   };
   for (const operation of net) {
     if (!edited.row_ids.includes(operation.row)) continue;
     if (operation.op === "set_cell" && columns.includes(operation.column)) {
       look(operation.row, operation.column, operation.old, operation.new);
     } else if (operation.op === "insert_row") {
-      const cells = edited.rows[edited.row_ids.indexOf(operation.row)];
-      for (const column of columns) look(operation.row, column, null, cells[edited.column_ids.indexOf(column)]);
+      const line = edited.rows[edited.row_ids.indexOf(operation.row)];
+      for (const column of columns) look(operation.row, column, null, line[edited.column_ids.indexOf(column)]);
     }
   }
   return violations;
 }
-
-const model = (old, others) => quoted(old || (others.find((text) => strip(text)) ?? "the others in its column"));
 
 function quoted(text) {
   const characters = [...text];

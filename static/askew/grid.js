@@ -10,7 +10,9 @@ import { OperationError, marked, normalise, replay, withIds } from "./operations
 import { columnName, count, describe } from "./words.js";
 
 const FIRST_ROWS = 60; // painted at once; the rest follow while the browser is idle
-const MORE_ROWS = 250;
+const MORE_ROWS = 400;
+const CHUNK = 40; // rows in one <tbody>: what is out of sight is neither laid out nor painted (see askew.css)
+const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
 
@@ -44,6 +46,8 @@ export class AskewGrid extends HTMLElement {
   #editor = null;
   #entries = new Map(); // row id -> {tr, row}
   #painted = 0;
+  #model = null; // an empty row, cloned for each
+  #selected = null;
   #idle = null;
   #numeric = [];
   #parts = null;
@@ -157,16 +161,15 @@ export class AskewGrid extends HTMLElement {
     this.#parts ??= { status: element("p", { className: "sr", role: "status" }) };
     const sheet = element("div", { className: "sheet", role: "region", ariaLabel: "Table" });
     const table = element("table", { className: "tabular" });
-    const group = table.appendChild(element("colgroup"));
-    const head = table.appendChild(element("thead"));
-    const body = table.appendChild(element("tbody"));
+    const head = table.appendChild(element("thead", { role: "rowgroup" }));
     const { title, caption } = this.#base;
     if (title || caption) table.prepend(element("caption", { textContent: [title, caption].filter(Boolean).join(": "), dir: "auto" }));
     sheet.append(table);
-    Object.assign(this.#parts, { sheet, table, group, head, body, tools: this.#edit ? this.#tools() : null });
+    Object.assign(this.#parts, { sheet, table, head, tools: this.#edit ? this.#tools() : null });
     sheet.tabIndex = this.#edit && this.#current ? -1 : 0;
+    // Roles are spelt out: rows laid out as grids would lose the ones that a table gives them.
+    table.setAttribute("role", this.#edit ? "grid" : "table");
     if (this.#edit) {
-      table.setAttribute("role", "grid");
       table.setAttribute("aria-label", "Table, editable");
       table.addEventListener("keydown", (event) => this.#onKey(event));
       table.addEventListener("click", (event) => this.#onClick(event));
@@ -176,6 +179,7 @@ export class AskewGrid extends HTMLElement {
     }
     this.#entries.clear();
     this.#painted = 0;
+    this.#model = this.#emptyRow();
     this.#paintHead();
     this.#paintMore(FIRST_ROWS);
     this.replaceChildren(...[this.#parts.tools, sheet, this.#parts.status].filter(Boolean));
@@ -185,15 +189,14 @@ export class AskewGrid extends HTMLElement {
   }
 
   #paintHead() {
-    const { head, group, table } = this.#parts;
-    group.replaceChildren(element("col", { className: "number" }), ...this.#state.columns.map(() => element("col")));
+    const { head, table } = this.#parts;
     const above = this.#base.header_rows.map((cells) => {
       const tr = element("tr", { className: "above" });
       tr.append(element("td", { className: "number" }), ...cells.map((text) => element("td", { textContent: text, dir: "auto" })));
       return tr;
     });
-    const tr = element("tr");
-    const corner = element("th", { className: "number", scope: "col" });
+    const tr = element("tr", { role: "row" });
+    const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
     corner.append(element("span", { className: "sr", textContent: "Row" }));
     tr.append(corner, ...this.#state.columns.map((column, index) => this.#headCell(column, index)));
     head.replaceChildren(...above, tr);
@@ -202,7 +205,7 @@ export class AskewGrid extends HTMLElement {
   }
 
   #headCell(column, index) {
-    const th = element("th", { scope: "col", dir: "auto" });
+    const th = element("th", { scope: "col", role: "columnheader", dir: "auto" });
     th.dataset.column = column.id;
     th.classList.toggle("n", Boolean(this.#numeric[index]));
     th.classList.toggle("removed", column.removed);
@@ -213,11 +216,16 @@ export class AskewGrid extends HTMLElement {
   }
 
   #paintMore(count) {
-    const rows = this.#state.rows.slice(this.#painted, this.#painted + count);
-    const fragment = document.createDocumentFragment();
-    for (const row of rows) fragment.append(this.#entry(row).tr);
-    this.#parts.body.append(fragment);
-    this.#painted += rows.length;
+    const { table } = this.#parts;
+    const end = Math.min(this.#state.rows.length, this.#painted + count);
+    while (this.#painted < end) {
+      let body = table.tBodies[table.tBodies.length - 1];
+      if (!body || body.rows.length >= CHUNK) body = table.appendChild(element("tbody", { role: "rowgroup" }));
+      const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + CHUNK - body.rows.length));
+      body.append(...rows.map((row) => this.#entry(row).tr));
+      body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
+      this.#painted += rows.length;
+    }
   }
 
   #paintLater() {
@@ -239,20 +247,22 @@ export class AskewGrid extends HTMLElement {
     this.#idle = null;
   }
 
+  #emptyRow() {
+    const tr = element("tr", { role: "row" });
+    tr.append(element("th", { className: "number", scope: "row", role: "rowheader" }));
+    this.#state.columns.forEach(({ id }, index) => {
+      const td = element("td", { role: this.#edit ? "gridcell" : "cell", dir: "auto", className: this.#numeric[index] ? "n" : "" });
+      td.dataset.column = id;
+      tr.append(td);
+    });
+    return tr;
+  }
+
   #entry(row) {
-    const tr = element("tr");
+    const tr = this.#model.cloneNode(true);
     tr.dataset.row = row.id;
     const entry = { tr, row: null };
     this.#entries.set(row.id, entry);
-    const number = element("th", { className: "number", scope: "row" });
-    tr.append(number);
-    row.cells.forEach((_, index) => {
-      const td = document.createElement("td");
-      td.dir = "auto";
-      td.dataset.column = this.#state.columns[index].id;
-      if (this.#numeric[index]) td.className = "n";
-      tr.append(td);
-    });
     this.#paintRow(entry, row);
     return entry;
   }
@@ -276,28 +286,38 @@ export class AskewGrid extends HTMLElement {
 
   /* Bring the page in line with the marked table: only rows that differ are touched. */
   #paint() {
-    const { body, table } = this.#parts;
-    const present = new Set(this.#state.rows.map((row) => row.id));
-    for (const [id, { tr }] of this.#entries) {
-      if (present.has(id)) continue;
-      tr.remove();
-      this.#entries.delete(id);
-    }
-    let place = body.firstElementChild;
-    for (const row of this.#state.rows) {
+    const { table } = this.#parts;
+    const { rows } = this.#state;
+    const present = rows.length === this.#entries.size && rows.every(({ id }) => this.#entries.has(id));
+    if (!present) this.#dropRows(new Set(rows.map(({ id }) => id)));
+    let above = null;
+    for (const row of rows) {
       const entry = this.#entries.get(row.id) ?? this.#entry(row);
       if (entry.row !== row) this.#paintRow(entry, row);
-      if (entry.tr === place) place = place.nextElementSibling;
-      else body.insertBefore(entry.tr, place);
+      if (above && following(above) !== entry.tr) above.after(entry.tr);
+      else if (!above && table.tBodies[0]?.firstElementChild !== entry.tr) {
+        (table.tBodies[0] ?? table.appendChild(element("tbody", { role: "rowgroup" }))).prepend(entry.tr);
+      }
+      above = entry.tr;
     }
-    this.#painted = this.#state.rows.length;
-    table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
+    this.#painted = rows.length;
+    table.setAttribute("aria-rowcount", String(rows.length + 1));
+  }
+
+  #dropRows(present) {
+    for (const [id, { tr }] of this.#entries) {
+      if (present.has(id)) continue;
+      const body = tr.parentElement;
+      tr.remove();
+      if (!body.rows.length) body.remove();
+      this.#entries.delete(id);
+    }
   }
 
   /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
      too wide is squeezed into the page, a much wider one scrolls. */
   #lockWidths() {
-    const { table, group, head } = this.#parts;
+    const { table, head } = this.#parts;
     const measure = () => [...head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
     table.classList.add("natural");
     let widths = measure();
@@ -310,7 +330,7 @@ export class AskewGrid extends HTMLElement {
     }
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const rounded = widths.map((width) => Math.ceil(width + 0.5));
-    rounded.forEach((width, index) => { group.children[index].style.width = `${width / rem}rem`; });
+    table.style.setProperty("--columns", rounded.map((width) => `${width / rem}rem`).join(" "));
     table.style.width = `${sum(rounded) / rem}rem`;
     table.classList.add("locked");
   }
@@ -383,17 +403,18 @@ export class AskewGrid extends HTMLElement {
 
   /* Mark the current cell; only it can be reached with Tab. */
   #select() {
-    const { table } = this.#parts;
-    for (const cell of table.querySelectorAll("td[tabindex]")) {
-      cell.removeAttribute("tabindex");
-      cell.removeAttribute("aria-selected");
+    this.#selected?.removeAttribute("tabindex");
+    this.#selected?.removeAttribute("aria-selected");
+    this.#selected = this.#edit ? this.#cell() : null;
+    const body = this.#selected?.closest("tbody") ?? null;
+    const here = this.#parts.table.querySelector("tbody.here");
+    if (here !== body) {
+      here?.classList.remove("here");
+      body?.classList.add("here");
     }
-    if (this.#edit) {
-      const cell = this.#cell();
-      if (cell) {
-        cell.tabIndex = 0;
-        cell.setAttribute("aria-selected", "true");
-      }
+    if (this.#selected) {
+      this.#selected.tabIndex = 0;
+      this.#selected.setAttribute("aria-selected", "true");
     }
     this.#refreshTools();
   }
@@ -586,9 +607,12 @@ export class AskewGrid extends HTMLElement {
 
   /* What the operations would be if the text in the open editor were kept. */
   #typed() {
-    const { area, opened, row, column } = this.#editor;
+    const { area, opened, row, column, typed } = this.#editor;
     if (opened !== null && area.value === opened) return this.#operations;
-    return this.#withText(row, column, area.value);
+    if (typed?.text !== area.value) {
+      this.#editor.typed = { text: area.value, operations: this.#withText(row, column, area.value) };
+    }
+    return this.#editor.typed.operations;
   }
 
   #withText(row, column, text) {
@@ -679,6 +703,9 @@ export class AskewGrid extends HTMLElement {
 
 const columnShape = ({ columns }) => columns.map(({ id, name, removed }) => [id, name, removed].join("\n")).join("\t");
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/* The row below, wherever one <tbody> ends and another begins. */
+const following = (tr) => tr.nextElementSibling ?? tr.parentElement.nextElementSibling?.firstElementChild ?? null;
 
 function paintCell(td, text, old) {
   const changed = old !== undefined;

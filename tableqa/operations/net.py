@@ -85,10 +85,12 @@ def _implied_source(operations: Sequence[Operation]) -> Table | None:
     In a source table ids are places (JOINTS 1), so the rows and columns named, and the lengths of the lists given, tell
     its shape, and the first `old` of each cell tells its text. None where they contradict one another.
     """
-    made = {operation.row for operation in operations if isinstance(operation, InsertRow)}
+    made = set[str]()
     texts: dict[tuple[int, int], str] = {}
     rows, columns, widths = -1, -1, set[int]()
     for operation in operations:
+        if isinstance(operation, InsertRow):
+            made.add(operation.row)
         for name in (getattr(operation, "row", None), getattr(operation, "after", None)):
             if name is not None and name not in made:
                 if (i := _number(name, "r")) is None:
@@ -98,21 +100,26 @@ def _implied_source(operations: Sequence[Operation]) -> Table | None:
             if (j := _number(operation.column, "c")) is None:
                 return None
             columns = max(columns, j)
-            line = -1 if isinstance(operation, RenameHeader) else _number(operation.row, "r")
+            line = -1 if isinstance(operation, RenameHeader) else _base_row(operation.row, made)
             if line is not None:
                 texts.setdefault((line, j), operation.old)
-        elif isinstance(operation, RemoveRow | InsertRow):
-            cells = operation.old if isinstance(operation, RemoveRow) else operation.cells
-            widths.add(len(cells))
-            line = _number(operation.row, "r")
-            if isinstance(operation, RemoveRow) and line is not None:
-                for j, text in enumerate(cells):
+        elif isinstance(operation, RemoveRow):
+            widths.add(len(operation.old))
+            line = _base_row(operation.row, made)
+            if line is not None:
+                for j, text in enumerate(operation.old):
                     texts.setdefault((line, j), text)
+        elif isinstance(operation, InsertRow):
+            widths.add(len(operation.cells))
     if len(widths) > 1 or (widths and columns >= min(widths)) or rows >= MAX_ROWS or columns >= MAX_COLUMNS:
         return None
     width = widths.pop() if widths else columns + 1
     body = [[texts.get((i, j), "") for j in range(width)] for i in range(rows + 1)]
     return Table([texts.get((-1, j), "") for j in range(width)], body)
+
+
+def _base_row(name: str, made: set[str]) -> int | None:
+    return None if name in made else _number(name, "r")
 
 
 def _number(name: str, letter: str) -> int | None:
@@ -189,14 +196,18 @@ def _removed(base: Table, edited: Table) -> Iterator[Operation]:
 def _columns_rearranged(base: Table, edited: Table, created: Sequence[str]) -> Iterator[Operation]:
     """Columns are put in before rows move or come, so their cells go by the rows of the base that are left."""
     rows = [edited.rows[edited.row_index(row)] for row, _ in _shared_rows(base, edited)]
+    same_header_rows = len(base.header_rows) == len(edited.header_rows)
     changes = changes_of_order(base.column_ids, edited.column_ids, created)
     for column, after in changes.moves:
         yield MoveColumn(column=column, after=after)
     for column, after in changes.insertions:
         k = edited.column_index(column)
-        cells = tuple(row[k] for row in rows)
         yield InsertColumn(
-            column=column, after=after, header=edited.header[k], cells=cells, above=_above(edited, k)
+            column=column,
+            after=after,
+            header=edited.header[k],
+            cells=tuple(row[k] for row in rows),
+            above=_above(edited, k) if same_header_rows else (),
         )
 
 

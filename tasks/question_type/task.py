@@ -42,9 +42,11 @@ class Response:
 
 
 class QuestionType(TaskType):
+    """One label per question: how the table gives its answer. Three people by default, the majority decides."""
+
     key = "question_type"
     title = "Question type"
-    Response = Response
+    response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
@@ -56,7 +58,9 @@ class QuestionType(TaskType):
             raise Invalid([Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}.")])
         unknown = sorted(str(key) for key in data if key != "label") if isinstance(data, Mapping) else []
         if unknown:
-            raise Invalid([Problem(name, "unknown_field", f"There is no field {name!r}.") for name in unknown])
+            raise Invalid(
+                [Problem(name, "unknown_field", f"There is no field {name!r}.") for name in unknown]
+            )
         return Response(label)
 
     def resolve(self, responses: Sequence[Response]) -> Resolution:
@@ -74,19 +78,29 @@ class QuestionType(TaskType):
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
 
-    def export(self, format: str, item: Item, response: Response, perturbed: Perturbed | None) -> Iterator[Exported]:
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
         """FREB-TQA's part 1 takes the extraction questions; every decided label stands in `question_type`."""
         if format != "freb_tqa":
             return
         example = item.example
-        yield Exported("question_type", {"id": example.id, "question": example.question, "label": CODES[response.label]})
+        yield Exported(
+            "question_type", {"id": example.id, "question": example.question, "label": CODES[response.label]}
+        )
         if response.label == "extraction":
             yield Exported("01_str/{reader}_factoid_{split}", freb_example(example))
 
-    def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> dict[str, Any]:
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
         labels = list(LABELS)
         right = truth.choices(labels, weights=(45, 50, 3, 2))[0]
-        return {"label": right if rng.random() < accuracy else rng.choice([label for label in labels if label != right])}
+        return {
+            "label": right
+            if rng.random() < accuracy
+            else rng.choice([label for label in labels if label != right])
+        }
 
 
 task = QuestionType()

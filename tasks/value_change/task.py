@@ -47,9 +47,11 @@ class Response:
 
 
 class ValueChange(TaskType):
+    """An edit of one or two values under a contract, or the word that the question is unanswerable."""
+
     key = "value_change"
     title = "Value change"
-    Response = Response
+    response_type = Response
     making = True
     variants = {
         "answer_changes": "Change one or two values so that the answer changes",
@@ -116,8 +118,14 @@ class ValueChange(TaskType):
         if not isinstance(unanswerable, bool):
             problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
         answers = data.get("answers", [])
-        if not isinstance(answers, list) or len(answers) > MOST_ANSWERS or not all(_is_text(a) for a in answers):
-            problems.append(Problem("answers", "wrong_type", f"Answers are a list of at most {MOST_ANSWERS} texts."))
+        if (
+            not isinstance(answers, list)
+            or len(answers) > MOST_ANSWERS
+            or not all(_is_text(a) for a in answers)
+        ):
+            problems.append(
+                Problem("answers", "wrong_type", f"Answers are a list of at most {MOST_ANSWERS} texts.")
+            )
         reason = data.get("reason", "")
         if not _is_text(reason):
             message = f"The reason is a text of at most {LONGEST_TEXT} characters."
@@ -169,7 +177,9 @@ class ValueChange(TaskType):
             lines.append(f"New answer: {' | '.join(response.answers)}")
         return lines + ([f"Reason for more changes: {response.reason}"] if response.reason else [])
 
-    def export(self, format: str, item: Item, response: Response, perturbed: Perturbed | None) -> Iterator[Exported]:
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
         """FREB-TQA's part 3: the original beside the changed table, under one id."""
         if format != "freb_tqa" or perturbed is None:
             return
@@ -178,7 +188,9 @@ class ValueChange(TaskType):
         yield Exported(part + "ori_table", freb_example(item.example))
         yield Exported(part + side, freb_example(perturbed.example))
 
-    def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> dict[str, Any]:
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
         """Edits one cell; a careless person forgets the new answer's difference and calls it unanswerable."""
         table = item.example.table
         if not table.rows or rng.random() > accuracy:

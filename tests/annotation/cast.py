@@ -100,9 +100,7 @@ def make_world(folder: Path, questions: int = 4) -> World:
         ("ivo", Role.ADJUDICATOR),
         ("rea", Role.RESEARCHER),
     ):
-        people[name] = Person.objects.create_person(
-            name.capitalize(), f"{name}@example.org", "tilted tables"
-        )
+        people[name] = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
         setting_up.add_member(project=project, person=people[name], roles=[role], by=mara, now=NOON)
     people["zoe"] = Person.objects.create_person("Zoe", "zoe@example.org", "tilted tables")
     done = importing.import_examples(project=project, reader="wtq", path=path, now=NOON, by=mara)

@@ -167,6 +167,7 @@ def test_annotations_and_sources_are_written_once(world: World, held: Assignment
     world.answer(held, {"label": "extraction"})
     for model in (Annotation, Example):
         row = model._default_manager.first()
+        assert row is not None
         with pytest.raises(DatabaseError, match="immutable"), transaction.atomic():
             row.save()
 

@@ -43,7 +43,9 @@ def test_more_of_the_same_collection_is_added_and_what_is_there_stays(world: Wor
     assert StoredTable.objects.count() == 1, "a table is kept once however many questions ask about it"
 
 
-def test_the_same_id_with_other_content_is_refused_naming_the_difference(world: World, tmp_path: Path) -> None:
+def test_the_same_id_with_other_content_is_refused_naming_the_difference(
+    world: World, tmp_path: Path
+) -> None:
     path = tmp_path / "films-dev.tsv"
     path.write_text(path.read_text().replace("when did Heat", "in which year did Heat"))
     before = Example.objects.count()

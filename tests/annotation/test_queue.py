@@ -187,7 +187,9 @@ def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Pa
     for thread in threads:
         thread.join(120)
     assert errors == []
-    counts = Assignment.objects.filter(batch=batch, state=State.SUBMITTED).values("item").annotate(n=Count("pk"))
+    counts = (
+        Assignment.objects.filter(batch=batch, state=State.SUBMITTED).values("item").annotate(n=Count("pk"))
+    )
     assert [row["n"] for row in counts] == [3] * 25
     assert not Place.objects.filter(batch=batch, taken=False).exists()
     assert list(doctor.findings()) == []

@@ -82,7 +82,9 @@ def test_an_edit_that_changes_the_answer_becomes_an_example_of_its_own(world: Wo
     assert outcome.example.parent == assignment.item.example
     manifest = released(world, tmp_path / "out")
     assert manifest["agreement"] == []
-    changed = json.loads((tmp_path / "out/03_agg_com/wtq_nonfactoid_dev_no_shuffle_ans_change.json").read_text())
+    changed = json.loads(
+        (tmp_path / "out/03_agg_com/wtq_nonfactoid_dev_no_shuffle_ans_change.json").read_text()
+    )
     assert changed["answers"] == ["2001"]
     assert changed["table"]["rows"][number][1] == "2001"
 

@@ -38,8 +38,12 @@ class RefusingCommand(BaseCommand):
     def batch(self, project: Project, name: str) -> Batch:
         found = Batch.objects.select_related("project").filter(project=project, name=name).first()
         if found is None:
-            names = ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
-            raise CommandError(f"{project.slug} has no batch called {name!r}; there are: {names}.", returncode=2)
+            names = (
+                ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
+            )
+            raise CommandError(
+                f"{project.slug} has no batch called {name!r}; there are: {names}.", returncode=2
+            )
         return found
 
     def person(self, email: str) -> Person:

@@ -24,7 +24,9 @@ class Command(RefusingCommand):
         else:
             batches = list(Batch.objects.filter(project=project).order_by("pk"))
         found = [
-            {"batch": batch.name, **figure.to_dict()} for batch in batches for figure in agreement.of_batch(batch)
+            {"batch": batch.name, **figure.to_dict()}
+            for batch in batches
+            for figure in agreement.of_batch(batch)
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"agreement": found}, indent=1))

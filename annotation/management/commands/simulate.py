@@ -20,7 +20,9 @@ class Command(RefusingCommand):
         parser.add_argument("--annotators", type=_count, required=True, metavar="N")
         parser.add_argument("--seed", type=int, default=0, metavar="N")
         parser.add_argument("--accuracy", type=_share, default=0.9, metavar="0..1")
-        parser.add_argument("--url", default="", help="a running server on this database; default: in this process")
+        parser.add_argument(
+            "--url", default="", help="a running server on this database; default: in this process"
+        )
 
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])

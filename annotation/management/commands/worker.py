@@ -22,7 +22,9 @@ class Command(BaseCommand):
     help = "Run background jobs, resolve complete items, and take up jobs whose worker was lost. Run as many as you like."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--interval", type=float, default=0.5, help="seconds between two looks at the queue")
+        parser.add_argument(
+            "--interval", type=float, default=0.5, help="seconds between two looks at the queue"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()

@@ -1,0 +1,22 @@
+"""Statistics as templates show them: a figure of agreement with its name in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NAMES = {"fleiss_kappa": "Fleiss' kappa", "krippendorff_alpha": "Krippendorff's alpha"}
+
+
+def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
+    return {**figure, "name": in_words(figure["statistic"]), "measure": figure["measure"].replace("_", " ")}
+
+
+def in_words(statistic: str) -> str:
+    """krippendorff_alpha_nominal -> Krippendorff's alpha (nominal)."""
+    for key, words in NAMES.items():
+        if statistic.startswith(key):
+            level = statistic.removeprefix(key).strip("_").replace("_", " ")
+            return f"{words} ({level})" if level else words
+    return statistic.replace("_", " ")

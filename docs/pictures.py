@@ -1,0 +1,168 @@
+"""Take the pictures of the README from the demo world: `.venv/bin/python docs/pictures.py [FILE]`.
+
+FILE is what a running `./run demo` has printed ("-" reads it from stdin). Without it, a demo of its own is started on a
+free port, with its data in a temporary folder, and stopped at the end. It needs the packages of `./run test` and a
+Chromium (`apt install chromium`, or name one in ASKEW_CHROMIUM).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+LARGEST = 150_000
+"""Bytes of a picture; people clone them with the code."""
+
+
+# -- the pictures -----------------------------------------------------------------------------------
+
+
+def project(page: Page) -> None:
+    """The manager's project: what is done, what waits, what to do next."""
+    page.get_by_role("link", name="Tilted tables").first.click()
+
+
+def annotate(page: Page) -> None:
+    """One label of four, one key each."""
+    page.get_by_role("link", name="Annotate Question types, round 2").click()
+    page.locator("askew-annotate[data-ready]").wait_for()
+
+
+def edit(page: Page) -> None:
+    """A table tilted by one cell, the new answer beside it, and what must hold."""
+    page.get_by_role("link", name="Annotate Change the answer").click()
+    page.locator("askew-annotate[data-ready]").wait_for()
+    cell = page.get_by_role("gridcell", name=EDITED_CELL, exact=True).first
+    cell.click()
+    page.keyboard.type(NEW_TEXT)
+    page.keyboard.press("Enter")
+    page.get_by_label("New answer").fill(NEW_ANSWER)
+    page.locator("[data-saved]", has_text="Saved").wait_for()
+    page.locator("[data-holds~=answer_unchanged][data-state=yes]").wait_for()
+
+
+def batch(page: Page) -> None:
+    """A finished batch: its accounts and its agreement."""
+    page.get_by_role("link", name="Tilted tables").first.click()
+    page.get_by_role("link", name="Question types, pilot").first.click()
+
+
+def adjudicate(page: Page) -> None:
+    """Responses side by side, without names."""
+    page.get_by_role("link", name="Adjudicate Question types, pilot").click()
+    page.get_by_role("link", name="Begin with the oldest").click()
+
+
+def release(page: Page) -> None:
+    """What went out, and the figures that can be recomputed from it."""
+    page.get_by_role("link", name="Tilted tables").first.click()
+    page.get_by_role("link", name="pilot", exact=True).click()
+
+
+EDITED_CELL, NEW_TEXT, NEW_ANSWER = "6th", "10th", "Concha"
+"""Of the first item that the demo gives: which artist came in last place?"""
+SHOTS: tuple[tuple[str, Callable[[Page], None]], ...] = (
+    ("manager", project),
+    ("annotator", annotate),
+    ("annotator", edit),
+    ("manager", batch),
+    ("adjudicator", adjudicate),
+    ("researcher", release),
+)
+
+
+def take(links: dict[str, str]) -> None:
+    """Every picture, each by a person of its role, 1280 pixels wide."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=flags())
+        for role, shot in SHOTS:
+            page = signed_in(browser, links[role])
+            shot(page)
+            page.wait_for_load_state("networkidle")
+            path = PICTURES / f"{shot.__name__}.png"
+            page.screenshot(path=path, animations="disabled", caret="hide")
+            size = path.stat().st_size
+            print(f"{path.relative_to(ROOT)}: {size:,} bytes")
+            if size > LARGEST:
+                raise SystemExit(f"{path.name} has more than {LARGEST:,} bytes")
+            page.context.close()
+        browser.close()
+
+
+def signed_in(browser: Browser, link: str) -> Page:
+    """A window of the person whose demo link this is, on their first page."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 860}, device_scale_factor=1, color_scheme="light", locale="en-GB"
+    )
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_role("button", name=re.compile("^Sign in as")).click()
+    return page
+
+
+def chromium() -> str:
+    names = (os.environ.get("ASKEW_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, (shutil.which(name) for name in names if name)), None)
+    return found or sys.exit("no Chromium: apt install chromium, or name one in ASKEW_CHROMIUM")
+
+
+def flags() -> list[str]:
+    quiet = ["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking"]
+    return [*quiet, "--no-sandbox"] if os.geteuid() == 0 else quiet
+
+
+# -- the demo ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def demo() -> Iterator[dict[str, str]]:
+    """The sign-in links, by role, of a demo that lives as long as the `with` block."""
+    with tempfile.TemporaryDirectory(prefix="askew-pictures-") as folder:
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "run"), "demo", "--port", "0"],
+            env={**os.environ, "ASKEW_DATA_DIR": folder},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        try:
+            said = []
+            for line in process.stdout:
+                said.append(line)
+                if line.startswith("Ctrl-C"):
+                    break
+            yield links_in("".join(said))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def links_in(printed: str) -> dict[str, str]:
+    """Role -> link, from what `./run demo` prints."""
+    found = dict(re.findall(r"^ +(\w+) +(http\S+/demo/\S+)$", printed, flags=re.MULTILINE))
+    return found or sys.exit("there are no sign-in links in what the demo printed")
+
+
+def main(arguments: list[str]) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    if arguments:
+        take(links_in(sys.stdin.read() if arguments[0] == "-" else Path(arguments[0]).read_text()))
+    else:
+        with demo() as links:
+            take(links)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
