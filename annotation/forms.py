@@ -243,8 +243,10 @@ class GuidelinesForm(forms.Form):
     )
 
     def clean_text(self) -> str:
-        text: str = self.cleaned_data["text"]
-        return text.replace("\r\n", "\n").strip("\n") + "\n"
+        text = str(self.cleaned_data["text"]).replace("\r\n", "\n").strip("\n")
+        if not text.strip():
+            raise ValidationError("Guidelines cannot be empty.")
+        return text + "\n"
 
 
 # -- importing --------------------------------------------------------------------------------------
@@ -297,6 +299,7 @@ class BatchForm(forms.Form):
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
+        help_text="At least one, unless another batch feeds this one.",
     )
     size = forms.IntegerField(
         required=False,

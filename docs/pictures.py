@@ -31,18 +31,18 @@ LARGEST = 150_000
 
 def project(page: Page) -> None:
     """The manager's project: what is done, what waits, what to do next."""
-    page.get_by_role("link", name="Tilted tables").first.click()
+    follow(page, "Tilted tables")
 
 
 def annotate(page: Page) -> None:
     """One label of four, one key each."""
-    page.get_by_role("link", name="Annotate Question types, round 2").click()
+    follow(page, "Annotate Question types, round 2")
     page.locator("askew-annotate[data-ready]").wait_for()
 
 
 def edit(page: Page) -> None:
     """A table tilted by one cell, the new answer beside it, and what must hold."""
-    page.get_by_role("link", name="Annotate Change the answer").click()
+    follow(page, "Annotate Change the answer")
     page.locator("askew-annotate[data-ready]").wait_for()
     cell = page.get_by_role("gridcell", name=EDITED_CELL, exact=True).first
     cell.click()
@@ -55,20 +55,20 @@ def edit(page: Page) -> None:
 
 def batch(page: Page) -> None:
     """A finished batch: its accounts and its agreement."""
-    page.get_by_role("link", name="Tilted tables").first.click()
-    page.get_by_role("link", name="Question types, pilot").first.click()
+    follow(page, "Tilted tables")
+    follow(page, "Question types, pilot")
 
 
 def adjudicate(page: Page) -> None:
     """Responses side by side, without names."""
-    page.get_by_role("link", name="Adjudicate Question types, pilot").click()
-    page.get_by_role("link", name="Begin with the oldest").click()
+    follow(page, "Adjudicate Question types, pilot")
+    follow(page, "Begin with the oldest")
 
 
 def release(page: Page) -> None:
     """What went out, and the figures that can be recomputed from it."""
-    page.get_by_role("link", name="Tilted tables").first.click()
-    page.get_by_role("link", name="pilot", exact=True).click()
+    follow(page, "Tilted tables")
+    follow(page, "pilot")
 
 
 EDITED_CELL, NEW_TEXT, NEW_ANSWER = "6th", "10th", "Concha"
@@ -110,6 +110,12 @@ def signed_in(browser: Browser, link: str) -> Page:
     page.goto(link)
     page.get_by_role("button", name=re.compile("^Sign in as")).click()
     return page
+
+
+def follow(page: Page, name: str) -> None:
+    """Click the first link of exactly this name, be it drawn as a button or not."""
+    link = page.get_by_role("link", name=name, exact=True)
+    link.or_(page.get_by_role("button", name=name, exact=True)).first.click()
 
 
 def chromium() -> str:

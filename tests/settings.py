@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from importlib.util import find_spec
 
@@ -12,8 +13,11 @@ for _name in ("DEBUG", "PUBLIC_URL", "TRUST_PROXY", "COMPRESS_STATIC", "PREDICTO
     os.environ.pop(_name, None)
 # One folder for the whole run: pytest-xdist's workers are children and find it in the environment.
 if "ASKEW_TEST_DATA_DIR" not in os.environ:
-    os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.mkdtemp(prefix="askew-tests-")
-    atexit.register(shutil.rmtree, os.environ["ASKEW_TEST_DATA_DIR"], ignore_errors=True)
+    if "pytest" in sys.modules:
+        os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.mkdtemp(prefix="askew-tests-")
+        atexit.register(shutil.rmtree, os.environ["ASKEW_TEST_DATA_DIR"], ignore_errors=True)
+    else:  # mypy only reads the settings, and leaves without tidying up
+        os.environ["ASKEW_TEST_DATA_DIR"] = tempfile.gettempdir()
 os.environ["ASKEW_DATA_DIR"] = os.environ["ASKEW_TEST_DATA_DIR"]
 
 from config.settings import *  # noqa: E402

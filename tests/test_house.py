@@ -194,6 +194,13 @@ class TestTheKey:
 
         assert run.kept_key() == "of my own"
 
+    def test_a_data_folder_is_meant_from_where_it_is_said(self, run, monkeypatch, tmp_path):
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        monkeypatch.setenv("ASKEW_DATA_DIR", "data")
+
+        assert run.data_dir() == tmp_path / "elsewhere" / "data"
+
     def test_without_one_manage_refuses_and_makes_none(self, tmp_path):
         said = at_the_terminal("manage", "migrate", SECRET_KEY="", ASKEW_DATA_DIR=str(tmp_path))
 

@@ -101,6 +101,22 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, chosen: bool) 
         "data": response["data"],
         "words": candidate.words,
         "changes": in_words(item.example.table, operations),
-        "table": drawn(item.example.table, operations) if operations else None,
+        "table": _around_changes(drawn(item.example.table, operations)) if operations else None,
+        "table_label": f"Table of response {candidate.letter}",
         "template": f"{task.key}/response.html",
     }
+
+
+def _around_changes(table: dict[str, Any]) -> dict[str, Any]:
+    """The rows that changed and their neighbours: the whole table stands above, and rows keep their numbers.
+
+    A table without a marked row (columns moved, headers renamed) is shown whole.
+    """
+    rows = table["rows"]
+    marked = [
+        at
+        for at, row in enumerate(rows)
+        if row["removed"] or row["inserted"] or any(cell["changed"] for cell in row["cells"])
+    ]
+    near = {beside for at in marked for beside in (at - 1, at, at + 1)}
+    return {**table, "rows": [row for at, row in enumerate(rows) if at in near]} if marked else table

@@ -41,9 +41,13 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         with refusals_on(form):
             return redirect("job", _started(request, project, form.cleaned_data).public_id)
-    readers = [reader for _, reader in sorted(READERS.items())]
+    # Readers are callable, and templates call what they can.
+    formats = [
+        {"title": reader.title, "licence": reader.licence, "url": reader.url}
+        for _, reader in sorted(READERS.items())
+    ]
     return render(
-        request, "importing/import_new.html", {"project": project, "form": form, "readers": readers}
+        request, "importing/import_new.html", {"project": project, "form": form, "formats": formats}
     )
 
 
@@ -65,7 +69,7 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "project": source.project,
         "source": source,
-        "reader": READERS.get(source.reader),
+        "format": READERS[source.reader].title if source.reader in READERS else source.reader,
         "examples": cut(request, examples.only("external_id", "question", "answers", "table_digest")),
     }
     return render(request, "importing/source.html", context)

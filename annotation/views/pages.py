@@ -123,6 +123,7 @@ def public_link(request: HttpRequest, path: str) -> str:
 def keep_to_yourself(response: HttpResponseBase) -> HttpResponseBase:
     """For pages whose address or content is a secret: not stored, not indexed, not told to the next site."""
     response["Cache-Control"] = "no-store"
-    response["Referrer-Policy"] = "no-referrer"
+    # Not "no-referrer": with it browsers send "Origin: null" with the form, which the CSRF check has to refuse.
+    response["Referrer-Policy"] = "same-origin"
     response["X-Robots-Tag"] = "noindex"
     return response

@@ -21,6 +21,7 @@ class AskewAnnotate extends HTMLElement {
   #fetching = null;
   #done = []; // annotations submitted here, newest last
   #sending = false;
+  #changing = false;
   #progress = null;
   #server = null; // violations and answer of the last saved draft
   #lastActive = Date.now();
@@ -85,7 +86,7 @@ class AskewAnnotate extends HTMLElement {
     }
     if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
     if (assignment.annotation) {
-      this.#notice("You have submitted this item before. Submitting again replaces it; skipping is no longer possible.", "note");
+      this.#notice("You have submitted this item before. Submitting again replaces it.", "note");
     }
     this.#hidden("assignment", assignment.id);
     this.#hidden("base", assignment.base);
@@ -130,11 +131,17 @@ class AskewAnnotate extends HTMLElement {
         this.#act(form.dataset.action);
       });
     }
-    this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changed());
+    this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox]")) this.#changed();
     });
-    this.addEventListener("grid-change", () => this.operationsField && this.#changed());
+    this.addEventListener("grid-change", ({ detail }) => {
+      if (!this.operationsField) return;
+      if (detail.typing) this.#changedSoon();
+      else this.#changed();
+    });
+    addEventListener("pagehide", () => this.#changing && this.#changed(), { capture: true });
+    document.addEventListener("visibilitychange", () => this.#changing && this.#changed(), { capture: true });
     this.addEventListener("grid-submit", () => this.submit());
     this.addEventListener("grid-leave", () => this.#toActions());
     this.addEventListener("click", (event) => {
@@ -222,7 +229,15 @@ class AskewAnnotate extends HTMLElement {
     return { type, variant, version, base, data };
   }
 
+  /* While somebody types, the letter is painted first and looked at then. */
+  #changedSoon() {
+    if (this.#changing) return;
+    this.#changing = true;
+    requestAnimationFrame(() => setTimeout(() => this.#changing && this.#changed()));
+  }
+
   #changed() {
+    this.#changing = false;
     this.#active();
     this.draft.change(this.#envelope(this.#collect()));
     this.#refresh();
@@ -402,6 +417,7 @@ class AskewAnnotate extends HTMLElement {
 
   async submit() {
     if (this.#sending || this.#lost) return;
+    if (this.#changing) this.#changed();
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
     const missing = this.fields.find((field) => "required" in field.dataset && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
     if (blocking.length || missing) {
@@ -659,12 +675,13 @@ class AskewAnnotate extends HTMLElement {
   }
 }
 
-const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "lease_lost"]);
+const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };
 const LOST = {
   place_taken: "You were away for a while, and this item has been given to somebody else.",
   batch_closed: "This batch has been closed.",
   decided: "This item has been decided already.",
+  already_submitted: "You have submitted this item in another window.",
 };
 
 // --- kinds of fields: how to read, write and empty them ------------------------------------------------------------

@@ -77,8 +77,10 @@ function dateMask(text) {
 
 /* Whether `text` is written as the cell it replaces (`old`, null for a new cell), or its column, is. */
 export function sameFormat(old, text, column) {
+  if (text === old || column.includes(text)) return true;
   const fresh = formatOf(text);
-  const before = old ? formatOf(old) : format("none");
+  const before = old === null ? format("none") : formatOf(old);
+  if (before.kind === "text") return true;
   const { forms, hasNone } = formatsOf(column);
   if (fresh.kind === "none") return hasNone || (before.kind === "none" && old !== null);
   if (before.kind === "none") {

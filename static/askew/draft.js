@@ -135,6 +135,9 @@ export class Draft {
     } else if (newer) {
       this.#stopped = true;
       this.handlers.stale(newer);
+    } else if (problem.code === "stale_draft" && this.#revision) { // the server has no draft any more
+      this.#revision = 0;
+      this.resume();
     } else if (problem.passing) {
       const seconds = BACK_OFF[Math.min(this.#failures, BACK_OFF.length - 1)];
       this.#failures += 1;

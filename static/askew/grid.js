@@ -332,6 +332,8 @@ export class AskewGrid extends HTMLElement {
     const rounded = widths.map((width) => Math.ceil(width + 0.5));
     table.style.setProperty("--columns", rounded.map((width) => `${width / rem}rem`).join(" "));
     table.style.width = `${sum(rounded) / rem}rem`;
+    table.style.setProperty("--first", `${(rounded[1] ?? 0) / rem}rem`);
+    table.classList.toggle("pinned", rounded[1] <= room / 3);
     table.classList.add("locked");
   }
 

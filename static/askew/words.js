@@ -15,19 +15,19 @@ export function describe(operation, given) {
   const table = withIds(given);
   const row = (id) => (table.row_ids.includes(id) ? `Row ${table.row_ids.indexOf(id) + 1}` : `Row ${id}`);
   const below = (id) => (id === null ? "on top" : `below ${row(id).toLowerCase()}`);
+  const place = (id) => `column ${table.column_ids.includes(id) ? table.column_ids.indexOf(id) + 1 : id}`;
   const numbered = (id) => {
-    const place = table.column_ids.indexOf(id);
-    if (place < 0) return `column ${id}`;
-    return strip(table.header[place]) ? `column ${place + 1} (${shown(table.header[place])})` : `column ${place + 1}`;
+    const name = table.header[table.column_ids.indexOf(id)] ?? "";
+    return strip(name) ? `${place(id)} (${shown(name)})` : place(id);
   };
   const beside = (id) => (id === null ? "in front" : `after ${numbered(id)}`);
   switch (operation.op) {
     case "set_cell": return `${row(operation.row)}, ${columnName(table, operation.column)}: ${change(operation.old, operation.new)}`;
-    case "rename_header": return `Header of ${numbered(operation.column)}: ${change(operation.old, operation.new)}`;
+    case "rename_header": return `Header of ${place(operation.column)}: ${change(operation.old, operation.new)}`;
     case "remove_row": return `${row(operation.row)} removed: ${list(operation.old)}`;
     case "insert_row": return `New row ${below(operation.after)}: ${list(operation.cells)}`;
     case "move_row": return `${row(operation.row)} moved ${below(operation.after)}`;
-    case "remove_column": return `${capital(numbered(operation.column))} removed: ${list(operation.old)}`;
+    case "remove_column": return `${capital(numbered(operation.column))} removed: ${list(operation.old.slice(1))}`;
     case "insert_column": return `New column ${beside(operation.after)}: ${list([operation.header, ...operation.cells])}`;
     case "move_column": return `${capital(numbered(operation.column))} moved ${beside(operation.after)}`;
     case "split_column": return `${capital(numbered(operation.column))} split into ${list(operation.into.map((part) => part.header))}`;
@@ -57,6 +57,7 @@ function change(old, now) {
 const visible = (text) => strip(text.replace(BLANKS, " ").replace(/[\p{Cf}\p{Cc}]/gu, "").replace(/ +/g, " "));
 
 function list(texts) {
+  if (!texts.length) return "(empty)";
   const first = texts.slice(0, 6).map(shown).join(" | ");
   return texts.length > 6 ? `${first} | …` : first;
 }

@@ -47,10 +47,8 @@ class Time:
     fraction: Decimal = Decimal(0)
 
 
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
+_NAMES = "january february march april may june july august september october november december"
+_MONTHS = _NAMES.split()
 _MONTH_NUMBERS = {name: i for i, name in enumerate(_MONTHS, 1)} | {
     name[:3]: i for i, name in enumerate(_MONTHS, 1)
 }

@@ -91,13 +91,13 @@ _MEASURES = {
     "g": ("g", "gram", "grams"),
     "pound": ("lb", "lbs", "pound", "pounds"),
     "tonne": ("t", "tonne", "tonnes", "ton", "tons"),
-    "litre": ("l", "litre", "litres", "liter", "liters"),
+    "litre": ("litre", "litres", "liter", "liters"),
     "km/h": ("km/h", "kph", "kmh"),
     "mph": ("mph",),
     "°C": ("°c",),
     "°F": ("°f",),
     "°": ("°", "degree", "degrees"),
-    "W": ("w", "watt", "watts"),
+    "W": ("watt", "watts"),
     "kW": ("kw",),
     "MW": ("mw",),
     "GW": ("gw",),
@@ -228,6 +228,8 @@ def _scale_and_unit(rest: str, unit: str) -> tuple[int, str] | None:
         rest = others.strip()
     if not rest:
         return power, unit
+    if rest == "s" and not spaced:
+        return None  # the 1990s, not 1,990 seconds
     found = _unit(rest)
     if found is None or (unit and unit != found):
         return None
@@ -259,30 +261,12 @@ def _fraction(text: str) -> Number | None:
 
 
 _BELOW_TWENTY = (
-    *(
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-    ),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
 )
-_ONES = {word: value for value, word in enumerate(_BELOW_TWENTY)}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate(
-        ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2
-    )
-}
+_ONES = {word: value for value, word in enumerate(_BELOW_TWENTY.split())}
+_FROM_TWENTY = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * value for value, word in enumerate(_FROM_TWENTY.split(), 2)}
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 

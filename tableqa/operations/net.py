@@ -134,7 +134,8 @@ def _number(name: str, letter: str) -> int | None:
 def diff(base: Table, edited: Table, match: Literal["auto", "ids", "content"] = "auto") -> list[Operation]:
     """The operations that make `edited` of `base`: replay(base, diff(base, edited)) has its header and its rows.
 
-    match="ids"      rows and columns are the same where their ids are: for a table derived from `base`
+    match="ids"      rows and columns are the same where their ids are: for a table derived from `base`, transposed once
+                     at most (one that was turned more often is compared by content)
     match="content"  rows and columns are aligned by what they hold, as for a released file whose edits nobody recorded:
                      equal rows first, then the pairing with the fewest changed cells; new ones are called n1, n2, ...
     match="auto"     by ids if either table has other ids than a source table has, else by content
@@ -143,13 +144,18 @@ def diff(base: Table, edited: Table, match: Literal["auto", "ids", "content"] = 
     """
     if match == "auto":
         match = "content" if base.has_source_ids and edited.has_source_ids else "ids"
-    if match == "content":
-        return _difference(base, align(base, edited), [])
-    if base.header_id != edited.header_id and base.header:
-        turned = replay(base, [Transpose()])
-        if turned.header_id == edited.header_id:
+    if match == "ids":
+        if _share_headers(base, edited):
+            return _difference(base, edited, [])
+        if base.header and _share_headers(turned := replay(base, [Transpose()]), edited):
             return [Transpose(), *_difference(turned, edited, [])]
-    return _difference(base, edited, [])
+    return _difference(base, align(base, edited), [])
+
+
+def _share_headers(base: Table, edited: Table) -> bool:
+    """Whether the header row is the same one, and no header row of the base has become a row of the body."""
+    headers = base.all_row_ids[: len(base.header_rows) + 1]
+    return base.header_id == edited.header_id and not set(headers) & set(edited.row_ids)
 
 
 def _difference(base: Table, edited: Table, created: Sequence[str]) -> list[Operation]:

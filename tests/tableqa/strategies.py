@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from tableqa import Span, Table
@@ -23,23 +25,24 @@ from tableqa.operations import (
 )
 
 STRANGE = (
-    "",
-    " ",
-    "a",
-    "b",
-    "4",
-    "1,234",
-    "(9.9)",
-    "12 %",
-    "October 31",
-    "nan",
-    "=1+1",
-    "@x",
-    "a\nb",
-    "a\u00a0b",
-    "\u200b",
+    *(
+        "",
+        " ",
+        "a",
+        "b",
+        "4",
+        "1,234",
+        "(9.9)",
+        "12 %",
+        "October 31",
+        "nan",
+        "=1+1",
+        "@x",
+        "a\nb",
+        "a\u00a0b",
+    ),
+    *("\u200b", "שלום", "e\u0301", "|", '"', "\\", "<b>", "…"),
 )
-STRANGE += ("שלום", "e\u0301", "|", '"', "\\", "<b>", "…")
 
 texts = st.sampled_from(STRANGE) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6
@@ -79,7 +82,7 @@ def rich_tables(draw: st.DrawFn) -> Table:
     return Table(**{**vars_of(table), "spans": draw(spans_of(table))})
 
 
-def vars_of(table: Table) -> dict[str, object]:
+def vars_of(table: Table) -> dict[str, Any]:
     return {
         "header": table.header,
         "rows": table.rows,
@@ -118,10 +121,10 @@ def operation_for(
     if not possible:
         return None
     kind = draw(st.sampled_from(possible))
-    row, column = (st.sampled_from(ids) if ids else st.none() for ids in (rows, columns))
-    below = st.none() | row
-    beside = st.none() | column
-    cells = st.lists(texts, min_size=height, max_size=height)
+    row: st.SearchStrategy[Any] = st.sampled_from(rows) if rows else st.nothing()
+    column: st.SearchStrategy[Any] = st.sampled_from(columns) if columns else st.nothing()
+    below, beside = st.none() | row, st.none() | column
+    line, cells = (st.lists(texts, min_size=size, max_size=size).map(tuple) for size in (width, height))
     if kind == "set_cell":
         r, c = draw(row), draw(column)
         return SetCell(row=r, column=c, old=table.cell(r, c), new=draw(texts))
@@ -129,9 +132,7 @@ def operation_for(
         r = draw(row)
         return RemoveRow(row=r, old=table.rows[table.row_index(r)])
     if kind == "insert_row":
-        return InsertRow(
-            row=name, after=draw(below), cells=draw(st.lists(texts, min_size=width, max_size=width))
-        )
+        return InsertRow(row=name, after=draw(below), cells=draw(line))
     if kind == "move_row":
         r = draw(row)
         return MoveRow(row=r, after=draw(below.filter(lambda after: after != r)))
@@ -142,7 +143,8 @@ def operation_for(
         c = draw(column)
         return RemoveColumn(column=c, old=(table.cell(table.header_id, c), *table.column(c)))
     if kind == "insert_column":
-        above = draw(st.lists(texts, min_size=len(table.header_rows), max_size=len(table.header_rows)))
+        number = len(table.header_rows)
+        above = draw(st.lists(texts, min_size=number, max_size=number).map(tuple))
         return InsertColumn(
             column=name, after=draw(beside), header=draw(texts), cells=draw(cells), above=above
         )
@@ -150,14 +152,12 @@ def operation_for(
         c = draw(column)
         return MoveColumn(column=c, after=draw(beside.filter(lambda after: after != c)))
     if kind == "split_column":
-        parts = [
-            Part(column=name + letter, header=draw(texts), cells=draw(cells))
-            for letter in draw(st.sampled_from(["a", "ab"]))
-        ]
+        names = draw(st.sampled_from([(f"{name}a",), (f"{name}a", f"{name}b")]))
+        parts = tuple(Part(column=part, header=draw(texts), cells=draw(cells)) for part in names)
         return SplitColumn(column=draw(column), into=parts)
     if kind == "mask_cells":
         some = draw(st.lists(st.tuples(row, column), unique=True, max_size=3))
-        return MaskCells(cells=some, replacement=draw(texts))
+        return MaskCells(cells=tuple(some), replacement=draw(texts))
     return Transpose()
 
 

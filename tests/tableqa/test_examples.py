@@ -55,7 +55,7 @@ def test_the_meta_given_may_change_afterwards_the_example_does_not() -> None:
 
 
 def test_replacing_a_field_gives_another_example(example: Example) -> None:
-    other = dataclasses.replace(example, answers=["2"])
+    other = dataclasses.replace(example, answers=("2",))
     assert other.answers == ("2",)
     assert other.meta == example.meta
 

@@ -116,7 +116,7 @@ def test_without_the_table_the_operations_are_taken_to_start_from_a_source(name:
 
 
 def test_whole_operations_stay_and_what_is_around_them_is_net() -> None:
-    done = [
+    done: list[Operation] = [
         cell("r2", "c2", "4", "5"),
         cell("r2", "c2", "5", "6"),
         Transpose(),

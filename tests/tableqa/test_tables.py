@@ -43,7 +43,7 @@ def test_a_cell_is_addressed_by_ids(medals: Table) -> None:
 
 @pytest.mark.parametrize(("row", "column"), [("r2", "c0"), ("r0", "c3"), ("n1", "c0"), ("", "")])
 def test_an_unknown_place_is_named(medals: Table, row: str, column: str) -> None:
-    with pytest.raises(KeyError, match="there is no (row|column)"):
+    with pytest.raises(KeyError, match=r"there is no (row|column)"):
         medals.cell(row, column)
 
 

@@ -1,0 +1,1206 @@
+"""The pages: who may open which, what they refuse in words, and that their cost does not grow with the data."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.db import connection, transaction
+from django.http import Http404
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import adjudicating, annotating, assigning, guidance, queue, releasing, setting_up, urls
+from annotation.forms import SettingsForm
+from annotation.models import (
+    ApiToken,
+    Batch,
+    Decision,
+    Invitation,
+    Item,
+    Job,
+    Membership,
+    Person,
+    Project,
+    Release,
+    Source,
+)
+from annotation.roles import Permission, Role
+from annotation.views import demo, pages
+from tasks.contract import task_type
+from tests.annotation.cast import NOON, World
+
+ONE_HOUR = timedelta(hours=1)
+
+
+@dataclass
+class Things:
+    """One of everything that a page can be about."""
+
+    world: World
+    batch: Batch
+    item: Item
+    release: Release
+    job: Job
+    token: ApiToken
+    invitation: str
+    assignment: Any
+    member: Membership
+
+
+@pytest.fixture
+def things(world: World) -> Things:
+    """An open batch with an item that waits for Ivo, one on Ada's desk, a closed batch, and its release."""
+    world.people["root"] = Person.objects.create_person("Root", "root@example.org", is_administrator=True)
+    closed = world.batch(size=1, name="Closed")
+    for who in ("ada", "bo", "cy"):
+        world.label(closed, who, "extraction")
+    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=closed, now=NOON)
+    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    batch = world.batch(name="Open")
+    differ(world, batch)
+    assignment = world.take(batch, "ada")
+    item = adjudicating.waiting(batch).get()
+    job = Job.objects.create(
+        project=world.project, kind="import", made_by=world.mara, made_at=NOON, heartbeat=NOON
+    )
+    token, _ = setting_up.make_token(
+        person=world.ada, project=world.project, name="mine", scopes=[Permission.ANNOTATE], now=timezone.now()
+    )
+    _, invitation = setting_up.invite(
+        project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
+    )
+    member = Membership.objects.get(person=world.cy)
+    return Things(world, batch, item, release, job, token, invitation, assignment, member)
+
+
+def differ(world: World, batch: Batch) -> None:
+    """Three people, three labels: the next item of the batch waits for an adjudicator."""
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+
+def browser(person: Person | None) -> Client:
+    client = Client()
+    if person is not None:
+        client.force_login(person)
+    return client
+
+
+def text(response: Any) -> str:
+    """What the page says, tags taken out."""
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+# -- who may open what ------------------------------------------------------------------------------
+
+EVERYBODY = {"ada", "ivo", "rea", "mara", "root", "zoe"}
+"""Annotator, adjudicator, researcher, manager, administrator, and Zoe, who is in no project."""
+MEMBERS = EVERYBODY - {"zoe"}
+PROGRESS = {"ivo", "rea", "mara", "root"}
+RELEASE = {"rea", "mara", "root"}
+MANAGE = {"mara", "root"}
+ANYBODY = EVERYBODY | {"nobody"}
+
+Row = tuple[Callable[[Things], list[Any]], set[str] | None, set[str] | None]
+
+
+def nothing(things: Things) -> list[Any]:
+    return []
+
+
+def the_project(things: Things) -> list[Any]:
+    return [things.world.project.slug]
+
+
+def the_batch(things: Things) -> list[Any]:
+    return [things.batch.public_id]
+
+
+ROWS: dict[str, Row] = {
+    # name: (arguments, who may GET, who may POST); None = the method is not taken at all
+    "home": (nothing, EVERYBODY, None),
+    "job": (lambda t: [t.job.public_id], PROGRESS, None),
+    "healthz": (nothing, ANYBODY, None),
+    "readyz": (nothing, ANYBODY, None),
+    "sign_in": (nothing, ANYBODY, ANYBODY),
+    "sign_out": (nothing, None, ANYBODY),
+    "account": (nothing, EVERYBODY, EVERYBODY),
+    "change_password": (nothing, None, EVERYBODY),
+    "sign_out_everywhere": (nothing, None, EVERYBODY),
+    "make_token": (nothing, None, EVERYBODY),
+    "revoke_token": (lambda t: [t.token.public_id], None, {"ada"}),
+    "join": (lambda t: [t.invitation], ANYBODY, ANYBODY),
+    "people": (the_project, MANAGE, MANAGE),
+    "remove_member": (lambda t: [t.member.pk], MANAGE, MANAGE),
+    "project_new": (nothing, MANAGE, MANAGE),
+    "project": (the_project, MEMBERS, None),
+    "guidelines": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MANAGE),
+    "sources": (the_project, PROGRESS, None),
+    "import_new": (the_project, MANAGE, MANAGE),
+    "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
+    "batch_new": (the_project, MANAGE, MANAGE),
+    "batch": (the_batch, PROGRESS, None),
+    "open_batch": (the_batch, MANAGE, MANAGE),
+    "close_batch": (the_batch, MANAGE, MANAGE),
+    # Labels carry a pseudonym: an administrator who is no annotator has none to give.
+    "annotate": (the_batch, {"ada"}, {"ada"}),
+    "my_work": (nothing, EVERYBODY, None),
+    "resume": (lambda t: [t.assignment.public_id], None, {"ada"}),
+    "adjudication": (the_batch, {"ivo"}, None),
+    "adjudicate": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
+    "releases": (the_project, PROGRESS, RELEASE),
+    "release": (lambda t: [t.release.public_id], PROGRESS, None),
+    "download": (lambda t: [t.release.public_id], PROGRESS, None),
+}
+
+
+SENT = {"annotate": {"action": "undo"}}
+"""What a page without a form of fields is sent: one of its buttons."""
+
+
+def test_every_address_has_a_row_in_the_table_of_roles() -> None:
+    named = {pattern.name for pattern in urls.urlpatterns} - {"demo_sign_in"}
+
+    assert named == set(ROWS)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_page_answers_those_who_may_and_is_not_there_for_others(name: str, things: Things) -> None:
+    arguments, *allowed = ROWS[name]
+    address = reverse(name, args=arguments(things))
+    for method, who_may in zip(("get", "post"), allowed, strict=True):
+        for who in sorted(ANYBODY):
+            client = browser(None if who == "nobody" else things.world.people[who])
+            with transaction.atomic():
+                status = getattr(client, method)(address, SENT.get(name)).status_code
+                transaction.set_rollback(True)
+            assert status in expected(who, who_may), f"{method.upper()} {name} as {who}: {status}"
+
+
+def expected(who: str, who_may: set[str] | None) -> set[int]:
+    if who_may is None:
+        return {405, 302} if who == "nobody" else {405}
+    if who in who_may:
+        return {200, 302}
+    return {302} if who == "nobody" else {404}
+
+
+@pytest.mark.parametrize("name", [name for name, (_, *allowed) in ROWS.items() if ANYBODY not in allowed])
+def test_somebody_who_is_not_signed_in_is_sent_to_sign_in(name: str, things: Things) -> None:
+    arguments, may_get, _ = ROWS[name]
+    address = reverse(name, args=arguments(things))
+
+    answer = getattr(browser(None), "get" if may_get else "post")(address)
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("sign_in"))
+
+
+@pytest.mark.parametrize("name", [name for name, (arguments, *_) in ROWS.items() if arguments is not nothing])
+def test_what_does_not_exist_looks_like_what_is_not_for_you(name: str, things: Things) -> None:
+    if name == "join":
+        pytest.skip("a link that does not work says so: see below")
+    arguments, may_get, _ = ROWS[name]
+    made_up = [argument + 99 if isinstance(argument, int) else "nowhere" for argument in arguments(things)]
+
+    answer = getattr(browser(things.world.mara), "get" if may_get else "post")(reverse(name, args=made_up))
+
+    assert answer.status_code == 404
+    assert "There is nothing here for you" in text(answer)
+
+
+def test_somebody_who_left_is_signed_out_and_finds_nothing(things: Things) -> None:
+    client = browser(things.world.rea)
+    assert client.get("/projects/films/").status_code == 200
+
+    membership = Membership.objects.get(person=things.world.rea)
+    setting_up.remove_member(membership=membership, by=things.world.mara, now=NOON)
+
+    assert client.get("/projects/films/").status_code == 302
+    assert browser(Person.objects.get(pk=things.world.rea.pk)).get("/projects/films/").status_code == 404
+
+
+def test_a_token_of_the_api_opens_no_page(things: Things) -> None:
+    _, secret = setting_up.make_token(
+        person=things.world.mara,
+        project=things.world.project,
+        name="program",
+        scopes=list(Permission),
+        now=timezone.now(),
+    )
+
+    answer = Client().get("/projects/films/", headers={"Authorization": f"Bearer {secret}"})
+
+    assert answer.status_code == 302
+
+
+def test_an_annotator_sees_no_progress_and_no_way_to_manage(things: Things) -> None:
+    page = text(browser(things.world.ada).get("/projects/films/"))
+
+    assert "Annotate" in page
+    for word in ("New batch", "Sources", "Releases", "People", "waiting for an adjudicator"):
+        assert word not in page
+
+
+class TestOwnInvolvement:
+    """Mara manages and annotates in the same open batch: what she does there beats what she is."""
+
+    @pytest.fixture
+    def mara(self, things: Things) -> Client:
+        world = things.world
+        setting_up.add_member(
+            project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        annotating.flag(assignment=things.assignment, note="an odd year", now=NOON)
+        world.label(things.batch, "mara", "extraction")
+        return browser(world.mara)
+
+    def test_hides_agreement_and_notes_until_the_batch_closes(self, mara: Client, things: Things) -> None:
+        address = reverse("batch", args=[things.batch.public_id])
+
+        before = text(mara.get(address))
+        assigning.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
+        after = text(mara.get(address))
+
+        assert "You annotate in this batch yourself" in before
+        assert "kappa" not in before
+        assert "an odd year" not in before
+        assert "Fleiss' kappa" in after.replace("&#x27;", "'")
+        assert "an odd year" in after
+
+    def test_keeps_releases_shut_until_the_batch_closes(self, mara: Client, things: Things) -> None:
+        release = reverse("release", args=[things.release.public_id])
+        download = reverse("download", args=[things.release.public_id])
+        listed = reverse("releases", args=["films"])
+
+        for address in (release, download):
+            assert mara.get(address)["Location"] == listed
+        assert "You annotate in an open batch" in text(mara.get(listed))
+        refused = mara.post(listed, {"name": "v2", "format": "askew"})
+        assert "You annotate in an open batch" in text(refused)
+        assert not Release.objects.filter(name="v2").exists()
+
+        assigning.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
+        assert mara.get(release).status_code == 200
+
+    def test_an_adjudicator_who_annotated_the_item_does_not_find_it(self, things: Things) -> None:
+        world = things.world
+        setting_up.add_member(
+            project=world.project, person=world.ada, roles=[Role.ADJUDICATOR], by=world.mara, now=NOON
+        )
+
+        ada = browser(world.ada)
+
+        assert ada.get(reverse("adjudicate", args=[things.item.public_id])).status_code == 404
+        assert "Nothing waits for you" in text(
+            ada.get(reverse("adjudication", args=[things.batch.public_id]))
+        )
+
+
+# -- cost -------------------------------------------------------------------------------------------
+
+
+def cost(client: Client, address: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert client.get(address).status_code == 200, address
+    return len(queries)
+
+
+@pytest.mark.parametrize(
+    ("who", "name"),
+    [
+        *(
+            ("mara", name)
+            for name in ("home", "project", "people", "sources", "batch", "releases", "account")
+        ),
+        *(("mara", name) for name in ("source", "guidelines", "batch_new", "close_batch")),
+        *(("ada", name) for name in ("home", "project", "my_work")),
+        *(("ivo", name) for name in ("home", "adjudication", "adjudicate")),
+        ("rea", "release"),
+    ],
+)
+def test_a_page_costs_the_same_whatever_the_size_of_the_data(who: str, name: str, things: Things) -> None:
+    world = things.world
+    client = browser(world.people[who])
+    arguments, *_ = ROWS[name]
+    address = reverse(name, args=arguments(things))
+    grow(things, 3)
+    client.get(address)
+    few = cost(client, address)
+
+    grow(things, 30)
+
+    assert cost(client, address) == few
+
+
+def grow(things: Things, number: int) -> None:
+    """`number` more of everything that some page lists."""
+    world, now = things.world, timezone.now()
+    task = task_type("question_type")
+    start = Batch.objects.count()
+    for i in range(number):
+        batch = world.batch(name=f"batch {start + i}")
+        person = Person.objects.create_person(f"Annotator {start + i}", f"a{start + i}@example.org")
+        setting_up.add_member(
+            project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        world.people[f"a{start + i}"] = person
+        setting_up.invite(project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=now)
+        setting_up.make_token(person=world.mara, project=world.project, name="t", scopes=[], now=now)
+        project = setting_up.create_project(
+            slug=f"p-{start + i}", name=f"P {start + i}", manager=world.mara, now=NOON
+        )
+        for who, role in (("ada", Role.ANNOTATOR), ("ivo", Role.ADJUDICATOR)):
+            setting_up.add_member(
+                project=project, person=world.people[who], roles=[role], by=world.mara, now=NOON
+            )
+        differ(world, batch)
+        skipped = world.take(things.batch, f"a{start + i}")
+        if skipped is not None:
+            annotating.flag(assignment=skipped, note="odd", now=NOON)
+            annotating.skip(assignment=skipped, reason="odd", now=NOON)
+        guidance.revise(
+            project=world.project, task=task, text=f"Version {start + i}", person=world.mara, now=NOON
+        )
+        Job.objects.create(project=world.project, kind="import", made_at=NOON, heartbeat=NOON)
+        Release.objects.create(
+            project=world.project, name=f"r{start + i}", format="askew", watermark=0, made_at=NOON
+        )
+        Source.objects.create(
+            project=world.project,
+            name=f"s{start + i}",
+            reader="wtq",
+            checksum=str(start + i),
+            licence="MIT",
+            started_at=NOON,
+            ready_at=NOON,
+        )
+
+
+def test_long_lists_are_cut_into_pages(world: World) -> None:
+    for number in range(60):
+        setting_up.create_project(slug=f"p-{number}", name=f"P {number:02}", manager=world.mara, now=NOON)
+    mara = browser(world.mara)
+
+    assert "1 to 50 of 61" in text(mara.get("/"))
+    assert "51 to 61 of 61" in text(mara.get("/?page=2"))
+    assert "51 to 61 of 61" in text(mara.get("/?page=999"))
+    assert "1 to 50 of 61" in text(mara.get("/?page=nonsense"))
+
+
+# -- home -------------------------------------------------------------------------------------------
+
+
+def test_home_says_how_much_is_left_and_where_to_go_on(things: Things) -> None:
+    page = browser(things.world.ada).get("/")
+
+    assert "3 left" in text(page)  # of four items one is submitted; the one on the desk counts
+    assert reverse("annotate", args=[things.batch.public_id]) in page.content.decode()
+
+
+def test_home_tells_an_adjudicator_what_waits(things: Things) -> None:
+    page = browser(things.world.ivo).get("/")
+
+    assert "1 waiting" in text(page)
+    assert reverse("adjudication", args=[things.batch.public_id]) in page.content.decode()
+
+
+def test_what_is_left_is_what_the_queue_will_give(world: World) -> None:
+    batch = world.batch(overlap=1)
+    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 4}
+    world.label(batch, "bo", "extraction")
+    world.take(batch, "cy")
+    world.take(batch, "ada")
+
+    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
+    assert queue.left_for(world.cy, [batch.pk]) == {batch.pk: 2}
+
+
+def test_home_of_somebody_without_a_project_says_what_to_do(world: World) -> None:
+    assert "You belong to no project yet" in text(browser(world.zoe).get("/"))
+
+
+# -- people -----------------------------------------------------------------------------------------
+
+
+class TestSigningIn:
+    def test_with_e_mail_and_password_in_any_case(self, world: World) -> None:
+        answer = Client().post("/sign-in/", {"username": "Mara@Example.org", "password": "tilted tables"})
+
+        assert answer["Location"] == "/"
+
+    def test_goes_on_to_where_one_was_going(self, world: World) -> None:
+        given = {"username": "mara@example.org", "password": "tilted tables", "next": "/projects/films/"}
+
+        assert Client().post("/sign-in/", given)["Location"] == "/projects/films/"
+
+    @pytest.mark.parametrize("elsewhere", ["https://example.com/", "//example.com/", "javascript:alert(1)"])
+    def test_never_goes_to_another_site(self, world: World, elsewhere: str) -> None:
+        given = {"username": "mara@example.org", "password": "tilted tables", "next": elsewhere}
+
+        assert Client().post("/sign-in/", given)["Location"] == "/"
+
+    def test_a_wrong_password_keeps_the_address_and_says_what_is_wrong(self, world: World) -> None:
+        answer = Client().post("/sign-in/", {"username": "mara@example.org", "password": "wrong"})
+
+        assert "do not go together" in text(answer)
+        assert 'value="mara@example.org"' in answer.content.decode()
+
+    def test_signing_out_ends_the_session_also_for_a_copy_of_its_cookie(self, world: World) -> None:
+        mara, thief = browser(world.mara), Client()
+        thief.cookies = mara.cookies.copy()  # type: ignore[assignment]
+        assert thief.get("/account/").status_code == 200
+
+        mara.post("/sign-out/")
+
+        assert thief.get("/account/").status_code == 302
+
+    def test_a_new_password_keeps_this_session_and_ends_the_others(self, world: World) -> None:
+        here, there = browser(world.mara), browser(world.mara)
+
+        answer = here.post(
+            "/account/password/", {"old": "tilted tables", "new": "even more tilted"}, follow=True
+        )
+
+        assert "Your password is changed" in text(answer)
+        assert here.get("/account/").status_code == 200
+        assert there.get("/account/").status_code == 302
+        assert Person.objects.get(pk=world.mara.pk).check_password("even more tilted")
+
+
+class TestTheAccount:
+    def test_times_are_those_of_ones_own_clock(self, things: Things) -> None:
+        mara = browser(things.world.mara)
+        address = reverse("job", args=[things.job.public_id])
+        assert "12:00:00" in text(mara.get(address))
+
+        mara.post("/account/", {"name": "Mara", "time_zone": "Asia/Tokyo"})
+
+        assert "21:00:00" in text(mara.get(address))
+
+    def test_a_token_is_shown_once_and_kept_as_a_hash(self, world: World) -> None:
+        mara = browser(world.mara)
+
+        made = mara.post("/account/tokens/", {"name": "nightly", "project": "films", "scopes": ["release"]})
+
+        secret = re.search(r'value="(askew_[^"]+)"', made.content.decode())
+        assert secret is not None
+        assert made["Cache-Control"] == "no-store"
+        token = ApiToken.objects.get()
+        assert token.scopes == ["release"]
+        assert token.token_hash == setting_up.hash_token(secret[1])
+        assert secret[1] not in mara.get("/account/").content.decode()
+        assert "nightly" in text(mara.get("/account/"))
+
+    def test_a_token_opens_ones_own_projects_only(self, world: World) -> None:
+        given = {"name": "x", "project": "films", "scopes": ["annotate"]}
+
+        answer = browser(world.zoe).post("/account/tokens/", given)
+
+        assert answer.status_code == 200
+        assert not ApiToken.objects.exists()
+
+    def test_a_revoked_token_is_gone(self, things: Things) -> None:
+        browser(things.world.ada).post(reverse("revoke_token", args=[things.token.public_id]))
+
+        assert ApiToken.objects.get(pk=things.token.pk).revoked_at is not None
+
+
+class TestInvitations:
+    REGISTER = {"name": "Dana", "email": "dana@example.org", "password": "wide open tables"}
+
+    def link(self, world: World) -> str:
+        page = browser(world.mara).post("/projects/films/people/", {"name": "Dana", "roles": ["annotator"]})
+        assert page["Cache-Control"] == "no-store"
+        found = re.search(r'value="http://testserver(/join/[^"]+)"', page.content.decode())
+        assert found is not None
+        return found[1]
+
+    def test_the_link_is_shown_once(self, world: World) -> None:
+        link = self.link(world)
+
+        assert link not in browser(world.mara).get("/projects/films/people/").content.decode()
+
+    def test_reading_the_link_uses_nothing_up_and_tells_nobody(self, world: World) -> None:
+        link = self.link(world)
+
+        pages = [Client().get(link) for _ in range(2)]
+
+        for page in pages:
+            assert page.status_code == 200
+            assert page["Referrer-Policy"] == "no-referrer"
+            assert "noindex" in page["X-Robots-Tag"]
+        assert Invitation.objects.get().accepted_at is None
+
+    def test_somebody_new_registers_and_is_in(self, world: World) -> None:
+        client = Client()
+
+        page = client.post(self.link(world), self.REGISTER, follow=True)
+
+        assert "Welcome to Films" in text(page)
+        assert Membership.objects.get(person__email="dana@example.org").roles == ["annotator"]
+
+    def test_somebody_known_joins_with_a_button(self, world: World) -> None:
+        page = browser(world.zoe).post(self.link(world), follow=True)
+
+        assert "Welcome to Films" in text(page)
+        assert Membership.objects.filter(person=world.zoe).exists()
+
+    def test_a_used_link_says_so(self, world: World) -> None:
+        link = self.link(world)
+        browser(world.zoe).post(link)
+
+        page = Client().get(link)
+
+        assert page.status_code == 410
+        assert "has been used" in text(page)
+
+    def test_a_link_that_never_was_or_is_too_old_says_so(self, world: World) -> None:
+        link = self.link(world)
+        Invitation.objects.update(expires_at=timezone.now() - ONE_HOUR)
+
+        for address in (link, "/join/made-up/"):
+            page = Client().get(address)
+            assert page.status_code == 410
+            assert "not valid" in text(page)
+
+    def test_an_address_that_has_an_account_is_told_to_sign_in_and_leaves_nothing_behind(
+        self, world: World
+    ) -> None:
+        page = Client().post(self.link(world), {**self.REGISTER, "email": "zoe@example.org"})
+
+        assert "Sign in first" in text(page)
+        assert 'value="Dana"' in page.content.decode()
+        assert Invitation.objects.get().accepted_at is None
+
+    def test_behind_a_proxy_the_link_has_the_public_address(self, world: World, settings: Any) -> None:
+        settings.PUBLIC_URL = "https://askew.example.org/tables"
+
+        page = browser(world.mara).post("/projects/films/people/", {"roles": ["annotator"]})
+
+        assert 'value="https://askew.example.org/' in page.content.decode()
+
+    def test_removing_the_only_manager_is_refused_in_words(self, world: World) -> None:
+        mine = Membership.objects.get(person=world.mara)
+
+        page = browser(world.mara).post(reverse("remove_member", args=[mine.pk]), follow=True)
+
+        assert "only manager" in text(page)
+
+
+# -- forms ------------------------------------------------------------------------------------------
+
+WRONG = [
+    # who, address, what is sent, what is said, what is kept
+    (
+        "mara",
+        "/projects/new/",
+        {"name": "My study", "slug": "No Good", "time_zone": "UTC"},
+        "small letters",
+        "My study",
+    ),
+    ("mara", "/projects/new/", {"name": "New", "time_zone": "UTC"}, "taken by a page", "New"),
+    ("mara", "/projects/new/", {"name": "文", "time_zone": "UTC"}, "makes no address", "文"),
+    ("mara", "/projects/new/", {"name": "Films", "slug": "films", "time_zone": "UTC"}, "exists", "films"),
+    (
+        "mara",
+        "/projects/new/",
+        {"name": "x", "slug": "x", "time_zone": "Mars/North"},
+        "Select a valid choice",
+        "x",
+    ),
+    ("mara", "/projects/films/people/", {"name": "Dana"}, "Choose at least one role", "Dana"),
+    ("mara", "/account/", {"name": "", "time_zone": "Asia/Tokyo"}, "required", "Asia/Tokyo"),
+    ("mara", "/account/password/", {"old": "wrong", "new": "wide open tables"}, "not your password", ""),
+    ("mara", "/account/password/", {"old": "tilted tables", "new": "short"}, "too short", ""),
+    ("mara", "/account/tokens/", {"name": "nightly", "project": "films"}, "at least one thing", "nightly"),
+    ("mara", "/projects/films/sources/import/", {"reader": "wtq"}, "required", "wtq"),
+    (
+        "mara",
+        "/projects/films/batches/new/",
+        {"kind": "question_type", "name": "B", "seed": "x"},
+        "whole number",
+        "B",
+    ),
+    (
+        "mara",
+        "/projects/films/batches/new/",
+        {"kind": "question_type", "name": "Nothing to do", "seed": 0, "overlap": 3},
+        "Choose a source",
+        "Nothing to do",
+    ),
+    (
+        "mara",
+        "/projects/films/batches/new/",
+        {"kind": "question_type", "name": "Many", "seed": 0, "overlap": 51},
+        "less than or equal to 50",
+        "51",
+    ),
+    ("mara", "/projects/films/guidelines/question_type/", {"text": "  "}, "required", ""),
+    ("rea", "/projects/films/releases/", {"name": "", "format": "askew"}, "required", "askew"),
+    ("rea", "/projects/films/releases/", {"name": "v2", "format": "askew"}, "No batch of this project", "v2"),
+    ("rea", "/projects/films/releases/", {"name": "v2", "format": "csv"}, "Select a valid choice", "v2"),
+]
+
+
+@pytest.mark.parametrize(("who", "address", "sent", "said", "kept"), WRONG)
+def test_bad_input_is_refused_in_words_and_what_was_typed_is_kept(
+    who: str, address: str, sent: dict[str, Any], said: str, kept: str, world: World
+) -> None:
+    page = browser(world.people[who]).post(address, sent)
+
+    assert page.status_code == 200
+    assert said in text(page)
+    assert kept in page.content.decode()
+
+
+SCHEMA = {
+    "type": "object",
+    "required": ["model"],
+    "properties": {
+        "at_most": {
+            "type": "integer",
+            "minimum": 1,
+            "default": 2,
+            "title": "Changes",
+            "description": "How many.",
+        },
+        "share": {"type": "number"},
+        "strict": {"type": "boolean", "default": True},
+        "form": {"enum": ["warn", "require"], "default": "warn"},
+        "model": {"type": "string"},
+        "columns": {"type": "array", "items": {"type": "string"}},
+        "weights": {"type": "object"},
+    },
+}
+
+
+class TestSettingsOfAKind:
+    """The form of a kind's settings is made from its JSON Schema, whatever the kind."""
+
+    def test_every_type_of_the_schema_comes_out_as_that_type(self) -> None:
+        sent = {"at_most": "3", "share": "0.5", "form": "require", "model": "m"}
+        form = SettingsForm({**sent, "columns": "a\n\n b ", "weights": '{"a": 1}'}, schema=SCHEMA)
+
+        assert form.is_valid(), form.errors
+        assert form.settings() == {
+            "at_most": 3,
+            "share": 0.5,
+            "strict": False,
+            "form": "require",
+            "model": "m",
+            "columns": ["a", "b"],
+            "weights": {"a": 1},
+        }
+
+    def test_what_is_left_empty_is_left_to_the_defaults(self) -> None:
+        form = SettingsForm({"model": "m", "form": "warn"}, schema=SCHEMA)
+
+        assert form.is_valid(), form.errors
+        assert form.settings() == {"strict": False, "form": "warn", "model": "m"}
+
+    def test_it_shows_defaults_titles_and_descriptions(self) -> None:
+        html = str(SettingsForm(schema=SCHEMA))
+
+        assert "Changes" in html
+        assert "How many." in html
+        assert 'value="2"' in html
+
+    @pytest.mark.parametrize(
+        "wrong", [{"at_most": "0"}, {"at_most": "x"}, {"form": "never"}, {"weights": "{"}]
+    )
+    def test_what_the_schema_forbids_is_refused(self, wrong: dict[str, str]) -> None:
+        assert not SettingsForm({"model": "m", "form": "warn", **wrong}, schema=SCHEMA).is_valid()
+
+
+# -- the road of a manager --------------------------------------------------------------------------
+
+
+def test_a_new_project_makes_its_address_from_its_name(world: World) -> None:
+    answer = browser(world.mara).post(
+        "/projects/new/", {"name": "Café tables, 2026", "time_zone": "Europe/Oslo"}
+    )
+
+    assert answer["Location"] == "/projects/cafe-tables-2026/"
+    assert Project.objects.get(slug="cafe-tables-2026").time_zone == "Europe/Oslo"
+
+
+def test_files_are_imported_in_the_background_and_the_job_leads_to_the_source(
+    world: World, tmp_path: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    questions = io.BytesIO((tmp_path / "films-dev.tsv").read_bytes())
+    questions.name = "more-films.tsv"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(tmp_path / "csv/1-csv/1.csv", "csv/1-csv/1.csv")
+    packed.seek(0)
+    packed.name = "tables.zip"
+    mara = browser(world.mara)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        started = mara.post(
+            "/projects/films/sources/import/", {"reader": "wtq", "questions": questions, "tables": packed}
+        )
+    page = mara.get(started["Location"])
+
+    assert "4 questions on 1 tables" in text(page)
+    source = Source.objects.get(name="more-films")
+    assert reverse("source", args=[source.public_id]) in page.content.decode()
+    shown = text(mara.get(reverse("source", args=[source.public_id])))
+    for words in (
+        source.checksum,
+        "CC-BY-SA-4.0",
+        "Panupong Pasupat",
+        "WikiTableQuestions",
+        "when did Heat come out",
+    ):
+        assert words in shown
+
+
+def test_a_bad_file_says_which_line_and_how_to_mend_it(
+    world: World, django_capture_on_commit_callbacks: Any
+) -> None:
+    broken = io.BytesIO(b"id\tutterance\tcontext\ttargetValue\nnu-0\tonly two\n")
+    broken.name = "broken.tsv"
+    mara = browser(world.mara)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        started = mara.post("/projects/films/sources/import/", {"reader": "wtq", "questions": broken})
+    page = text(mara.get(started["Location"]))
+
+    assert "line 2" in page
+    assert "try again" in page
+    assert Source.objects.count() == 1
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.importing.MOST_UPLOAD", 10)
+    large = io.BytesIO(b"x" * 11)
+    large.name = "large.tsv"
+
+    page = browser(world.mara).post("/projects/films/sources/import/", {"reader": "wtq", "questions": large})
+
+    assert "is larger than" in text(page)
+    assert not Job.objects.exists()
+
+
+class TestBatches:
+    def given(self, world: World, **more: Any) -> dict[str, Any]:
+        sources = [world.source.public_id]
+        return {
+            "kind": "question_type",
+            "name": "First",
+            "sources": sources,
+            "size": 2,
+            "seed": 7,
+            "overlap": 3,
+        } | more
+
+    def test_the_kind_is_chosen_first_and_gives_its_defaults(self, world: World) -> None:
+        mara = browser(world.mara)
+
+        assert "Step 1 of 2" in text(mara.get("/projects/films/batches/new/"))
+        second = mara.get("/projects/films/batches/new/?kind=value_change:answer_stays")
+        assert "Step 2 of 2" in text(second)
+        assert 'name="overlap" value="1"' in second.content.decode()
+        assert 'name="settings-at_most" value="2"' in second.content.decode()
+
+    def test_a_kind_that_is_not_there_is_asked_for_again(self, world: World) -> None:
+        page = browser(world.mara).post("/projects/films/batches/new/", self.given(world, kind="nonsense"))
+
+        assert "Step 1 of 2" in text(page)
+        assert not Batch.objects.exists()
+
+    def test_it_is_planned_over_a_sample_and_opened_at_once(self, world: World) -> None:
+        page = browser(world.mara).post(
+            "/projects/films/batches/new/", self.given(world, open_at_once="on"), follow=True
+        )
+
+        batch = Batch.objects.get()
+        assert (batch.state, batch.items_count, batch.places_count, batch.seed) == ("open", 2, 6, 7)
+        assert "6 places = 0 submitted + 0 with somebody now + 6 free" in text(page)
+
+    def test_its_settings_are_those_of_the_kind(self, world: World) -> None:
+        given = self.given(world, kind="value_change:answer_stays", overlap=1)
+
+        browser(world.mara).post(
+            "/projects/films/batches/new/",
+            {**given, "settings-at_most": 4, "settings-cell_format": "require"},
+        )
+
+        batch = Batch.objects.get()
+        assert (batch.variant, batch.state) == ("answer_stays", "planned")
+        assert batch.settings == {"at_most": 4, "cell_format": "require"}
+
+    def test_sources_and_batches_of_other_projects_cannot_be_named(self, world: World) -> None:
+        elsewhere = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+        Source.objects.update(project=elsewhere)
+
+        page = browser(world.mara).post("/projects/films/batches/new/", self.given(world))
+
+        assert "Select a valid choice" in text(page)
+
+    def test_the_accounts_add_up(self, things: Things) -> None:
+        page = text(browser(things.world.rea).get(reverse("batch", args=[things.batch.public_id])))
+
+        assert "12 places = 3 submitted + 1 with somebody now + 8 free" in page
+        assert "4 items = 3 open + 0 complete + 1 in adjudication + 0 accepted + 0 excluded" in page
+
+    def test_an_undefined_agreement_says_why(self, world: World) -> None:
+        batch = world.batch()
+        world.label(batch, "ada", "extraction")
+
+        page = text(browser(world.rea).get(reverse("batch", args=[batch.public_id])))
+
+        assert "undefined:" in page
+
+    def test_opening_and_closing_are_asked_about_first(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        batch = world.batch(open=False, size=1)
+        mara = browser(world.mara)
+        opening, closing = (reverse(name, args=[batch.public_id]) for name in ("open_batch", "close_batch"))
+
+        assert "Annotators of Films get its 1 items" in text(mara.get(opening))
+        assert "Open the batch before you close it" in text(mara.post(closing, follow=True))
+        mara.post(opening)
+        for who in ("ada", "bo", "cy"):
+            world.label(batch, who, "extraction")
+        assert "1 complete item is resolved at once" in text(mara.get(closing))
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = mara.post(closing)
+
+        assert "1 complete item is resolved" in text(mara.get(answer["Location"]))
+        assert Decision.objects.get().kind == "accepted"
+
+    def test_flags_and_skips_are_for_the_manager(self, things: Things) -> None:
+        annotating.flag(assignment=things.assignment, note="an odd year", now=NOON)
+        annotating.skip(assignment=things.assignment, reason="a torn table", now=NOON)
+        address = reverse("batch", args=[things.batch.public_id])
+
+        manager, researcher = (
+            text(browser(things.world.people[who]).get(address)) for who in ("mara", "rea")
+        )
+
+        for words in ("an odd year", "a torn table"):
+            assert words in manager
+            assert words not in researcher
+
+    def test_a_kind_that_is_no_longer_installed_is_named(self, things: Things) -> None:
+        Batch.objects.filter(pk=things.batch.pk).update(task_type="left_the_house")
+        mara = browser(things.world.mara)
+
+        assert "left_the_house (not installed here)" in text(mara.get("/projects/films/"))
+        page = mara.get(reverse("batch", args=[things.batch.public_id]))
+        assert page.status_code == 501
+        assert "left_the_house" in text(page)
+
+
+class TestGuidelines:
+    ADDRESS = "/projects/films/guidelines/question_type/"
+
+    def test_before_anybody_wrote_any_the_kinds_own_text_is_shown(self, world: World) -> None:
+        page = text(browser(world.ada).get(self.ADDRESS))
+
+        assert "The text that comes with this kind" in page
+        assert "Extraction." in page
+
+    def test_a_manager_writes_a_version_and_the_old_one_stays_readable(self, world: World) -> None:
+        mara = browser(world.mara)
+        mara.post(self.ADDRESS, {"text": "Look **twice**."})
+
+        assert "<strong>twice</strong>" in mara.get(self.ADDRESS).content.decode()
+        assert "Version 2, the current one" in text(mara.get(self.ADDRESS))
+        assert "no longer the current one" in text(mara.get(self.ADDRESS + "?version=1"))
+
+    def test_html_in_them_is_text(self, world: World) -> None:
+        mara = browser(world.mara)
+        mara.post(self.ADDRESS, {"text": "<script>alert(1)</script> [x](javascript:alert(1))"})
+
+        page = mara.get(self.ADDRESS).content.decode()
+
+        assert "<script>alert" not in page
+        assert 'href="javascript' not in page
+
+
+# -- the road of an adjudicator ---------------------------------------------------------------------
+
+
+class TestAdjudicating:
+    def address(self, things: Things) -> str:
+        return reverse("adjudicate", args=[things.item.public_id])
+
+    def test_the_responses_stand_side_by_side_without_names(self, things: Things) -> None:
+        page = text(browser(things.world.ivo).get(self.address(things)))
+
+        for words in ("when did", "Extraction", "Reasoning", "Neither", "No label has a majority"):
+            assert words in page
+        for name in ("Ada", "Bo", "Cy"):
+            assert not re.search(rf"\b{name}\b", page)
+
+    def test_a_choice_decides_and_leads_to_the_next_item(self, things: Things) -> None:
+        differ(things.world, things.batch)
+        ivo = browser(things.world.ivo)
+
+        answer = ivo.post(self.address(things), {"choose": "A", "note": "A reads it right."})
+
+        decision = Decision.objects.get(item=things.item)
+        assert (decision.kind, decision.note, decision.made_by) == (
+            "accepted",
+            "A reads it right.",
+            things.world.ivo,
+        )
+        following = adjudicating.waiting(things.batch).get()
+        assert answer["Location"] == reverse("adjudicate", args=[following.public_id])
+
+    def test_after_the_last_one_it_goes_back_to_the_queue(self, things: Things) -> None:
+        answer = browser(things.world.ivo).post(
+            self.address(things),
+            {"exclude": "the question is broken", "note": "No reading works."},
+            follow=True,
+        )
+
+        assert Decision.objects.get(item=things.item).reason == "the question is broken"
+        assert "Nothing waits for you here now" in text(answer)
+
+    @pytest.mark.parametrize(
+        ("sent", "said"),
+        [
+            ({"note": "Because."}, "Choose at least one response"),
+            ({"choose": "A"}, "Say in a note why"),
+            ({"choose": "A", "exclude": "broken", "note": "Because."}, "Do one of the two"),
+            ({"choose": ["A", "B"], "note": "Because."}, "cannot stand together"),
+            ({"choose": "Z", "note": "Because."}, "Select a valid choice"),
+        ],
+    )
+    def test_anything_else_is_refused_and_kept(self, things: Things, sent: dict[str, Any], said: str) -> None:
+        page = browser(things.world.ivo).post(self.address(things), sent)
+
+        assert said in text(page)
+        html = page.content.decode()
+        assert sent.get("note", "") in html
+        assert sent.get("exclude", "") in html
+        assert html.count(" checked") == len([letter for letter in sent.get("choose", "") if letter in "AB"])
+        assert not Decision.objects.filter(item=things.item).exists()
+
+    def test_an_item_that_was_decided_in_the_meantime_says_so(self, things: Things) -> None:
+        adjudicating.decide(item=things.item, by=things.world.ivo, note="n", exclude="e", now=NOON)
+
+        page = browser(things.world.ivo).get(self.address(things), follow=True)
+
+        assert "does not wait for an adjudicator" in text(page)
+
+
+# -- the road of a researcher -----------------------------------------------------------------------
+
+
+class TestReleasing:
+    def test_a_release_is_made_in_the_background_shown_and_downloaded(
+        self, things: Things, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        rea = browser(things.world.rea)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            started = rea.post("/projects/films/releases/", {"name": "1.0", "format": "freb_tqa"})
+        assert "The release is ready" in text(rea.get(started["Location"]))
+        release = Release.objects.get(name="1.0")
+        page = text(rea.get(reverse("release", args=[release.public_id])))
+        for words in ("Fleiss", "Krippendorff", "CC-BY-SA-4.0", "annotations.jsonl", release.digest):
+            assert words in page.replace("&#x27;", "'")
+
+        sent = rea.get(reverse("download", args=[release.public_id]))
+
+        assert sent.streaming
+        assert 'filename="films-1.0.zip"' in sent["Content-Disposition"]
+        with zipfile.ZipFile(io.BytesIO(sent.getvalue())) as archive:
+            assert "manifest.json" in archive.namelist()
+
+    def test_simulated_people_are_asked_about_only_where_there_are_any(self, things: Things) -> None:
+        rea = browser(things.world.rea)
+        assert "Include simulated people" not in text(rea.get("/projects/films/releases/"))
+
+        Person.objects.filter(pk=things.world.ada.pk).update(is_simulated=True)
+
+        assert "Include simulated people" in text(rea.get("/projects/films/releases/"))
+        refused = rea.post("/projects/films/releases/", {"name": "2.0", "format": "askew"})
+        assert "Simulated people annotated here" in text(refused)
+
+    def test_one_that_is_not_ready_leads_to_its_job_and_is_not_downloaded(self, things: Things) -> None:
+        Release.objects.filter(pk=things.release.pk).update(ready_at=None, job=things.job)
+        rea = browser(things.world.rea)
+
+        page = rea.get(reverse("release", args=[things.release.public_id]))
+
+        assert page["Location"] == reverse("job", args=[things.job.public_id])
+        assert rea.get(reverse("download", args=[things.release.public_id])).status_code == 404
+
+
+# -- around the work --------------------------------------------------------------------------------
+
+
+class TestJobs:
+    def page(self, things: Things, *, fragment: bool = False, **changes: Any) -> str:
+        Job.objects.filter(pk=things.job.pk).update(**changes)
+        headers = {"HX-Request": "true"} if fragment else {}
+        address = reverse("job", args=[things.job.public_id])
+        return browser(things.world.mara).get(address, headers=headers).content.decode()
+
+    def test_while_it_runs_the_page_asks_again_with_and_without_scripts(self, things: Things) -> None:
+        page = self.page(things, state="running", done=3, total=10)
+
+        assert "3 of 10" in page
+        assert f'hx-get="{reverse("job", args=[things.job.public_id])}"' in page
+        assert '<noscript><meta http-equiv="refresh"' in page
+
+    def test_the_fragment_is_the_moving_part_alone(self, things: Things) -> None:
+        fragment = self.page(things, fragment=True, state="running", done=3, total=10)
+
+        assert "<html" not in fragment
+        assert "3 of 10" in fragment
+
+    def test_once_it_failed_it_says_why_and_asks_no_more(self, things: Things) -> None:
+        page = self.page(things, state="failed", error="films.tsv, line 7: <b>bad</b>")
+
+        assert "films.tsv, line 7: &lt;b&gt;bad&lt;/b&gt;" in page
+        assert "hx-get" not in page
+        assert "http-equiv" not in page
+
+
+class TestHealth:
+    def test_alive_and_ready(self, db: None) -> None:
+        assert Client().get("/healthz").content == b"ok\n"
+        assert Client().get("/readyz").content == b"ready\n"
+
+    def test_not_ready_without_a_migration(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("annotation.views.site._unapplied", lambda: 2)
+
+        answer = Client().get("/readyz")
+
+        assert answer.status_code == 503
+        assert b"2 migrations" in answer.content
+
+    def test_not_ready_without_a_database(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        from django.db import OperationalError
+
+        def gone() -> int:
+            raise OperationalError("gone")
+
+        monkeypatch.setattr("annotation.views.site._unapplied", gone)
+
+        assert Client().get("/readyz").status_code == 503
+
+
+class TestTheDemoLink:
+    """The view itself; that it is routed under ./run demo alone is the URL conf's doing."""
+
+    @pytest.fixture(autouse=True)
+    def tokens(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(
+            "annotation.demo_world.person_for", lambda token: world.mara if token == "right" else None
+        )
+
+    def request(self, rf: RequestFactory, method: str = "get", **meta: Any) -> Any:
+        request = getattr(rf, method)("/demo/right/", **meta)
+        client = Client()
+        request.session = client.session
+        request.user = Person()
+        return request
+
+    def test_is_not_routed_here(self) -> None:
+        assert not settings.DEMO_SECRET
+        assert "demo_sign_in" not in {pattern.name for pattern in urls.urlpatterns}
+
+    def test_get_shows_a_button_and_signs_nobody_in(self, rf: RequestFactory) -> None:
+        request = self.request(rf)
+
+        page = demo.demo_sign_in(request, "right")
+
+        assert "Sign in as Mara" in text(page)
+        assert page["Referrer-Policy"] == "no-referrer"
+        assert SESSION_KEY not in request.session
+
+    def test_post_signs_in(self, rf: RequestFactory, world: World) -> None:
+        request = self.request(rf, "post")
+
+        demo.demo_sign_in(request, "right")
+
+        assert request.session[SESSION_KEY] == str(world.mara.pk)
+
+    @pytest.mark.parametrize(
+        ("token", "meta"),
+        [
+            ("wrong", {}),
+            ("right", {"REMOTE_ADDR": "192.0.2.7"}),
+            ("right", {"REMOTE_ADDR": ""}),
+            ("right", {"HTTP_X_FORWARDED_FOR": "192.0.2.7"}),
+            ("right", {"HTTP_FORWARDED": "for=192.0.2.7"}),
+        ],
+    )
+    @pytest.mark.parametrize("method", ["get", "post"])
+    def test_it_is_for_this_machine_and_the_right_token(
+        self, rf: RequestFactory, method: str, token: str, meta: dict[str, str]
+    ) -> None:
+        with pytest.raises(Http404):
+            demo.demo_sign_in(self.request(rf, method, **meta), token)
+
+
+class TestErrors:
+    def test_a_form_from_before_signing_in_is_refused_in_words(self, world: World) -> None:
+        client = Client(enforce_csrf_checks=True)
+
+        page = client.post("/sign-in/", {"username": "mara@example.org", "password": "tilted tables"})
+
+        assert page.status_code == 403
+        assert "This form could not be taken" in text(page)
+
+    def test_a_fault_of_ours_says_that_nothing_is_lost(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*arguments: Any, **more: Any) -> None:
+            raise RuntimeError("boom")
+
+        monkeypatch.setattr("annotation.access.projects", fail)
+        client = Client(raise_request_exception=False)
+        client.force_login(world.mara)
+
+        page = client.get("/")
+
+        assert page.status_code == 500
+        assert "What was saved before is safe" in text(page)
+        assert "boom" not in text(page)
+
+    def test_a_host_that_is_not_ours_is_not_understood(self, db: None) -> None:
+        page = Client().get("/sign-in/", headers={"host": "evil.example"})
+
+        assert page.status_code == 400
+        assert "was not understood" in text(page)
+
+
+def test_a_zone_this_machine_does_not_know_is_utc() -> None:
+    assert str(pages.own_zone(Person(time_zone="Mars/North"))) == "UTC"
+    assert str(pages.own_zone(Person(time_zone="../etc/passwd"))) == "UTC"
+
+
+def test_templates_hold_no_inline_style_and_no_inline_script() -> None:
+    """The Content-Security-Policy would refuse them in a browser; here it is said which file."""
+    for path in (settings.BASE_DIR / "templates").rglob("*.html"):
+        html = path.read_text(encoding="utf-8")
+        assert not re.search(r"\sstyle=|<style|\son[a-z]+=|<script(?![^>]*\bsrc=)", html), path

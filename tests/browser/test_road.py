@@ -1,0 +1,239 @@
+"""The whole road in a real browser: manager, three annotators, adjudicator, researcher; on a desktop and a phone."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation import adjudicating, doctor, release_files
+from annotation.models import Annotation, Person
+from tests.annotation.cast import FILMS
+
+VIEWPORTS = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 800}}
+PASSWORD = "tilted tables"
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+class Somebody:
+    """A person at a browser of their own. Every page they come to is checked for accessibility."""
+
+    def __init__(self, context: BrowserContext, base: str) -> None:
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.base = base
+
+    def goes_to(self, path: str) -> Page:
+        self.page.goto(path if path.startswith("http") else self.base + path)
+        return self.page
+
+    def clicks(self, name: str) -> None:
+        self.page.get_by_role("button", name=name).first.click()
+
+    def follows(self, words: str) -> None:
+        self.page.locator("main a", has_text=words).first.click()
+
+    def reads(self, text: str) -> None:
+        expect(self.page.locator("main")).to_contain_text(text)
+
+    def finds_the_page_accessible(self) -> None:
+        found = Axe().run(self.page, options=AXE)
+        assert found.violations_count == 0, f"{self.page.url}\n{found.generate_report()}"
+
+    def signs_in(self, email: str) -> None:
+        self.goes_to("/sign-in/")
+        self.page.get_by_label("E-mail").fill(email)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.clicks("Sign in")
+        expect(self.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+    def joins(self, link: str, name: str) -> None:
+        self.goes_to(link)
+        self.finds_the_page_accessible()
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("E-mail").fill(f"{name.lower()}@example.org")
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.clicks("Make an account and join")
+        expect(self.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+@pytest.fixture
+def somebody(
+    new_context: Callable[..., BrowserContext], live_server: Any, request: pytest.FixtureRequest
+) -> Callable[[], Somebody]:
+    size = VIEWPORTS[getattr(request, "param", "desktop")]
+    return lambda: Somebody(new_context(viewport=size), live_server.url)
+
+
+def questions_and_tables() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The files that a manager uploads: four questions about films and a zip with their table."""
+    rows = ["id\tutterance\tcontext\ttargetValue"]
+    rows += [f"nu-{n}\twhen did {FILMS[n][0]} come out?\tcsv/1-csv/1.csv\t{FILMS[n][1]}" for n in range(4)]
+    lines = [["Film", "Year", "Minutes"], *FILMS]
+    table = "\n".join(",".join(f'"{cell}"' for cell in line) for line in lines) + "\n"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("csv/1-csv/1.csv", table)
+    questions = "\n".join(rows).encode() + b"\n"
+    return (
+        {"name": "films-dev.tsv", "mimeType": "text/tab-separated-values", "buffer": questions},
+        {"name": "tables.zip", "mimeType": "application/zip", "buffer": packed.getvalue()},
+    )
+
+
+def invite(manager: Somebody, role: str) -> str:
+    page = manager.page
+    page.get_by_label(f"{role.capitalize()}:").check()
+    manager.clicks("Make an invitation link")
+    return page.get_by_label("The invitation link").input_value()
+
+
+def make_batch(manager: Somebody, kind: str, name: str) -> None:
+    manager.goes_to("/projects/films/batches/new/")
+    manager.finds_the_page_accessible()
+    manager.page.get_by_label(kind, exact=False).first.check()
+    manager.clicks("Continue")
+    manager.finds_the_page_accessible()
+    manager.page.get_by_label("Name").fill(name)
+    manager.page.get_by_label("films-dev").check()
+    manager.clicks("Make the batch")
+    manager.reads("responses")
+    manager.finds_the_page_accessible()
+
+
+def submitted(count: int) -> None:
+    assert Annotation.objects.filter(response__isnull=False).count() == count
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("somebody", ["desktop", "phone"], indirect=True)
+def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp_path: Path) -> None:
+    # The manager makes a project, imports real files, invites people and opens batches.
+    Person.objects.create_person("Mara", "mara@example.org", PASSWORD, is_administrator=True)
+    mara = somebody()
+    mara.signs_in("mara@example.org")
+    mara.finds_the_page_accessible()
+    mara.goes_to("/projects/new/")
+    mara.page.get_by_label("Name").fill("Films")
+    mara.finds_the_page_accessible()
+    mara.clicks("Make the project")
+    mara.reads("No batch yet")
+    mara.finds_the_page_accessible()
+    mara.goes_to("/projects/films/sources/import/")
+    mara.finds_the_page_accessible()
+    questions, tables = questions_and_tables()
+    mara.page.get_by_label("File of questions").set_input_files([questions])
+    mara.page.get_by_label("Tables").set_input_files([tables])
+    mara.clicks("Import")
+    mara.reads("done 4 of 4")
+    mara.finds_the_page_accessible()
+    links = {}
+    for who, role in {"ada": "annotator", "bo": "annotator", "cy": "annotator", "ivo": "adjudicator", "rea": "researcher"}.items():
+        mara.goes_to("/projects/films/people/")
+        links[who] = invite(mara, role)
+    mara.finds_the_page_accessible()
+    make_batch(mara, "Question type", "Types")
+    make_batch(mara, "Value change: Change one or two values so that the answer changes", "Edits")
+
+    # Three annotators label by keyboard: one key an item, no page load between items.
+    labels = {"ada": "1211", "bo": "1212", "cy": "1323"}
+    crew = {who: somebody() for who in labels}
+    for who, keys in labels.items():
+        one = crew[who]
+        one.joins(links[who], who.capitalize())
+        one.goes_to("/")
+        one.finds_the_page_accessible()
+        one.page.get_by_role("row", name="Types").locator("a[href*=annotate]").click()
+        expect(one.page.locator("h1.question")).to_contain_text("when did")
+        one.finds_the_page_accessible()
+        loads: list[str] = []
+        one.page.on("framenavigated", lambda frame, seen=loads: seen.append(frame.url))
+        asked = set()
+        for number, key in enumerate(keys, start=1):
+            question = one.page.locator("h1.question").inner_text()
+            asked.add(question)
+            one.page.keyboard.press(key)
+            if number < len(keys):
+                expect(one.page.locator("h1.question")).not_to_have_text(question)
+                assert loads == []
+        one.reads("Nothing left")
+        one.finds_the_page_accessible()
+        assert len(asked) == 4
+    submitted(12)
+
+    # One of them changes a cell so that the answer changes.
+    ada = crew["ada"]
+    ada.goes_to("/")
+    ada.page.locator("a[href*=annotate]").first.click()
+    question = ada.page.locator("h1.question")
+    film = question.inner_text().removeprefix("when did ").removesuffix(" come out?")
+    row = [name for name, *_ in FILMS].index(film)
+    year = ada.page.locator(f"[data-row=r{row}] [data-column=c1]")
+    year.click()
+    ada.page.keyboard.type("2001")
+    ada.page.keyboard.press("Enter")
+    expect(year).to_contain_text("2001")
+    expect(year.locator("del")).to_contain_text(FILMS[row][1])
+    ada.page.get_by_label("New answer").fill("2001")
+    expect(ada.page.locator("[data-saved]")).to_contain_text("Saved")
+    ada.finds_the_page_accessible()
+    ada.clicks("Submit")
+    expect(question).not_to_contain_text(film)
+    submitted(13)
+
+    # A minute later the items are resolved; the manager closes the batch, the adjudicator decides what is open.
+    adjudicating.resolve_due(now=timezone.now() + timedelta(seconds=61))
+    ivo = somebody()
+    ivo.joins(links["ivo"], "Ivo")
+    ivo.goes_to("/")
+    ivo.finds_the_page_accessible()
+    ivo.page.locator("main a[href*=adjudication]").first.click()
+    ivo.finds_the_page_accessible()
+    ivo.follows("Begin with the oldest")
+    ivo.finds_the_page_accessible()
+    ivo.page.get_by_label("Choose response A").check()
+    ivo.page.get_by_label("Why you decide so").fill("The table says it directly.")
+    ivo.clicks("Decide")
+    ivo.reads("Nothing waits for you")
+    ivo.finds_the_page_accessible()
+
+    mara.goes_to("/projects/films/")
+    mara.follows("Types")
+    mara.follows("Close the batch")
+    mara.finds_the_page_accessible()
+    mara.clicks("Close the batch")
+    mara.goes_to("/projects/films/")
+    mara.follows("Types")
+    mara.reads("Fleiss' kappa")
+    mara.finds_the_page_accessible()
+
+    # The researcher makes a release, downloads it, and it verifies from its own files.
+    rea = somebody()
+    rea.joins(links["rea"], "Rea")
+    rea.goes_to("/projects/films/releases/")
+    rea.page.get_by_label("Name").fill("films-1")
+    rea.page.get_by_label("Format").select_option("freb_tqa")
+    rea.finds_the_page_accessible()
+    rea.clicks("Make the release")
+    rea.goes_to("/projects/films/releases/")
+    rea.follows("films-1")
+    rea.reads("Fleiss' kappa")
+    rea.finds_the_page_accessible()
+    with rea.page.expect_download() as download:
+        rea.follows("Download (zip)")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        archive.extractall(tmp_path / "release")
+    checked = release_files.verify(tmp_path / "release")
+    assert checked["annotations"] == 13
+    manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    assert manifest["counts"]["adjudicated"] == 1
+    assert list(doctor.findings()) == []

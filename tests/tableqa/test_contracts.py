@@ -1,0 +1,211 @@
+"""Contracts: what must hold of a perturbation. The half that the browser shares is a file of vectors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa import Example, Table
+from tableqa.cells import format_of, same_format
+from tableqa.contracts import Contract, ContractError, check, structure
+from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
+from tests.tableqa.strategies import edits
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contracts.json").read_text("utf-8"))
+VOTES = Table(["Name", "Votes"], [["Ann", "1,204"], ["Bob", "361"]])
+BASE = Example("nt-1", "how many votes did bob get?", VOTES, ["361"])
+FEWER = SetCell(row="r1", column="c1", old="361", new="12")
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+def test_the_shared_vectors(case: dict[str, Any]) -> None:
+    table, operations = Table.from_dict(case["table"]), from_list(case["operations"])
+    violations = structure(Contract.from_dict(case["contract"]), table, operations, case.get("reason", ""))
+    if "index" in case:
+        with pytest.raises(OperationError) as error:
+            replay(table, operations)
+        assert [violation.code for violation in violations] == [error.value.code]
+        assert [violation["code"] for violation in case["violations"]] == [error.value.code]
+        assert error.value.index == case["index"]
+    else:
+        assert [violation.to_dict() for violation in violations] == case["violations"]
+        assert [operation.to_dict() for operation in normalise(operations, table)] == case["net"]
+        assert replay(table, operations).to_wire() == case["edited"]
+
+
+@pytest.mark.parametrize("case", VECTORS["formats"], ids=lambda case: case["text"])
+def test_the_shared_formats(case: dict[str, Any]) -> None:
+    found = dataclasses.asdict(format_of(case["text"]))
+    assert {name: value for name, value in found.items() if value} == case["format"]
+
+
+@pytest.mark.parametrize("case", VECTORS["same_format"], ids=lambda case: f"{case['old']} {case['new']}")
+def test_the_shared_judgements_of_formats(case: dict[str, Any]) -> None:
+    assert same_format(case["old"], case["new"], case["column"]) is case["same"]
+
+
+def edited(operations: list[Operation], answers: list[str], base: Example = BASE) -> Example:
+    return dataclasses.replace(base, table=replay(base.table, operations), answers=tuple(answers))
+
+
+@pytest.mark.parametrize(
+    ("answer", "answers", "codes"),
+    [
+        ("changes", ["12"], []),
+        ("changes", ["361"], ["answer_unchanged"]),
+        ("changes", ["361.0"], ["answer_unchanged"]),
+        ("changes", ["361 votes"], ["answer_unchanged"]),
+        ("changes", ["-361"], []),
+        ("changes", ["361", "12"], []),
+        ("changes", [], ["answer_missing"]),
+        ("changes", ["", " "], ["answer_missing"]),
+        ("stays", ["361"], []),
+        ("stays", ["three hundred sixty-one"], []),
+        ("stays", ["12"], ["answer_changed"]),
+        ("stays", ["-361"], ["answer_changed"]),
+        ("stays", ["361,000"], ["answer_changed"]),
+        ("any", ["12"], []),
+        ("any", [], []),
+    ],
+)
+def test_what_an_answer_must_do(answer: Any, answers: list[str], codes: list[str]) -> None:
+    violations = check(Contract(answer=answer), BASE, edited([FEWER], answers), [FEWER])
+    assert [violation.code for violation in violations] == codes
+
+
+@pytest.mark.parametrize(
+    ("contract", "answers", "message"),
+    [
+        (Contract(answer="changes"), ["361"], "The answer is still “361”. It must change."),
+        (
+            Contract(answer="changes"),
+            ["361 votes"],
+            "The answer is “361 votes”, and that is “361” with or without its unit. It must change.",
+        ),
+        (
+            Contract(answer="stays"),
+            ["-361"],
+            "The answer was “361” and is “-361” now (only the sign differs). It must stay.",
+        ),
+        (
+            Contract(answer="stays"),
+            ["361,000"],
+            "The answer was “361” and is “361,000” now (they differ by the factor 1,000). It must stay.",
+        ),
+        (
+            Contract(answer="stays"),
+            ["361", "12"],
+            "The answer was “361” and is “361”, “12” now (some answers are the same). It must stay.",
+        ),
+    ],
+)
+def test_a_violation_says_what_is_the_matter(contract: Contract, answers: list[str], message: str) -> None:
+    (violation,) = check(contract, BASE, edited([FEWER], answers), [FEWER])
+    assert violation.message == message
+    assert violation.to_dict() == {"code": violation.code, "message": message, "level": "error"}
+
+
+def test_another_answer_to_the_same_table_is_pointed_out() -> None:
+    codes = [v.code for v in check(Contract(answer="changes"), BASE, edited([], ["12"]), [])]
+    assert codes == ["same_table_other_answer"]
+    codes = [v.code for v in check(Contract(table="differs", answer="stays"), BASE, edited([], ["12"]), [])]
+    assert codes == ["table_unchanged", "same_table_other_answer", "answer_changed"]
+
+
+def test_the_edited_table_must_be_what_the_operations_make() -> None:
+    other = dataclasses.replace(
+        BASE, table=Table(["Name", "Votes"], [["Ann", "1,204"], ["Bob", "13"]]), answers=("13",)
+    )
+    assert [v.code for v in check(Contract(), BASE, other, [FEWER])] == ["table_differs_from_operations"]
+
+
+def test_operations_that_do_not_replay_are_a_violation() -> None:
+    stale = [FEWER, FEWER]
+    violations = check(Contract(answer="changes"), BASE, edited([FEWER], ["12"]), stale)
+    assert [v.code for v in violations] == ["stale_base"]
+    assert "operation 2" in violations[0].message
+
+
+def test_warnings_are_told_from_errors() -> None:
+    operation = SetCell(row="r1", column="c1", old="361", new="some")
+    (violation,) = structure(Contract(), VOTES, [operation])
+    assert (violation.code, violation.level) == ("cell_format", "warning")
+    (violation,) = structure(Contract(cell_format="require"), VOTES, [operation])
+    assert violation.level == "error"
+    assert structure(Contract(cell_format="ignore"), VOTES, [operation]) == []
+
+
+def test_a_removed_row_is_one_operation_however_many_edits_it_had() -> None:
+    operations: list[Operation] = [
+        SetCell(row="r1", column="c0", old="Bob", new="Bo"),
+        SetCell(row="r1", column="c1", old="361", new="362"),
+        RemoveRow(row="r1", old=("Bo", "362")),
+    ]
+    assert structure(Contract(at_most=1), VOTES, operations) == []
+
+
+contracts = st.builds(
+    Contract,
+    table=st.sampled_from(["differs", "any"]),
+    answer=st.sampled_from(["changes", "stays", "any"]),
+    at_most=st.none() | st.integers(0, 5),
+    more_with_reason=st.booleans(),
+    allowed=st.none() | st.lists(st.sampled_from(["set_cell", "insert_row", "transpose"])).map(tuple),
+    protected=st.lists(
+        st.tuples(st.sampled_from(["r0", "r1", "h", "n1"]), st.sampled_from(["c0", "c1"]))
+    ).map(tuple),
+    cell_format=st.sampled_from(["warn", "require", "ignore"]),
+)
+
+
+@given(contracts)
+def test_a_contract_survives_json(contract: Contract) -> None:
+    assert Contract.from_dict(json.loads(json.dumps(contract.to_dict()))) == contract
+
+
+@given(edits(), contracts)
+def test_any_edit_can_be_checked_and_its_net_list_is_judged_alike(
+    edit: tuple[Table, list[Operation]], contract: Contract
+) -> None:
+    base, operations = edit
+    violations = structure(contract, base, operations)
+    assert structure(contract, base, operations) == violations
+    assert structure(contract, base, normalise(operations, base)) == violations
+
+
+def test_fields_left_out_have_their_defaults() -> None:
+    assert Contract.from_dict({}) == Contract()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "a contract is an object"),
+        ([], "a contract is an object"),
+        ({"tables": "differs"}, "a contract has no field tables"),
+        ({"table": "equal"}, "table is one of differs, any"),
+        ({"table": ["differs"]}, "table is one of"),
+        ({"answer": None}, "answer is one of"),
+        ({"cell_format": True}, "cell_format is one of"),
+        ({"at_most": -1}, "at_most is a number"),
+        ({"at_most": True}, "at_most is a number"),
+        ({"at_most": 2.0}, "at_most is a number"),
+        ({"more_with_reason": 1}, "more_with_reason is true or false"),
+        ({"allowed": "set_cell"}, "allowed is a list"),
+        ({"allowed": ["explode"]}, "allowed is one of"),
+        ({"allowed": [[]]}, "allowed is one of"),
+        ({"protected": {}}, "protected is a list"),
+        ({"protected": [["r0"]]}, "not a \\[row id, column id\\] pair"),
+        ({"protected": ["r0"]}, "not a \\[row id, column id\\] pair"),
+        ({"protected": [["r0", 1]]}, "not a \\[row id, column id\\] pair"),
+    ],
+)
+def test_what_is_no_contract_is_refused(data: object, message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        Contract.from_dict(data)
