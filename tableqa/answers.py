@@ -3,7 +3,7 @@
 Every verdict of the platform, of a task, a contract, a metric or a fooling check, comes from `compare`. Published
 matchers are too strict or too lax in ways that decide benchmarks: of the answers that WikiTableQuestions' own rule
 accepts, plain string comparison rejects 2.7 % and TAPEX's rule 2.6 %, each a false "fooled"; and that rule takes
-"C++" for "C" and an empty answer for "[1]". Here a difference has a name (JOINTS 4).
+"C++" for "C" and an empty answer for "[1]". Here a difference has a name.
 """
 
 import re
@@ -101,12 +101,13 @@ class _Reading:
 def _readings(answers: Sequence[str]) -> list[_Reading]:
     if isinstance(answers, str):
         answers = [answers]
+    for answer in answers:
+        if not isinstance(answer, str):
+            raise TypeError(f"an answer is a string, not {answer!r}")
     return [_read(answer) if len(answer) < 1_000 else _read_anew(answer) for answer in answers]
 
 
 def _read_anew(text: str) -> _Reading:
-    if not isinstance(text, str):
-        raise TypeError(f"an answer is a string, not {text!r}")
     full = _normal(text)
     bare = _normal(without_details(without_notes(fold(text))))
     time = time_of(text)

@@ -2,7 +2,7 @@
 
 A contract has two halves. `structure` looks at the table and the operations alone; the browser has the same half, and
 both are tested on the same vectors (tests/vectors/contracts.json). The answers are looked at here only. Contracts and
-metrics go by `Comparison.equal` (JOINTS 4); the name of a difference is told, not judged.
+metrics go by `Comparison.equal`; the name of a difference is told, not judged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -48,6 +48,7 @@ export class AskewGrid extends HTMLElement {
   #painted = 0;
   #model = null; // an empty row, cloned for each
   #selected = null;
+  #full = element("div", { className: "full", ariaHidden: "true" });
   #idle = null;
   #numeric = [];
   #parts = null;
@@ -418,7 +419,16 @@ export class AskewGrid extends HTMLElement {
       this.#selected.tabIndex = 0;
       this.#selected.setAttribute("aria-selected", "true");
     }
+    this.#showFull();
     this.#refreshTools();
+  }
+
+  /* A clipped cell shows its whole text over its neighbours while it has the focus. */
+  #showFull() {
+    this.#full.remove();
+    if (!this.#selected?.querySelector(".long")) return;
+    this.#full.textContent = this.#text();
+    this.#selected.append(this.#full);
   }
 
   #goTo(rowIndex, columnIndex) {
@@ -715,7 +725,7 @@ function paintCell(td, text, old) {
   if (changed) {
     td.replaceChildren(was(old), element("ins", text === "" ? { className: "emptied", textContent: "empty" } : { textContent: text }));
   } else if (text.length > LONG || lines(text) > TALL) {
-    td.replaceChildren(element("span", { className: "long", textContent: text }));
+    td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
   } else {
     td.textContent = text;
   }

@@ -82,7 +82,7 @@ _ON_ROWS = (SetCell, RemoveRow, InsertRow, MoveRow, RenameHeader)
 def _implied_source(operations: Sequence[Operation]) -> Table | None:
     """The upper rows of the source table that these operations must have started from, as far as they tell.
 
-    In a source table ids are places (JOINTS 1), so the rows and columns named, and the lengths of the lists given, tell
+    In a source table ids are places, so the rows and columns named, and the lengths of the lists given, tell
     its shape, and the first `old` of each cell tells its text. None where they contradict one another.
     """
     made = set[str]()

@@ -88,7 +88,7 @@ class ValueChange(TaskType):
         if response.unanswerable:
             return Response(unanswerable=True)
         try:
-            operations = tuple(normalise(response.operations))
+            operations = tuple(normalise(response.operations, item.example.table))
             edited = dataclasses.replace(item.example, table=replay(item.example.table, operations))
         except OperationError as error:
             raise Invalid([Problem("operations", error.code, str(error))]) from None

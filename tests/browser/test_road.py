@@ -137,7 +137,13 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     mara.reads("done 4 of 4")
     mara.finds_the_page_accessible()
     links = {}
-    for who, role in {"ada": "annotator", "bo": "annotator", "cy": "annotator", "ivo": "adjudicator", "rea": "researcher"}.items():
+    for who, role in {
+        "ada": "annotator",
+        "bo": "annotator",
+        "cy": "annotator",
+        "ivo": "adjudicator",
+        "rea": "researcher",
+    }.items():
         mara.goes_to("/projects/films/people/")
         links[who] = invite(mara, role)
     mara.finds_the_page_accessible()

@@ -271,7 +271,7 @@ def test_a_plain_string_is_one_answer() -> None:
 
 
 def test_what_is_no_string_is_a_type_error() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="an answer is a string, not 3"):
         compare([3], ["3"])  # type: ignore[list-item]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import given
 
-from tableqa import Table
-from tableqa.writers.freb_tqa import freb_record
+from tableqa import Example, Table
+from tableqa.writers.freb_tqa import freb_example, freb_record
 from tests.tableqa.strategies import tables
 
 
@@ -18,6 +18,13 @@ def test_a_record_has_the_published_keys_in_their_order() -> None:
         '{"id": "nt-1", "question": "who?", "answers": ["Ann"], '
         '"table": {"header": ["a"], "rows": [["1"]], "name": "csv/204-csv/1.csv"}}'
     )
+
+
+def test_an_example_is_written_with_the_name_that_its_source_gives_the_table() -> None:
+    table = Table(["a"], [["1"]])
+    record = freb_example(Example("nt-1", "who?", table, ["Ann"], {"context": "csv/204-csv/1.csv"}))
+    assert record == freb_record("nt-1", "who?", ["Ann"], table, "csv/204-csv/1.csv")
+    assert freb_example(Example("nt-1", "who?", table, ["Ann"]))["table"]["name"] == ""
 
 
 def test_published_records_are_written_as_they_were(test_data: Path) -> None:
