@@ -186,7 +186,9 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     if action in EDITS and task.operations_field:
         try:
             operations = EDITS[action](request.POST, item, _operations(task, data))
-            data[task.operations_field] = [operation.to_dict() for operation in normalise(operations, item.example.table)]
+            data[task.operations_field] = [
+                operation.to_dict() for operation in normalise(operations, item.example.table)
+            ]
         except OperationError as error:
             problems.append(Problem("operations", error.code, str(error)))
     response = {

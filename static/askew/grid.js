@@ -98,6 +98,7 @@ export class AskewGrid extends HTMLElement {
     if (!cell) return this.#parts.sheet.focus();
     cell.focus({ preventScroll: true });
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+    cell.querySelector(".full")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   undo() {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from annotation import access, annotating, assigning, importing, queue, setting_up
 from annotation.models import Assignment, Batch, Person, Project, Source
 from annotation.roles import Role
+from tableqa import Example
 from tasks.contract import task_type
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -20,6 +22,21 @@ FILMS = [
     ["Stalker", "1979", "162"],
     ["Playtime", "1967", "124"],
 ]
+
+
+class ReaderOf:
+    """A reader of examples that a test wrote down."""
+
+    name, title, licence, citation, url = "written", "Written", "MIT", "us", ""
+
+    def __init__(self, *examples: Example) -> None:
+        self.examples = examples
+
+    def __call__(self, path: Any, tables: Any = None, limit: int | None = None) -> Iterator[Example]:
+        yield from self.examples
+
+    def files(self, path: Any, tables: Any = None) -> Iterator[Path]:
+        yield Path(path)
 
 
 @dataclass
@@ -45,6 +62,14 @@ class World:
         if open:
             assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)
         return batch
+
+    def import_written(self, *examples: Example) -> Source:
+        """A source of these examples."""
+        with patch.object(importing, "READERS", {"written": ReaderOf(*examples)}):
+            done = importing.import_examples(
+                project=self.project, reader="written", path=Path(__file__), name="written", now=NOON
+            )
+        return done.source
 
     def take(self, batch: Batch, who: str, holding: Sequence[str] = ()) -> Assignment | None:
         """The next assignment of a person, loaded as a view loads it."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from annotation import adjudicating, annotating, guidance, importing, release_files, releasing
+from annotation import adjudicating, annotating, guidance, release_files, releasing
 from annotation.models import Annotation, Example
 from tableqa import Example as PlainExample
 from tableqa import Table
@@ -37,29 +36,10 @@ RICH = PlainExample(
 )
 
 
-class RichReader:
-    """A reader whose only example carries everything."""
-
-    name, title, licence, citation, url = "rich", "Rich", "MIT", "us", ""
-
-    def __call__(
-        self, path: Path, tables: Path | None = None, limit: int | None = None
-    ) -> Iterator[PlainExample]:
-        yield RICH
-
-    def files(self, path: Path, tables: Path | None = None) -> Iterator[Path]:
-        yield path
-
-
 @pytest.fixture
-def rich(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Example:
-    """An example with everything an example may carry, imported by a reader of the test's own."""
-    path = tmp_path / "rich.txt"
-    path.write_text("rich")
-
-    monkeypatch.setattr(importing, "READERS", {"rich": RichReader()})
-    done = importing.import_examples(project=world.project, reader="rich", path=path, now=NOON)
-    return Example.objects.get(source=done.source)
+def rich(world: World) -> Example:
+    """An example with everything an example may carry, as it lies in the database."""
+    return Example.objects.get(source=world.import_written(RICH))
 
 
 def test_an_example_is_stored_whole(rich: Example) -> None:

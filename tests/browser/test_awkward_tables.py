@@ -1,0 +1,111 @@
+"""Tables as the datasets have them: huge, wide, empty, right to left, and full of what looks like code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation import adjudicating, release_files, releasing
+from tableqa import Example, Table
+from tests.annotation.cast import NOON, World, make_world
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "<script>document.title='owned'</script>",
+    "=HYPERLINK(1)",
+    "{{ 7|add:7 }}",
+    "שלום עולם",
+    "a\nb",
+    "  two blanks",
+    "x" * 2000,
+]
+
+
+def example(table: Table) -> Example:
+    return Example(id="awkward", question="<b>how many?</b> & why", table=table, answers=["</script>4"])
+
+
+def opened(world: World, new_context: Callable[..., BrowserContext], base: str, table: Table) -> Page:
+    """Ada's page on a value change over this table."""
+    batch = world.batch(
+        "value_change", variant="answer_stays", sources=[world.import_written(example(table))]
+    )
+    client = Client()
+    client.force_login(world.ada)
+    context = new_context(viewport={"width": 1280, "height": 860})
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": base}])
+    page = context.new_page()
+    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+    expect(page.locator("h1.question")).to_have_text("<b>how many?</b> & why")
+    return page
+
+
+def cell(page: Page, row: str, column: str) -> Any:
+    return page.locator(f"[data-row={row}] [data-column={column}]")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cells_are_text_and_come_out_unchanged(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    table = Table(header=["", "", "<i>x</i>"], rows=[[text, "1", "same"] for text in HOSTILE])
+    page = opened(world, new_context, live_server.url, table)
+    for number, text in enumerate(HOSTILE[:6]):
+        assert cell(page, f"r{number}", "c0").text_content() == text
+    assert "owned" not in page.title()
+    cell(page, "r0", "c1").click()
+    page.keyboard.type("<b>2</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("main")).to_contain_text("Nothing left")
+    adjudicating.resolve_due(now=NOON + timedelta(days=20_000))
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
+    release_files.verify(out)
+    changed = json.loads(next((out / "03_agg_com").glob("*ans_no_change.json")).read_text())
+    assert [row[0] for row in changed["table"]["rows"]] == HOSTILE
+    assert changed["table"]["rows"][0][1] == "<b>2</b>"
+    assert changed["answers"] == ["</script>4"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("rows", "columns"), [(753, 4), (60, 43)])
+def test_the_last_cell_of_a_large_table_is_reached_and_changed_by_keyboard(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, rows: int, columns: int
+) -> None:
+    world = make_world(tmp_path)
+    table = Table(
+        header=[f"Column {j}" for j in range(columns)],
+        rows=[[f"{i}.{j}" for j in range(columns)] for i in range(rows)],
+    )
+    page = opened(world, new_context, live_server.url, table)
+    cell(page, "r0", "c0").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("7.5")
+    page.keyboard.press("Enter")
+    last = cell(page, f"r{rows - 1}", f"c{columns - 1}")
+    expect(last).to_contain_text("7.5")
+    expect(last.locator("del")).to_contain_text(f"{rows - 1}.{columns - 1}")
+    page.keyboard.press("Control+z")
+    expect(last.locator("del")).to_have_count(0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_table_without_rows_is_shown(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    page = opened(
+        make_world(tmp_path), new_context, live_server.url, Table(header=["only", "names"], rows=[])
+    )
+    expect(page.locator("askew-grid")).to_contain_text("names")
