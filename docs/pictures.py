@@ -119,12 +119,14 @@ def follow(page: Page, name: str) -> None:
 
 
 def chromium() -> str:
+    """The browser of ASKEW_CHROMIUM, else the system's."""
     names = (os.environ.get("ASKEW_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, (shutil.which(name) for name in names if name)), None)
     return found or sys.exit("no Chromium: apt install chromium, or name one in ASKEW_CHROMIUM")
 
 
 def flags() -> list[str]:
+    """Chromium without first-run pages and, for root, without the sandbox that it would refuse."""
     quiet = ["--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking"]
     return [*quiet, "--no-sandbox"] if os.geteuid() == 0 else quiet
 
@@ -162,6 +164,7 @@ def links_in(printed: str) -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> None:
+    """Take the pictures from the demo named in the arguments, else from one of its own."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     if arguments:
         take(links_in(sys.stdin.read() if arguments[0] == "-" else Path(arguments[0]).read_text()))

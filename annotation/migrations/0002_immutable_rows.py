@@ -20,7 +20,8 @@ def forbid_updates(apps: Any, editor: Any) -> None:
         editor.execute(
             "CREATE FUNCTION askew_immutable() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION '% is immutable', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; "
-            "END $$"
+            "END $$",
+            params=None,  # else the % would be taken for a parameter's
         )
     for table in TABLES:
         if editor.connection.vendor == "postgresql":

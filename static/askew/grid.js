@@ -575,7 +575,7 @@ export class AskewGrid extends HTMLElement {
 
   #open(text, typing) {
     const cell = this.#cell();
-    if (!cell || this.#refuses()) return;
+    if (!cell || this.#editor || this.#refuses()) return; // two quick taps are a double click as well
     const name = `${this.#rowName(this.#row())}, ${this.#columnName(this.#columnIndex())}`;
     const area = element("textarea", { className: "editor", value: text, ariaLabel: name, rows: 1, spellcheck: false, dir: "auto" });
     this.#editor = { area, typing, opened: typing ? null : area.value, ...this.#current };
