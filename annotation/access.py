@@ -188,6 +188,8 @@ def where(actor: Actor, permission: Permission) -> list[int]:
     mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list(
         "project_id", "roles"
     )
+    if actor.token is not None and permission not in actor.token.scopes:
+        return []
     return [project_id for project_id, roles in mine if permission in permissions(roles)]
 
 

@@ -98,7 +98,9 @@ def resolve_item(*, item_id: int, now: datetime) -> bool:
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
         resolution = task.resolve(responses)
-        if isinstance(resolution, Adjudicate):
+        closed = item.batch.closed_at is not None
+        if isinstance(resolution, Adjudicate) or (isinstance(resolution, OneMore) and closed):
+            # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
             _ask(item, resolution.reason, now)
         elif isinstance(resolution, OneMore):
             queue.add_place(item)

@@ -17,7 +17,17 @@ from django.db.models import Case, F, Value, When
 
 import tasks.contract
 from annotation import events, guidance, queue
-from annotation.models import Adjudication, Annotation, Assignment, Decision, Draft, Flag, Item, Tally
+from annotation.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Decision,
+    Draft,
+    Flag,
+    Item,
+    Release,
+    Tally,
+)
 from annotation.refusals import Refused
 from tasks.contract import Invalid, Problem
 
@@ -64,7 +74,10 @@ def payload(assignment: Assignment) -> dict[str, Any]:
             if assignment.annotation
             else None
         ),
-        "lease": {"seconds": int(queue.LEASE.total_seconds())},
+        "lease": {
+            "seconds": int(queue.LEASE.total_seconds()),
+            "expires_at": assignment.leased_until.isoformat(),
+        },
         "progress": {"submitted": tally.submitted if tally else 0, "total": batch.items_count},
     }
 
@@ -215,6 +228,8 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             )
         if assignment.batch.closed_at is not None:
             raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
+        if Release.objects.holding(annotation).exists():
+            raise Refused("decided", "This annotation has been released; it stays as it is.")
         _append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now)
         queue.reopen(assignment, now=now)
         Item.objects.filter(pk=assignment.item_id).update(

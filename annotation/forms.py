@@ -18,7 +18,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
-from annotation import assigning, importing
+from annotation import assigning, importing, setting_up
 from annotation.models import Batch, Person, Project, Source
 from annotation.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Permission, Role
@@ -34,8 +34,6 @@ SCOPES: dict[Permission, str] = {
     Permission.INVITE: "invite people",
     Permission.RELEASE: "make releases",
 }
-RESERVED_ADDRESSES = ("new",)
-"""Slugs that are addresses of pages: /projects/new/."""
 
 
 @functools.cache
@@ -224,7 +222,7 @@ class ProjectForm(forms.Form):
             )
             if not given["slug"]:
                 self.add_error("slug", "This name makes no address. Write one, in small letters and digits.")
-            elif given["slug"] in RESERVED_ADDRESSES:
+            elif given["slug"] in setting_up.RESERVED_SLUGS:
                 self.add_error(
                     "slug", f"The address {given['slug']!r} is taken by a page. Choose another one."
                 )

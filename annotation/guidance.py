@@ -35,4 +35,10 @@ def as_html(text: str) -> str:
     """Markdown as HTML. HTML in the text is shown as text: guidelines are written by people, not trusted."""
     from markdown_it import MarkdownIt
 
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
+    for token in tokens:
+        # The page has a title of its own: the text's headings come two levels below it.
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+    return str(markdown.renderer.render(tokens, markdown.options, {}))

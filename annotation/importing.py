@@ -29,6 +29,7 @@ from tableqa.readers import READERS, ReaderError
 
 ROWS = 1_000
 """Examples written in one transaction."""
+LONGEST_ID = 200
 MOST_UPLOAD = 200 * 1024 * 1024
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
@@ -79,7 +80,14 @@ def import_examples(
         total = new = 0
         for example in read(path, tables=tables, limit=limit):
             total += 1
+            if len(example.id) > LONGEST_ID:
+                raise Refused(
+                    "import_failed",
+                    f"{path.name}: the id {example.id[:40]!r}… is over {LONGEST_ID} characters.",
+                )
             _compare(example, known, path)
+            if total % ROWS == 0:
+                progress(0, total)
             new += example.id not in known
         if not total:
             raise Refused("import_failed", f"{path.name}: there are no examples in this file.")
@@ -151,6 +159,21 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     uploads = {
         key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)
     }
+    try:
+        done = _import_uploads(job, uploads, progress)
+    except Refused:
+        _forget(uploads.values())
+        raise
+    _forget(uploads.values())
+    return {
+        "source": done.source.public_id,
+        "examples": done.examples,
+        "tables": done.tables,
+        "new": done.new,
+    }
+
+
+def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progress) -> Imported:
     with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
         path = Path(folder) / PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
         with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
@@ -160,7 +183,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             tables = Path(folder) / "tables"
             with uploads["tables"].file.open("rb") as sent:
                 unpack(sent, tables, uploads["tables"].name)
-        done = import_examples(
+        return import_examples(
             project=job.project,
             reader=job.ids["reader"],
             path=path,
@@ -169,14 +192,12 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             now=timezone.now(),
             progress=progress,
         )
-    for upload in uploads.values():
+
+
+def _forget(uploads: Iterable[Upload]) -> None:
+    """What was imported, or refused for good, need not lie about; a crash leaves it for the next attempt."""
+    for upload in uploads:
         upload.file.delete(save=False)
-    return {
-        "source": done.source.public_id,
-        "examples": done.examples,
-        "tables": done.tables,
-        "new": done.new,
-    }
 
 
 def unpack(archive: Any, folder: Path, name: str) -> None:
@@ -281,8 +302,14 @@ def _checksum(files: Iterable[Path], limit: int | None) -> str:
     """SHA-256 over the names and bytes of everything the reader reads, and the limit."""
     whole = hashlib.sha256(f"limit {limit}\n".encode())
     for file in files:
-        with file.open("rb") as stream:
-            whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        try:
+            with file.open("rb") as stream:
+                whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise Refused(
+                "import_failed", f"{file} cannot be opened ({why}). Check the path and its rights."
+            ) from None
     return whole.hexdigest()
 
 

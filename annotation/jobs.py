@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Job, Person, Project
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 3
 LOST_AFTER = timedelta(seconds=90)
+FORGOTTEN_AFTER = timedelta(minutes=15)
+"""A job still queued after this long may have lost its place in the queue; being queued twice does no harm."""
 BEAT = 0.3
 """Seconds between two writes of progress."""
 
@@ -91,7 +94,8 @@ def run(job_id: int) -> str:
 def reap(*, now: datetime) -> int:
     """Queue jobs again whose worker is gone; after the last attempt they fail visibly. Returns how many."""
     stale = Job.objects.filter(
-        state__in=[Job.State.RUNNING, Job.State.QUEUED], heartbeat__lt=now - LOST_AFTER
+        Q(state=Job.State.RUNNING, heartbeat__lt=now - LOST_AFTER)
+        | Q(state=Job.State.QUEUED, heartbeat__lt=now - FORGOTTEN_AFTER)
     )
     reaped = 0
     for job in list(stale[:50]):

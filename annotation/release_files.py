@@ -113,26 +113,35 @@ def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
 def benchmark(raw: Raw, format: str) -> dict[str, list[dict[str, Any]]]:
     """The records of the benchmark files by path, from the accepted decisions in their order.
 
-    Where several accepted edits of one example land in one file, the second gets the id `ID#2`.
+    Where several accepted edits of one example land in one file, the records of the second get the id
+    `ID#2` in every file that it goes to, so that an edit and its original keep one id.
     """
     files: dict[str, list[dict[str, Any]]] = {}
-    seen: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    written: set[tuple[str, str]] = set()
     for decision in raw.decisions:
         task, item = raw.item(decision)
         source = raw.sources[decision["source"]]
         for outcome in decision["outcomes"]:
             response = task.restore(outcome["response"]["data"])
-            for exported in task.export(format, item, response, task.perturb(item, response)):
-                path = _path(exported.part, source)
-                same_id = seen.setdefault(path, {}).setdefault(exported.record["id"], [])
-                if exported.record in same_id:
-                    continue
-                same_id.append(exported.record)
-                record = dict(exported.record)
-                if len(same_id) > 1:
-                    record["id"] = f"{record['id']}#{len(same_id)}"
-                files.setdefault(path, []).append(record)
+            exports = [
+                (_path(exported.part, source), exported.record)
+                for exported in task.export(format, item, response, task.perturb(item, response))
+            ]
+            numbers = [_number(seen.setdefault((path, record["id"]), []), record) for path, record in exports]
+            for path, record in exports:
+                id = record["id"] if max(numbers) == 1 else f"{record['id']}#{max(numbers)}"
+                if (path, id) not in written:
+                    written.add((path, id))
+                    files.setdefault(path, []).append({**record, "id": id})
     return files
+
+
+def _number(known: list[dict[str, Any]], record: dict[str, Any]) -> int:
+    """Which of the different records of one id this is, from 1; a new one is added."""
+    if record not in known:
+        known.append(record)
+    return known.index(record) + 1
 
 
 def figures(raw: Raw) -> list[dict[str, Any]]:

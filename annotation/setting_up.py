@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
+import zoneinfo
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
@@ -15,6 +20,9 @@ from annotation.models import ApiToken, Assignment, Invitation, Membership, Pers
 from annotation.refusals import Refused
 from annotation.roles import Permission, Role
 
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+RESERVED_SLUGS = frozenset({"new"})
+"""Slugs that are addresses of pages: /projects/new/."""
 INVITATION_LIFE = timedelta(days=14)
 TOKEN_LIFE = timedelta(days=180)
 TOKEN_MARK = "askew_"
@@ -23,7 +31,16 @@ TOKEN_MARK = "askew_"
 def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
-    """A project with its first manager. Raises Refused(name_taken)."""
+    """A project with its first manager. Raises Refused: invalid_request, name_taken."""
+    if not name.strip() or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
+        raise Refused(
+            "invalid_request",
+            f"A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one.",
+        )
+    if time_zone not in zoneinfo.available_timezones():
+        raise Refused(
+            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+        )
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, time_zone=time_zone)
@@ -162,7 +179,13 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
 
 
 def register(*, name: str, email: str, password: str | None) -> Person:
-    """An account for somebody who follows an invitation. Raises Refused(name_taken)."""
+    """An account. Raises Refused: invalid_request, name_taken."""
+    try:
+        validate_email(email)
+        if password is not None:
+            validate_password(password, Person(name=name, email=email))
+    except ValidationError as error:
+        raise Refused("invalid_request", " ".join(error.messages)) from None
     try:
         with transaction.atomic():
             return Person.objects.create_person(name, email, password)

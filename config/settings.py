@@ -216,7 +216,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"  # days and weeks are counted in a project's own zone
 
 # --- files -------------------------------------------------------------------------------------------------
-STATIC_URL = "static/"
+# With the path of PUBLIC_URL said here: Django would put it in front too late for whitenoise.
+STATIC_URL = f"{globals().get('FORCE_SCRIPT_NAME', '')}/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 COMPRESS_STATIC = env.bool("COMPRESS_STATIC", default=False)
 # Compressing takes half a minute: without it the files are served from where they lie, and nothing is collected.
@@ -226,7 +227,7 @@ MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        "BACKEND": "config.static_files.NamedByContent"
         if COMPRESS_STATIC
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },

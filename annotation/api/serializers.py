@@ -145,6 +145,7 @@ class BatchRef(serializers.Serializer[Any]):
 
 class LeaseShape(serializers.Serializer[Any]):
     seconds = serializers.IntegerField()
+    expires_at = serializers.DateTimeField(required=False)
 
 
 class ProgressShape(serializers.Serializer[Any]):

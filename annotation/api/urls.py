@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from annotation.api import views
@@ -25,4 +25,5 @@ urlpatterns = [
     path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
     path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
+    re_path(r"", views.nothing_here),
 ]

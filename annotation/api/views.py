@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics
@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from annotation import access, adjudicating, annotating, queue, releasing, visibility
 from annotation.api import serializers as shapes
+from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
 from tasks.contract import task_types
@@ -239,6 +240,12 @@ class JobDetail(APIView):
     def get(self, request: Request, public_id: str) -> Response:
         """How far a job is."""
         return Response(shapes.JobShape(access.job(access.actor(request), public_id)).data)
+
+
+def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
+    """Addresses below /api/ that do not exist are said no to in the form of every other refusal."""
+    answer = problem(404, "not_found", "There is no such address here.")
+    return JsonResponse(answer.data, status=404, content_type=CONTENT_TYPE)
 
 
 # -- underneath -------------------------------------------------------------------------------------

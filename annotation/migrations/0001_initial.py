@@ -70,7 +70,6 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
                 ('state', models.CharField(choices=[('leased', 'Leased'), ('submitted', 'Submitted'), ('skipped', 'Skipped'), ('returned', 'Returned')], default='leased', max_length=10)),
                 ('reason', models.CharField(blank=True, max_length=500)),
-                ('slot', models.CharField(default=annotation.public_ids.new_public_id, max_length=12)),
                 ('leased_at', models.DateTimeField()),
                 ('leased_until', models.DateTimeField()),
                 ('seen_at', models.DateTimeField()),
@@ -149,7 +148,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
-                ('external_id', models.CharField(max_length=200)),
+                ('external_id', models.CharField(max_length=400)),
                 ('position', models.PositiveIntegerField()),
                 ('question', models.TextField()),
                 ('answers', models.JSONField(default=list)),

@@ -68,6 +68,19 @@ class Outcome(models.Model):
         return f"outcome {self.number} of {self.decision_id}"
 
 
+class ReleaseQuerySet(models.QuerySet["Release"]):
+    """Reads of releases."""
+
+    def holding(self, annotation: Annotation) -> ReleaseQuerySet:
+        """Releases, ready or being written, whose watermark takes the annotation in."""
+        underway = Q(job__isnull=True) | Q(job__state__in=[Job.State.QUEUED, Job.State.RUNNING])
+        return self.filter(
+            Q(ready_at__isnull=False) | underway,
+            project_id=annotation.assignment.batch.project_id,
+            watermark__gte=annotation.event_id,
+        )
+
+
 class Release(models.Model):
     """A benchmark as it went out: bounded by an event, verifiable from its own files."""
 
@@ -83,6 +96,8 @@ class Release(models.Model):
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     ready_at = models.DateTimeField(null=True)
+
+    objects = ReleaseQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -84,7 +84,7 @@ class Example(models.Model):
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     source = models.ForeignKey(Source, models.PROTECT, related_name="examples")
-    external_id = models.CharField(max_length=200)
+    external_id = models.CharField(max_length=400)
     position = models.PositiveIntegerField()
     question = models.TextField()
     answers = models.JSONField(default=list)

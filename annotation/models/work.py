@@ -190,7 +190,6 @@ class Assignment(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
     reason = models.CharField(max_length=500, blank=True)
     annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, related_name="+")
-    slot = models.CharField(max_length=12, default=new_public_id)
     leased_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     seen_at = models.DateTimeField()

@@ -69,7 +69,7 @@ export class Keys {
   // --- the dialog --------------------------------------------------------------------------------------------------
 
   #build() {
-    const dialog = make("dialog", { className: "help" });
+    const dialog = make("dialog", { className: "all-keys" });
     dialog.setAttribute("aria-labelledby", "help-title");
     const head = make("header");
     head.append(make("h2", { id: "help-title", textContent: "Keys" }));

@@ -10,7 +10,7 @@ from tableqa.tables import Table
 def freb_record(id: str, question: str, answers: Sequence[str], table: Table, name: str) -> dict[str, Any]:
     """{"id", "question", "answers": [str], "table": {"header": [str], "rows": [[str]], "name": str}}, verbatim.
 
-    The keys stand in the published order. `name` is the table's path in its source (WTQ: csv/204-csv/772.csv). Title,
+    `name` is the table's path in its source (WTQ: csv/204-csv/772.csv). Title,
     caption, further header rows and merged cells have no place in this form and are left out.
     """
     return {

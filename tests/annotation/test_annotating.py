@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, transaction
 
-from annotation import adjudicating, annotating, doctor
+from annotation import adjudicating, annotating, doctor, releasing
 from annotation.models import Annotation, Assignment, Event, Example, Item, Tally
 from annotation.refusals import Refused
 from tasks.contract import Invalid
@@ -177,3 +177,13 @@ def test_a_page_gets_what_its_kind_shows_and_nothing_else(world: World, held: As
     assert set(payload["shows"]) <= set(held.batch.task().shows)
     assert held.item.example.external_id not in str(payload)
     assert "meta" not in str(payload)
+
+
+def test_undo_is_refused_once_the_annotation_is_released(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    annotation = world.label(batch, "ada", "extraction")
+    releasing.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
+    with pytest.raises(Refused, match="released"):
+        annotating.undo(annotation=annotation, now=NOON)
+    later = world.label(batch, "bo", "extraction")
+    annotating.undo(annotation=later, now=NOON)

@@ -1072,6 +1072,7 @@ class TestJobs:
 
         assert "3 of 10" in page
         assert f'hx-get="{reverse("job", args=[things.job.public_id])}"' in page
+        assert 'hx-trigger="every ' in page, "a poll that fails is followed by another one"
         assert '<noscript><meta http-equiv="refresh"' in page
 
     def test_the_fragment_is_the_moving_part_alone(self, things: Things) -> None:

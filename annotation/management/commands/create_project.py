@@ -26,7 +26,7 @@ class Command(RefusingCommand):
         manager = Person.objects.filter(email=email).first()
         if manager is None:
             # Without a terminal nobody can type a password; the account then waits for one (manage.py changepassword).
-            password = getpass.getpass(f"Password for {email}: ") if sys.stdin.isatty() else None
+            password = _asked(email) if sys.stdin.isatty() else None
             manager = setting_up.register(name=email.partition("@")[0], email=email, password=password)
         project = setting_up.create_project(
             slug=options["slug"],
@@ -38,3 +38,12 @@ class Command(RefusingCommand):
         self.stdout.write(f"{project.name} ({project.slug}), managed by {manager.email}.")
         if not manager.has_usable_password():
             self.stdout.write(f"Set a password: ./run manage changepassword {manager.email}")
+
+
+def _asked(email: str) -> str:
+    """A password typed twice: one that nobody sees is easily mistyped."""
+    while True:
+        password = getpass.getpass(f"Password for {email}: ")
+        if password == getpass.getpass("The same again: "):
+            return password
+        sys.stderr.write("These were not the same.\n")
