@@ -29,7 +29,19 @@ function whole(pattern) {
 }
 
 /* {kind: none | number | date | time | text, mask, prefix, suffix, mark, decimals, size, minus}. */
-export function formatOf(given) {
+export function formatOf(text) {
+  let known = remembered.get(text);
+  if (!known) {
+    if (remembered.size > 20_000) remembered.clear();
+    known = readFormat(text);
+    remembered.set(text, known);
+  }
+  return known;
+}
+
+const remembered = new Map();
+
+function readFormat(given) {
   if ([...given].length > LONGEST) return format("text");
   if (NONE.test(given)) return format("none");
   const text = strip(given);
@@ -100,16 +112,18 @@ export function modelFor(old, text, column) {
   return (large.length ? large : says)[0] ?? null;
 }
 
-let remembered = { column: null, answer: null };
-
+/* The ways of writing that a column has, each once, and whether it has cells that say nothing. */
 function formatsOf(column) {
-  if (remembered.column !== column) {
+  if (!columns.has(column)) {
     const all = column.map(formatOf);
-    const forms = all.filter(({ kind }) => kind !== "none");
-    remembered = { column, answer: { forms, hasNone: forms.length < all.length } };
+    const says = all.filter(({ kind }) => kind !== "none");
+    const forms = [...new Map(says.map((form) => [Object.values(form).join("\u0000"), form])).values()];
+    columns.set(column, { forms, hasNone: says.length < all.length });
   }
-  return remembered.answer;
+  return columns.get(column);
 }
+
+const columns = new WeakMap();
 
 function alike(fresh, form, forms) {
   if (form.kind !== "number") return masks(fresh).some((mask) => masks(form).includes(mask));

@@ -91,13 +91,8 @@ function formats(base, edited, net, level) {
   if (base.header_id !== edited.header_id) return []; // transposed: columns are rows, and no column has a format
   const columns = edited.column_ids.filter((id) => base.column_ids.includes(id));
   const violations = [];
-  const cells = new Map();
   const look = (row, column, old, text) => {
-    if (!cells.has(column)) {
-      const place = base.column_ids.indexOf(column);
-      cells.set(column, base.rows.map((line) => line[place]));
-    }
-    const others = cells.get(column);
+    const others = columnOf(base.rows, base.column_ids.indexOf(column));
     if (sameFormat(old, text, others)) return;
     const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
     const model = modelFor(old, text, others);
@@ -115,6 +110,16 @@ function formats(base, edited, net, level) {
   }
   return violations;
 }
+
+/* The cells of a column, the same list every time: what is known of it is kept by the list. */
+function columnOf(rows, place) {
+  if (!columns.has(rows)) columns.set(rows, new Map());
+  const known = columns.get(rows);
+  if (!known.has(place)) known.set(place, rows.map((line) => line[place]));
+  return known.get(place);
+}
+
+const columns = new WeakMap();
 
 function quoted(text) {
   const characters = [...text];

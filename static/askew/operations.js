@@ -325,8 +325,12 @@ function longestRising(places) {
   const ends = [];
   const previous = [];
   places.forEach((place, index) => {
-    let length = tails.findIndex((tail) => tail >= place);
-    if (length < 0) length = tails.length;
+    let length = 0;
+    for (let end = tails.length; length < end;) { // the first tail that is not smaller
+      const middle = (length + end) >> 1;
+      if (tails[middle] < place) length = middle + 1;
+      else end = middle;
+    }
     previous.push(length ? ends[length - 1] : -1);
     tails[length] = place;
     ends[length] = index;
