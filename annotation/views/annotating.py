@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access, annotating, guidance, queue
 from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page
 from annotation.views.tables import drawn, in_words
 from tableqa.operations import (
     InsertRow,
@@ -33,9 +31,8 @@ from tableqa.operations import (
 from tasks.contract import Invalid, Item, Problem, TaskType
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def annotate(request: HttpRequest, public_id: str) -> HttpResponse:
+@page("GET", "POST")
+def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     """GET shows the next item (or the one named by ?assignment=), POST is the form of a browser without scripts."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.ANNOTATE)
@@ -59,18 +56,16 @@ def annotate(request: HttpRequest, public_id: str) -> HttpResponse:
     return _page(request, access.assignment(actor, assignment.public_id))
 
 
-@login_required
-@require_GET
-def my_work(request: HttpRequest) -> HttpResponse:
+@page()
+def my_work(request: PageRequest) -> HttpResponse:
     """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
     actor = access.actor(request)
-    page = Paginator(access.work(actor), 50).get_page(request.GET.get("page"))
-    return render(request, "annotating/my_work.html", {"page": page, "State": Assignment.State})
+    context = {"page": cut(request, access.work(actor)), "State": Assignment.State}
+    return render(request, "annotating/my_work.html", context)
 
 
-@login_required
-@require_POST
-def resume(request: HttpRequest, public_id: str) -> HttpResponse:
+@page("POST")
+def resume(request: PageRequest, public_id: str) -> HttpResponse:
     """Open an item again: a draft whose lease ran out, or a submission that is withdrawn for it."""
     actor = access.actor(request)
     assignment = access.assignment(actor, public_id)

@@ -11,7 +11,7 @@ import { columnName, count, describe } from "./words.js";
 
 const FIRST_ROWS = 60; // painted at once; the rest follow while the browser is idle
 const MORE_ROWS = 400;
-const CHUNK = 40; // rows in one <tbody>: what is out of sight is neither laid out nor painted (see askew.css)
+const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neither laid out nor painted (askew.css)
 const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
@@ -219,11 +219,12 @@ export class AskewGrid extends HTMLElement {
 
   #paintMore(count) {
     const { table } = this.#parts;
+    const chunk = Math.min(40, Math.max(10, Math.round(CHUNK / this.#state.columns.length)));
     const end = Math.min(this.#state.rows.length, this.#painted + count);
     while (this.#painted < end) {
       let body = table.tBodies[table.tBodies.length - 1];
-      if (!body || body.rows.length >= CHUNK) body = table.appendChild(element("tbody", { role: "rowgroup" }));
-      const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + CHUNK - body.rows.length));
+      if (!body || body.rows.length >= chunk) body = table.appendChild(element("tbody", { role: "rowgroup" }));
+      const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + chunk - body.rows.length));
       body.append(...rows.map((row) => this.#entry(row).tr));
       body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
       this.#painted += rows.length;

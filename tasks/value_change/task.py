@@ -67,8 +67,20 @@ class ValueChange(TaskType):
     settings_schema = {
         "type": "object",
         "properties": {
-            "at_most": {"type": "integer", "minimum": 1, "maximum": 100, "default": 2},
-            "cell_format": {"enum": ["warn", "require", "ignore"], "default": "warn"},
+            "at_most": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100,
+                "default": 2,
+                "title": "Changes at most",
+                "description": "More are possible with a stated reason.",
+            },
+            "cell_format": {
+                "enum": ["warn", "require", "ignore"],
+                "default": "warn",
+                "title": "The form of a column",
+                "description": "What happens when a new value is written unlike its column (1,234 or 12 %).",
+            },
         },
         "additionalProperties": False,
     }
