@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,12 @@ QUICK = [
 ]
 
 
+# For measurements: commits wait for the disk, as they do for people.
+DURABLE = ["shared_buffers=128MB", "max_connections=100"]
+
+
 @contextmanager
-def temporary_postgres() -> Iterator[str]:
+def temporary_postgres(settings: Sequence[str] = QUICK) -> Iterator[str]:
     """A DATABASE_URL that is good inside the `with` block. Raises RuntimeError with the server's log if it dies."""
     # Not TMPDIR: the path of a Unix socket may have about a hundred characters.
     home = Path(tempfile.mkdtemp(prefix="askew-pg-", dir="/tmp"))
@@ -59,10 +63,10 @@ def temporary_postgres() -> Iterator[str]:
             stdout=subprocess.DEVNULL,
             **options,
         )
-        settings = [word for setting in ("listen_addresses=", *QUICK) for word in ("-c", setting)]
+        words = [word for setting in ("listen_addresses=", *settings) for word in ("-c", setting)]
         with (home / "log").open("wb") as log:
             server = subprocess.Popen(
-                [binaries / "postgres", "-D", home / "data", "-k", home, *settings],
+                [binaries / "postgres", "-D", home / "data", "-k", home, *words],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # Ctrl-C is for the tests, which still need it while they end
