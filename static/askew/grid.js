@@ -192,9 +192,14 @@ export class AskewGrid extends HTMLElement {
 
   #paintHead() {
     const { head, table } = this.#parts;
-    const above = this.#base.header_rows.map((cells) => {
+    const above = this.#base.header_rows.map((cells, row) => {
       const tr = element("tr", { className: "above" });
-      tr.append(element("td", { className: "number" }), ...cells.map((text) => element("td", { textContent: text, dir: "auto" })));
+      tr.append(element("td", { className: "number" }));
+      for (let index = 0; index < cells.length; ) {
+        const { columns } = this.#spanAt(`h${row}`, this.#base.column_ids[index]) ?? { columns: 1 };
+        tr.append(element("td", { textContent: cells[index], dir: "auto", colSpan: columns }));
+        index += columns;
+      }
       return tr;
     });
     const tr = element("tr", { role: "row" });
@@ -204,6 +209,28 @@ export class AskewGrid extends HTMLElement {
     head.replaceChildren(...above, tr);
     table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
     table.setAttribute("aria-colcount", String(this.#state.columns.length + 1));
+  }
+
+  #spanAt(row, column) {
+    return (this.#base.spans ?? []).find((span) => span.row === row && span.column === column);
+  }
+
+  /* Cells that the source had merged stay cells of their own, which can be edited; they are marked as belonging together. */
+  #markMerged() {
+    const { row_ids, column_ids } = this.#base;
+    for (const { row, column, rows, columns } of this.#base.spans ?? []) {
+      const top = row_ids.indexOf(row);
+      const left = column_ids.indexOf(column);
+      if (top < 0 || left < 0) continue;
+      for (const id of row_ids.slice(top, top + rows)) {
+        for (const name of column_ids.slice(left, left + columns)) {
+          const cell = this.#entries.get(id)?.tr.querySelector(`[data-column="${name}"]`);
+          if (!cell) continue;
+          cell.classList.add("merged");
+          cell.title = `One cell in the source: ${rows} by ${columns}`;
+        }
+      }
+    }
   }
 
   #headCell(column, index) {
@@ -229,6 +256,7 @@ export class AskewGrid extends HTMLElement {
       body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
       this.#painted += rows.length;
     }
+    this.#markMerged();
   }
 
   #paintLater() {

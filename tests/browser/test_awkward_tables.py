@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation import adjudicating, release_files, releasing
 from tableqa import Example, Table
+from tableqa.tables import Span
 from tests.annotation.cast import NOON, World, make_world
 
 HOSTILE = [
@@ -109,3 +110,26 @@ def test_a_table_without_rows_is_shown(
         make_world(tmp_path), new_context, live_server.url, Table(header=["only", "names"], rows=[])
     )
     expect(page.locator("askew-grid")).to_contain_text("names")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_titles_header_rows_and_merged_cells_are_shown(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    table = Table(
+        header=["", "2019", "2018"],
+        rows=[["Revenue", "1,234", "(9.9)"], ["Revenue", "5", "6"]],
+        title="Net revenue",
+        caption="in thousands",
+        header_rows=[["", "Fiscal year", "Fiscal year"]],
+        spans=[Span("h0", "c1", 1, 2), Span("r0", "c0", 2, 1)],
+    )
+    page = opened(make_world(tmp_path), new_context, live_server.url, table)
+    grid = page.locator("askew-grid")
+    expect(grid.locator("caption")).to_contain_text("Net revenue: in thousands")
+    expect(grid.locator("tr.above td[colspan='2']")).to_have_text("Fiscal year")
+    expect(grid.locator("td.merged")).to_have_count(2)
+    cell(page, "r1", "c0").click()
+    page.keyboard.type("Costs")
+    page.keyboard.press("Enter")
+    expect(cell(page, "r1", "c0")).to_contain_text("Costs")
