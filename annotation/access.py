@@ -213,7 +213,10 @@ def _assignments() -> QuerySet[Assignment]:
 
 
 def _one(found: QuerySet[Any, Any]) -> Any:
-    row = found.first()
+    try:
+        row = found.first()
+    except ValueError:  # a NUL in an address, which PostgreSQL cannot be asked for
+        row = None
     if row is None:
         raise Http404(NOT_HERE)
     return row

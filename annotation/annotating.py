@@ -29,7 +29,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.refusals import Refused
-from tasks.contract import Invalid, Problem
+from tasks.contract import Invalid, Problem, unstorable_in
 
 State = Assignment.State
 
@@ -93,12 +93,14 @@ def save_draft(
     """
     if len(json.dumps(response).encode()) > DRAFT_BYTES:
         raise Refused("draft_too_large", f"A draft may have {DRAFT_BYTES // 1024} kB; this one is larger.")
+    if reason := unstorable_in(response):
+        raise Refused("invalid_request", f"The draft holds {reason}, which cannot be kept. Take it out.")
     if assignment.state == State.SUBMITTED:
         raise Refused("already_submitted", "This item is submitted. Undo the submission to change it.")
+    task, item = assignment.batch.task(), plain(assignment)
     with transaction.atomic():
         saved = _write_draft(assignment, revision, response, now)
         _touch(assignment, now)
-    task, item = assignment.batch.task(), plain(assignment)
     problems: Sequence[Problem] = ()
     try:
         task.read(response, item)
@@ -122,10 +124,10 @@ def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime
     if assignment.state == State.SKIPPED:
         raise Refused("place_taken", "You skipped this item.")
     with transaction.atomic():
-        if assignment.state == State.RETURNED:
-            queue.take_again(assignment, now=now)
         _lock_undecided(assignment.item_id)
         try:
+            if assignment.state == State.RETURNED:
+                queue.take_again(assignment, now=now)
             annotation = _append(
                 assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
             )
@@ -176,7 +178,12 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
         raise Refused("invalid_request", "Say why you skip this item.")
     if assignment.state == State.SUBMITTED:
         raise Refused("already_submitted", "This item is submitted. Undo the submission to skip it.")
-    queue.give_back(assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person)
+    if assignment.state == State.RETURNED:
+        queue.turn_down(assignment, reason=reason[:500], now=now)
+    else:
+        queue.give_back(
+            assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
+        )
 
 
 def give_back(*, assignment: Assignment, now: datetime) -> None:
@@ -195,9 +202,12 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     return found
 
 
-def ping(*, assignment: Assignment, now: datetime) -> None:
-    """A sign of life: the lease is renewed and the time counts as work."""
+def ping(*, assignment: Assignment, now: datetime) -> bool:
+    """A sign of life: the lease is renewed and the time counts as work. False where no lease is held any more."""
+    if assignment.state != State.LEASED:
+        return False
     _touch(assignment, now)
+    return True
 
 
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:

@@ -29,6 +29,7 @@ from tableqa.canonical import digest
 from tasks.contract import TaskType
 
 MOST_OVERLAP = 50
+LONGEST_NAME = 120
 
 
 def plan_batch(
@@ -60,6 +61,8 @@ def plan_batch(
         raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
     if not task.variants and variant:
         raise Refused("invalid_request", f"{task.title} has no variants.")
+    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+        raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
     examples = sample(sources, size=size, seed=seed) if only is None else _named(sources, only)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
@@ -80,6 +83,8 @@ def plan_batch(
                 made_at=now,
             )
             lineage.make_items(batch=batch, examples=examples)
+            if feeds_from is not None:
+                lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
             _record(batch, by, "", "planned", now)
     except IntegrityError:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.db.models import Count, Exists, F, OuterRef, Q
+from django.utils import timezone
 
-from annotation.models import Assignment, Batch, Item, Place, Tally
+from annotation.importing import LOST
+from annotation.models import Assignment, Batch, Item, Place, Source, Tally
 
 
 def findings() -> Iterator[str]:
@@ -15,6 +17,7 @@ def findings() -> Iterator[str]:
     yield from _items()
     yield from _batches()
     yield from _tallies()
+    yield from _sources()
 
 
 def _places() -> Iterator[str]:
@@ -61,3 +64,8 @@ def _tallies() -> Iterator[str]:
                 yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {said}, not {there}"
     for batch_id, person_id, state in found.keys() - seen:
         yield f"person {person_id} in batch {batch_id} has {state} assignments and no tally"
+
+
+def _sources() -> Iterator[str]:
+    for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=timezone.now() - LOST):
+        yield f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; import it again"

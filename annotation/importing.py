@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import shutil
 import tempfile
 import zipfile
@@ -30,6 +31,8 @@ from tableqa.readers import READERS, ReaderError
 ROWS = 1_000
 """Examples written in one transaction."""
 LONGEST_ID = 200
+LONGEST_NAME = 120
+SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 MOST_UPLOAD = 200 * 1024 * 1024
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
@@ -71,7 +74,16 @@ def import_examples(
         )
     read = READERS[reader]
     name = name.strip() or path.stem
+    if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
+        raise Refused(
+            "import_failed",
+            f"A source's name has at most {LONGEST_NAME} characters, a split letters, digits, '.', '_' and '-'.",
+        )
     try:
+        for left in Source.objects.filter(
+            project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
+        ):
+            discard(left)
         checksum = _checksum(read.files(path, tables), limit)
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
@@ -94,10 +106,6 @@ def import_examples(
         if not new:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
-        for left in Source.objects.filter(
-            project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
-        ):
-            discard(left)
         source = Source.objects.create(
             project=project,
             name=name,
@@ -175,23 +183,28 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progress) -> Imported:
     with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
-        path = Path(folder) / PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
+        sent_as = PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
+        path = Path(folder) / (sent_as if sent_as.strip(".") else "questions")
         with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
             shutil.copyfileobj(sent, copy)
-        tables = None
+        # Always a folder of the upload's own, empty if need be: a reader without one looks around on this machine.
+        tables = Path(folder) / "tables"
+        tables.mkdir()
         if "tables" in uploads:
-            tables = Path(folder) / "tables"
             with uploads["tables"].file.open("rb") as sent:
                 unpack(sent, tables, uploads["tables"].name)
-        return import_examples(
-            project=job.project,
-            reader=job.ids["reader"],
-            path=path,
-            tables=tables,
-            by=job.made_by,
-            now=timezone.now(),
-            progress=progress,
-        )
+        try:
+            return import_examples(
+                project=job.project,
+                reader=job.ids["reader"],
+                path=path,
+                tables=tables,
+                by=job.made_by,
+                now=timezone.now(),
+                progress=progress,
+            )
+        except Refused as refused:
+            raise Refused(refused.code, refused.detail.replace(f"{folder}/", "")) from None
 
 
 def _forget(uploads: Iterable[Upload]) -> None:
@@ -261,6 +274,14 @@ def _write(
         written += len(chunk)
         progress(written, total)
     with transaction.atomic():
+        # One import of a project at a time becomes visible: an id stands once under a name.
+        Project.objects.select_for_update().filter(pk=source.project_id).values_list("pk").first()
+        others = Source.objects.ready().filter(project_id=source.project_id, name=source.name)
+        ids = Example.objects.filter(source=source).values("external_id")
+        if Example.objects.filter(source__in=others, external_id__in=ids).exists():
+            raise Refused(
+                "import_failed", "Somebody else has just imported some of these examples. Try again."
+            )
         now = timezone.now()
         try:
             Source.objects.filter(pk=source.pk).update(

@@ -37,13 +37,21 @@ def make_example(*, item: Item, perturbed: Perturbed) -> Example:
 
 def follow_up(decision: Decision) -> int:
     """New items in every batch that this decision feeds. Returns how many."""
-    item = decision.item
-    made = 0
-    for batch in item.batch.feeds.filter(closed_at__isnull=True):
-        for outcome in decision.outcomes.select_related("example").order_by("number"):
-            example = outcome.example or item.example
-            inputs = {**item.inputs, "base": item.example.public_id, "outcome": outcome.public_id}
-            made += make_items(batch=batch, examples=[example], inputs=inputs)
+    return sum(_feed(batch, decision) for batch in decision.item.batch.feeds.filter(closed_at__isnull=True))
+
+
+def catch_up(batch: Batch) -> int:
+    """Items of a batch planned after decisions that feed it were made. Returns how many."""
+    accepted = Decision.objects.filter(item__batch=batch.feeds_from, kind=Decision.Kind.ACCEPTED)
+    decisions = accepted.select_related("item__example", "item__batch").order_by("item__position")
+    return sum(_feed(batch, decision) for decision in list(decisions))
+
+
+def _feed(batch: Batch, decision: Decision) -> int:
+    item, made = decision.item, 0
+    for outcome in decision.outcomes.select_related("example").order_by("number"):
+        inputs = {**item.inputs, "base": item.example.public_id, "outcome": outcome.public_id}
+        made += make_items(batch=batch, examples=[outcome.example or item.example], inputs=inputs)
     return made
 
 
@@ -52,6 +60,8 @@ def make_items(*, batch: Batch, examples: Sequence[Example], inputs: dict[str, s
 
     Everyone who made an example, or one it is derived from, is excluded from its item from the start.
     """
+    # Two decisions that feed one batch take turns: positions are given one after the other.
+    Batch.objects.select_for_update().filter(pk=batch.pk).values_list("pk").first()
     here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
     new = [example for example in examples if example.pk not in here]
     last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0

@@ -125,6 +125,18 @@ def give_back(
     return True
 
 
+def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
+    """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
+    with transaction.atomic():
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+            state=State.SKIPPED, reason=reason, ended_at=now
+        )
+        if changed:
+            _count(assignment, returned=-1, skipped=1)
+            _record(assignment, before=State.RETURNED, after=State.SKIPPED, actor=assignment.person, now=now)
+    assignment.state = State.SKIPPED
+
+
 def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> None:
     """A submission keeps the place. Raises Refused(place_taken) when the lease had been taken back."""
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(

@@ -43,6 +43,7 @@ from annotation.release_files import FORMATS
 from tableqa.canonical import canonical, digest
 
 PAGE = 500
+LONGEST_NAME = 80
 
 
 def make_release(
@@ -61,12 +62,11 @@ def make_release(
     Making it again under the same name is fine while the data is the same; other data under a name
     that was used is refused. Raises Refused.
     """
+    if out is not None:
+        _require_empty(out)
     release = plan_release(
         project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
     )
-    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        release.delete()
-        raise Refused("invalid_request", f"{out} exists and is not an empty folder. Name another one.")
     try:
         release = write_release(release, progress=progress)
     except BaseException:
@@ -75,6 +75,18 @@ def make_release(
     if out is not None:
         shutil.copytree(folder(release), out, dirs_exist_ok=True)
     return release
+
+
+def _require_empty(out: Path) -> None:
+    """Make the folder, or refuse one that cannot be made or is in use, before anything else happens."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise Refused("invalid_request", f"{out} exists and is not an empty folder. Name another one.")
+    except OSError as error:
+        raise Refused(
+            "invalid_request", f"{out} cannot be made ({error.strerror}). Name another folder."
+        ) from None
 
 
 def start_release(
@@ -105,8 +117,8 @@ def plan_release(
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
     if format not in FORMATS:
         raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
-    if not name.strip():
-        raise Refused("invalid_request", "A release needs a name.")
+    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+        raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")
     if not Batch.objects.filter(project=project, opened_at__isnull=False).exists():
         raise Refused("nothing_to_release", "No batch of this project has been opened yet.")
     simulated = Assignment.objects.filter(

@@ -32,7 +32,7 @@ def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
     """A project with its first manager. Raises Refused: invalid_request, name_taken."""
-    if not name.strip() or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
+    if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
         raise Refused(
             "invalid_request",
             f"A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one.",

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.access import involved
+from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
 from annotation.refusals import Refused
+from annotation.roles import Permission
 
 
 def may_see_agreement(person: Person, batch: Batch) -> bool:
     """Live agreement and counts of labels: for everybody once the batch is closed, before that for outsiders."""
-    return batch.closed_at is not None or not involved(person, batch)
+    return batch.closed_at is not None or not _annotates(person, batch)
 
 
 def may_adjudicate(person: Person, item: Item) -> bool:
@@ -23,7 +24,7 @@ def may_adjudicate(person: Person, item: Item) -> bool:
     return not (
         item.exclusions.filter(person=person).exists()
         or item.assignments.filter(person=person).exists()
-        or (item.batch.closed_at is None and involved(person, item.batch))
+        or (item.batch.closed_at is None and _annotates(person, item.batch))
     )
 
 
@@ -38,18 +39,30 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
 
 
 def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
-    """Those of the releases whose project has no open batch in which the person annotates."""
+    """Those of the releases whose project has no open batch in which the person annotates, or may."""
     at_work = Assignment.objects.filter(
         batch__project=OuterRef("project"), batch__closed_at__isnull=True, person=person
     )
-    return releases.filter(~Exists(at_work))
+    under_way = Batch.objects.filter(
+        project=OuterRef("project"),
+        project__in=where(Actor(person), Permission.ANNOTATE),
+        opened_at__isnull=False,
+        closed_at__isnull=True,
+    )
+    return releases.filter(~Exists(at_work), ~Exists(under_way))
 
 
 def require_no_open_work(person: Person, project: Project) -> None:
-    """A release shows every response: nobody makes or reads one while they annotate in an open batch."""
-    at_work = Assignment.objects.filter(batch__project=project, batch__closed_at__isnull=True, person=person)
-    if at_work.exists():
+    """A release shows every response: nobody makes or reads one while they annotate in an open batch, or may."""
+    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
+    if at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists()):
         raise Refused(
             "still_involved",
             "You annotate in an open batch of this project. Its releases are for you once it is closed.",
         )
+
+
+def _annotates(person: Person, batch: Batch) -> bool:
+    """Whether the person has items of the batch, or may still be given some: annotators of the project may."""
+    return involved(person, batch) or batch.project_id in where(Actor(person), Permission.ANNOTATE)

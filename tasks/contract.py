@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example
 from tableqa.contracts import Contract
 from tableqa.operations import Operation, from_dict
+from tableqa.tables import unstorable
 
 ENTRY_POINT_GROUP = "askew.task_types"
 HERE = Path(__file__).resolve().parent
@@ -237,6 +238,10 @@ class TaskType(ABC):
         if problems:
             raise Invalid(problems)
         data = envelope.get("data")
+        if reason := unstorable_in(data):
+            raise Invalid(
+                [Problem("", "unstorable_text", f"The response holds {reason}, which no file can keep.")]
+            )
         if isinstance(version, int) and version != self.version and isinstance(data, Mapping):
             data = self.upgrade(data, version)
         return self.parse(data, item)
@@ -313,6 +318,21 @@ SHOWN: dict[str, Callable[[Item], Any]] = {
     "context": lambda item: item.example.context.to_dict() if item.example.context else None,
     "history": lambda item: [turn.to_dict() for turn in item.example.history],
 }
+
+
+def unstorable_in(value: Any) -> str | None:
+    """What some text anywhere inside a JSON value holds that cannot be written to a file or database, in words."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            if reason := unstorable(part):
+                return reason
+        elif isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+    return None
 
 
 def response_data(response: Any) -> dict[str, Any]:

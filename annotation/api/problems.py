@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 
 from annotation.refusals import Refused
-from tasks.contract import Invalid
+from tasks.contract import Invalid, UnknownTaskType
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -25,6 +25,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         detail = "The response does not hold yet: " + str(error)
         violations = [found.to_dict() for found in error.problems]
         return problem(422, "invalid_response", detail, violations=violations)
+    if isinstance(error, UnknownTaskType):
+        return problem(501, "unknown_task_type", str(error))
+    if isinstance(error, RecursionError):
+        return problem(400, "parse_error", "The request is nested too deeply.")
     if isinstance(error, Http404 | PermissionDenied):
         return problem(404, "not_found", "There is nothing here for you.")
     if isinstance(error, ValidationError):

@@ -69,6 +69,7 @@ class Next(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """The next item: one you hold and did not list, else a new lease. 204 when nothing is left for you."""
         batch = access.batch(access.actor(request), public_id, Permission.ANNOTATE)
+        batch.task()  # a kind that is not installed is said so before anything is leased
         data = _valid(shapes.Holding, request)
         found = queue.next_assignment(
             batch=batch, person=access.actor(request).person, holding=data["holding"], now=timezone.now()
@@ -168,8 +169,8 @@ class Ping(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Still at work: the lease is renewed."""
         assignment = access.assignment(access.actor(request), public_id)
-        annotating.ping(assignment=assignment, now=timezone.now())
-        return Response({"lease": {"seconds": int(queue.LEASE.total_seconds())}})
+        held = annotating.ping(assignment=assignment, now=timezone.now())
+        return Response({"lease": {"seconds": int(queue.LEASE.total_seconds()) if held else 0}})
 
 
 class Undo(APIView):

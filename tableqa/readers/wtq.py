@@ -165,7 +165,7 @@ class _Library:
             what = f"the table {context!r} is refused: {error}"
             raise ReaderError(self._questions, line, what, "Correct the context of the question") from error
         where = " or ".join(str(folder) for folder in self._folders)
-        mend = "Say where the tables are (--tables DIR), with the folders as in the question's context"
+        mend = "Give their folder (--tables DIR) or, on the page, their zip archive, with the folders as in the context"
         raise ReaderError(self._questions, line, f"the table {context} is not in {where}", mend)
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ class Command(RefusingCommand):
         parser.add_argument("--tables", type=Path, metavar="DIR")
         parser.add_argument("--name", default="", help="name of the source; default: the file's name")
         parser.add_argument("--split", default="", metavar="NAME")
-        parser.add_argument("--limit", type=int, metavar="N")
+        parser.add_argument("--limit", type=_number, metavar="N")
 
     def run(self, **options: Any) -> None:
         def progress(done: int, total: int) -> None:
@@ -47,3 +47,9 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples over {done.tables} tables, {done.source.licence}."
         )
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ArgumentTypeError("a number from 1 on")
+    return int(text)
