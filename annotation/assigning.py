@@ -11,7 +11,7 @@ import jsonschema
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from annotation import events, guidance, lineage
+from annotation import events, guidance, lineage, queue
 from annotation.models import (
     Adjudication,
     Batch,
@@ -120,6 +120,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
             Item.objects.filter(batch=batch, due_at__isnull=False).update(due_at=now)
+            queue.take_back_all(batch=batch, reason="batch closed", now=now, actor=by)
             _record(batch, by, "open", "closed", now)
 
 

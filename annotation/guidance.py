@@ -31,14 +31,16 @@ def revise(*, project: Project, task: TaskType, text: str, person: Person, now: 
     )
 
 
-def as_html(text: str) -> str:
-    """Markdown as HTML. HTML in the text is shown as text: guidelines are written by people, not trusted."""
+def as_html(text: str, *, top: int) -> str:
+    """Markdown as HTML, its first headings at level `top` of the page that has them.
+
+    HTML in the text is shown as text: guidelines are written by people, not trusted.
+    """
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     for token in tokens:
-        # The page has a title of its own: the text's headings come two levels below it.
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+            token.tag = f"h{min(int(token.tag[1]) + top - 1, 6)}"
     return str(markdown.renderer.render(tokens, markdown.options, {}))

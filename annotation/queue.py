@@ -172,6 +172,18 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     return len(expired)
 
 
+def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | None) -> int:
+    """End every lease of the batch; drafts stay with their people. Returns how many."""
+    held = (
+        Assignment.objects.filter(batch=batch, state=State.LEASED)
+        .select_related("batch")
+        .order_by("person_id")
+    )
+    return sum(
+        give_back(one, state=State.RETURNED, reason=reason, now=now, actor=actor) for one in list(held)
+    )
+
+
 def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
     """Write new items (unsaved, positions set) with their planned places and exclusions."""
     for item in items:

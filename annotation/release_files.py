@@ -18,7 +18,7 @@ from typing import Any
 
 import tableqa
 from annotation import agreement
-from tableqa.canonical import canonical
+from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
 from tableqa.operations import OperationError, from_dict, replay
 from tasks.contract import Accepted, Item, TaskType, task_type
@@ -199,10 +199,29 @@ def describe(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def verify(folder: Path) -> dict[str, int]:
-    """Recompute everything that a release claims. Returns what was checked; raises `Difference` at the first fault."""
+    """Recompute everything in a release that follows from something else in it.
+
+    Returns what was checked; raises `Difference` at the first fault. What follows from nothing (the
+    name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
+    """
+    try:
+        return _verify(folder)
+    except (KeyError, TypeError, AttributeError, ValueError, LookupError, StopIteration) as error:
+        # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
+        raise Difference(
+            f"{folder}: a record does not have the form of a release ({_said(error)})"
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _verify(folder: Path) -> dict[str, int]:
     manifest = _manifest(folder)
     _check_files(folder, manifest)
     raw = load(folder, manifest["batches"])
+    _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
             raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
@@ -232,6 +251,59 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
         raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")
     return manifest
+
+
+KEYS = frozenset(
+    ("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement", "files")
+)
+
+
+def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """What the manifest repeats or sums up, against the records."""
+    for key in sorted(KEYS ^ manifest.keys()):
+        raise Difference(
+            f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
+        )
+    if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
+        raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
+    for name, found in counted(raw).items():
+        if manifest["counts"].get(name) != found:
+            said = manifest["counts"].get(name)
+            raise Difference(f"{MANIFEST}: counts.{name} is {said!r}, the records give {found}")
+    for name in manifest["counts"].keys() - counted(raw).keys():
+        raise Difference(f"{MANIFEST}: counts.{name} follows from nothing")
+    for batch in manifest["batches"]:
+        if digest(batch["settings"]) != batch["settings_digest"]:
+            raise Difference(
+                f"{MANIFEST}: the settings of batch {batch['name']!r} are not those of their digest"
+            )
+    texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
+    for record in raw.annotations:
+        batch, under = raw.batches[record["batch"]], record["guidelines"]
+        if texts.get((batch["type"], under["number"])) != under["digest"]:
+            raise Difference(
+                f"{MANIFEST}: the guidelines {under['number']} of {batch['type']} are not those that "
+                f"annotation {record['id']} was made under"
+            )
+        if not record["place"]["added"] and record["place"]["number"] > batch["overlap"]:
+            raise Difference(
+                f"annotations.jsonl: {record['id']} sits on a place beyond the overlap of its batch"
+            )
+
+
+def counted(raw: Raw) -> dict[str, int]:
+    """How much of what there is: the manifest's counts."""
+    decisions = raw.decisions
+    return {
+        "annotations": len(raw.annotations),
+        "annotators": len({record["annotator"] for record in raw.annotations}),
+        "simulated_annotators": len({r["annotator"] for r in raw.annotations if r["simulated"]}),
+        "items": len({(record["batch"], record["item"]) for record in raw.annotations}),
+        "accepted": sum(decision["kind"] == "accepted" for decision in decisions),
+        "excluded": sum(decision["kind"] == "excluded" for decision in decisions),
+        "adjudicated": sum(decision["by"] != "resolve" for decision in decisions),
+        "outcomes": sum(len(decision["outcomes"]) for decision in decisions),
+    }
 
 
 def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -268,6 +340,8 @@ def _check_decision(
 ) -> int:
     where = f"decisions.jsonl: item {decision['item']}"
     task, item = raw.item(decision)
+    if (decision["kind"] == "accepted") != bool(decision["outcomes"]):
+        raise Difference(f"{where}: it is {decision['kind']} and has {len(decision['outcomes'])} outcomes")
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:

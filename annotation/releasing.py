@@ -127,7 +127,8 @@ def plan_release(
     if simulated and not allow_simulated:
         raise Refused(
             "simulated_people",
-            "Simulated people annotated here. Allow them explicitly (--allow-simulated), and do not publish it as data.",
+            "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
+            "and do not publish it as data.",
         )
     return Release.objects.create(
         project=project,
@@ -239,7 +240,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "sources": [record for _, record in sorted(raw.sources.items())],
         "batches": described,
         "guidelines": _guidelines(release, batches),
-        "counts": _counts(raw),
+        "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw),
         "files": release_files.describe(out),
     }
@@ -369,7 +370,10 @@ def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, d
                         "newest": newest[annotation.assignment_id] == annotation.revision,
                         "place": {"number": assignment.place.number, "added": assignment.place.added},
                         "response": annotation.response,
-                        "guidelines": annotation.guidelines.number,
+                        "guidelines": {
+                            "number": annotation.guidelines.number,
+                            "digest": digest(annotation.guidelines.text),
+                        },
                         "active_seconds": annotation.active_seconds,
                         "made_at": annotation.made_at.isoformat(),
                     },
@@ -434,20 +438,6 @@ def _guidelines(release: Release, batches: Sequence[Batch]) -> list[dict[str, An
     under = Annotation.objects.filter(assignment__batch__in=batches, event_id__lte=release.watermark)
     rows = Guidelines.objects.filter(pk__in=under.values("guidelines")).order_by("task_type", "number")
     return [{"type": row.task_type, "number": row.number, "text": row.text} for row in rows]
-
-
-def _counts(raw: release_files.Raw) -> dict[str, int]:
-    decisions = raw.decisions
-    return {
-        "annotations": len(raw.annotations),
-        "annotators": len({record["annotator"] for record in raw.annotations}),
-        "simulated_annotators": len({r["annotator"] for r in raw.annotations if r["simulated"]}),
-        "items": len({(record["batch"], record["item"]) for record in raw.annotations}),
-        "accepted": sum(decision["kind"] == "accepted" for decision in decisions),
-        "excluded": sum(decision["kind"] == "excluded" for decision in decisions),
-        "adjudicated": sum(decision["by"] != "resolve" for decision in decisions),
-        "outcomes": sum(len(decision["outcomes"]) for decision in decisions),
-    }
 
 
 def _pseudonyms(project: Project) -> dict[int, str]:

@@ -6,7 +6,7 @@ label counts. That holds for everybody who annotates in the batch, whatever othe
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
@@ -35,7 +35,9 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
     at_work = Assignment.objects.filter(
         batch_id=OuterRef("batch_id"), person=person, batch__closed_at__isnull=True
     )
-    return items.filter(~Exists(made), ~Exists(annotated), ~Exists(at_work))
+    mine = where(Actor(person), Permission.ANNOTATE)
+    open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
+    return items.filter(~Exists(made), ~Exists(annotated), ~Exists(at_work)).exclude(open_to_me)
 
 
 def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:

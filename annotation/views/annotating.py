@@ -60,7 +60,11 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
 def my_work(request: PageRequest) -> HttpResponse:
     """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
     actor = access.actor(request)
-    context = {"page": cut(request, access.work(actor)), "State": Assignment.State}
+    work = cut(request, access.work(actor))
+    for assignment in work:
+        if assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
+            assignment.kept = _kept(assignment)
+    context = {"page": work, "State": Assignment.State}
     return render(request, "annotating/my_work.html", context)
 
 
@@ -115,9 +119,24 @@ def _page(
         "changes": in_words(item.example.table, operations),
         "last_annotation": last.public_id if last else "",
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidance.as_html(guidance.current(batch.project_id, task.key).text)),  # nosec
+        "guidelines_html": mark_safe(
+            guidance.as_html(guidance.current(batch.project_id, task.key).text, top=3)
+        ),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
+
+
+def _kept(assignment: Assignment) -> list[str]:
+    """What a draft says that cannot be opened any more, in words."""
+    task, data = assignment.batch.task(), _draft_data(assignment)
+    words = []
+    for spec in task.fields:
+        value = data.get(spec.name)
+        if spec.kind == "operations" and isinstance(value, list):
+            words += in_words(annotating.plain(assignment).example.table, _operations(task, data))
+        elif value:
+            words.append(f"{spec.name}: {' | '.join(map(str, value)) if isinstance(value, list) else value}")
+    return words
 
 
 def _draft_data(assignment: Assignment) -> dict[str, Any]:

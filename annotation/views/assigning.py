@@ -71,6 +71,10 @@ def _planned(
     if open_at_once:
         assigning.open_batch(batch=batch, by=request.user, now=now)
     messages.success(request, f"{batch.name} is {'open' if open_at_once else 'planned'}.")
+    if given.get("size") and batch.items_count < given["size"]:
+        messages.info(
+            request, f"The sources have {batch.items_count} examples: all of them are in the batch."
+        )
     return redirect("batch", batch.public_id)
 
 

@@ -115,7 +115,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "newest": newest,
         "versions": cut(request, versions.select_related("made_by")),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines())),  # nosec
+        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines(), top=2)),  # nosec
         "form": form,
         "may_edit": Permission.SET_UP in access.may(actor, project),
         "editing": form.is_bound or "edit" in request.GET,

@@ -26,6 +26,7 @@ class AskewAnnotate extends HTMLElement {
   #server = null; // violations and answer of the last saved draft
   #lastActive = Date.now();
   #lost = false;
+  #unanswered = null; // the response of a submission that got no answer
 
   connectedCallback() {
     const source = document.getElementById("assignment");
@@ -63,7 +64,9 @@ class AskewAnnotate extends HTMLElement {
   #show(assignment, { first = false, said = "" } = {}) {
     this.#current = assignment;
     this.#lost = false;
+    this.#unanswered = null;
     this.#server = null;
+    this.querySelector("[data-changes]")?.replaceChildren();
     this.#setProgress(assignment.progress);
     this.#closePanels();
     this.#fillShown(assignment.shows);
@@ -76,7 +79,7 @@ class AskewAnnotate extends HTMLElement {
     const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
     this.#clearNotices(said);
     if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
-    this.#state(held ? `Saved ${clock(held.saved_at)}` : "");
+    this.#state(held ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
     if (kept && kept.revision === (held?.revision ?? 0)) {
       this.#notice("Restored what you had entered here before it could be saved.", "note");
       this.#changed();
@@ -239,6 +242,7 @@ class AskewAnnotate extends HTMLElement {
   #changed() {
     this.#changing = false;
     this.#active();
+    this.#clearNotices("", "submit");
     this.draft.change(this.#envelope(this.#collect()));
     this.#refresh();
   }
@@ -346,6 +350,10 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onRefused(problem) {
+    if (problem.code === "already_submitted" && this.#unanswered) {
+      this.#sendAgain();
+      return;
+    }
     this.#state("Not saved", true);
     if (PLACE_GONE.has(problem.code)) this.#lose(problem);
     else this.#notice(`${problem.message} What you entered is still here and kept in this browser.`, "problem", "connection");
@@ -427,11 +435,23 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     const response = this.#envelope(this.#collect());
+    await this.#send(response);
+  }
+
+  async #send(response) {
     await this.#leave("submit", { response }, (answer) => {
       this.#done.push(answer.annotation.id);
       remember(this.#store(), this.#done);
       this.#advance("Submitted.", answer.next, 1);
     });
+  }
+
+  /* A submission that got no answer may have arrived all the same: the same one again is answered like the first. */
+  #sendAgain() {
+    const response = this.#unanswered;
+    this.#unanswered = null;
+    this.#clearNotices("", "connection");
+    setTimeout(() => this.#send(response));
   }
 
   async skip() {
@@ -501,6 +521,11 @@ class AskewAnnotate extends HTMLElement {
       this.draft.forget();
       then(answer);
     }, (problem) => {
+      if (problem.code === "already_submitted" && this.#unanswered) {
+        this.#sendAgain();
+        return true;
+      }
+      if (action === "submit" && problem.passing) this.#unanswered ??= body.response;
       this.draft.resume();
       if (problem.code === "invalid_response") this.#onInvalid(problem);
       else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
@@ -551,11 +576,16 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* The place was given to somebody else, or the batch or item was closed: what was entered stays a draft. */
-  #lose(problem) {
-    this.draft.close();
+  async #lose(problem) {
+    if (this.#lost) return;
     this.#lost = true;
-    this.#state("Not saved", true);
-    this.#notice(`${LOST[problem.code] ?? problem.message} What you entered is kept under “My work”.`, "problem", "submit", () => this.#advance("", null, 0), "Go on to the next item");
+    if (problem.code === "batch_closed") this.#waiting = [];
+    this.draft.change(this.#envelope(this.#collect()));
+    const kept = await this.draft.flush();
+    this.draft.close();
+    if (!kept) this.#state("Not saved", true);
+    const where = kept ? "What you entered is kept under “My work”." : "What you entered is kept in this browser.";
+    this.#notice(`${LOST[problem.code] ?? problem.message} ${where}`, "problem", "submit", () => this.#advance("", null, 0), "Go on to the next item");
   }
 
   // --- the next item -----------------------------------------------------------------------------------------------

@@ -70,6 +70,8 @@ export class AskewGrid extends HTMLElement {
       fits = false;
       this.#operations = [];
     }
+    // What came with the item was made step by step, too: each step can be undone.
+    this.#past = this.#operations.map((_, index) => ({ operations: this.#operations.slice(0, index), current: null }));
     this.#replay();
     this.#numeric = numericColumns(this.#state);
     const [row] = this.#state.rows;
@@ -714,7 +716,7 @@ export class AskewGrid extends HTMLElement {
     }
     to.push({ operations: this.#operations, current: this.#current });
     const focused = this.#parts.table.contains(document.activeElement);
-    this.#become(step.operations, step.current);
+    this.#become(step.operations, step.current ?? this.#current);
     if (focused) this.focusCell();
     this.say(`${word}. ${count(this.#operations.length, "change")} now.`);
   }

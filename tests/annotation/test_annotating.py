@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.db.models.functions import Now
 
-from annotation import adjudicating, annotating, doctor, releasing
+from annotation import adjudicating, annotating, doctor, queue, releasing
 from annotation.models import Annotation, Assignment, Event, Example, Item, Tally
 from annotation.refusals import Refused
 from tasks.contract import Invalid
@@ -187,3 +188,41 @@ def test_undo_is_refused_once_the_annotation_is_released(world: World) -> None:
         annotating.undo(annotation=annotation, now=NOON)
     later = world.label(batch, "bo", "extraction")
     annotating.undo(annotation=later, now=NOON)
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "half \ud800 a pair"])
+def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: str) -> None:
+    batch = world.batch("value_change", variant="answer_changes", size=1)
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    for field, value in (("reason", text), ("answers", [text])):
+        data = {"unanswerable": False, "operations": [], "answers": ["1"], "reason": "", field: value}
+        with pytest.raises(Invalid) as invalid:
+            world.answer(assignment, data)
+        assert invalid.value.problems[0].code == "unstorable_text"
+        with pytest.raises(Refused, match="cannot be kept"):
+            annotating.save_draft(
+                assignment=assignment, revision=0, response=envelope(assignment, data), now=NOON
+            )
+
+
+def test_one_submission_sent_many_times_after_the_lease_ran_out_is_one(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    late = world.take(batch, "ada")
+    assert late is not None
+    Assignment.objects.filter(pk=late.pk).update(leased_until=Now() - SECOND)
+    queue.take_back_expired(batch=batch, now=NOON)
+    one, two = world.reload(late), world.reload(late)
+    assert world.answer(one, {"label": "extraction"}) == world.answer(two, {"label": "extraction"})
+    assert Annotation.objects.count() == 1
+    assert list(doctor.findings()) == []
+
+
+def test_a_skip_after_the_lease_ran_out_keeps_its_reason(world: World, held: Assignment) -> None:
+    Assignment.objects.filter(pk=held.pk).update(leased_until=Now() - SECOND)
+    queue.take_back_expired(batch=held.batch, now=NOON)
+    late = world.reload(held)
+    assert not annotating.ping(assignment=late, now=NOON), "no lease is held, and none is claimed"
+    annotating.skip(assignment=late, reason="cannot read it", now=NOON)
+    assert (world.reload(held).state, world.reload(held).reason) == ("skipped", "cannot read it")
+    assert list(doctor.findings()) == []

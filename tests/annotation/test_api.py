@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation import adjudicating, assigning, setting_up
-from annotation.models import ApiToken, Assignment, Membership
+from annotation.models import ApiToken, Assignment, Draft, Membership
 from annotation.roles import Permission, Role
 from tests.annotation.cast import World
 
@@ -224,3 +224,50 @@ def test_nobody_reads_a_release_while_annotating_in_an_open_batch(world: World) 
     refused = mara("POST", "projects/films/releases/", {"name": "v1", "format": "askew"})
     assert (refused.status_code, refused.body["code"]) == (409, "still_involved")
     assert mara("GET", "releases/").body["results"] == []
+
+
+def test_a_kind_that_is_not_installed_is_said_so_and_nothing_is_written(world: World) -> None:
+    batch = world.batch()
+    ada = program(world, "ada")
+    assignment = ada("POST", f"batches/{batch.public_id}/next/").body
+    type(batch).objects.filter(pk=batch.pk).update(task_type="gone")
+    here = f"assignments/{assignment['id']}"
+    response = respond(assignment, {"label": "reasoning"})
+    for method, path, body in (
+        ("POST", f"batches/{batch.public_id}/next/", {}),
+        ("PUT", f"{here}/draft/", {"revision": 0, "response": response}),
+        ("POST", f"{here}/submit/", {"response": response}),
+    ):
+        answer = ada(method, path, body)
+        assert (answer.status_code, answer.body["code"]) == (501, "unknown_task_type")
+    assert not Draft.objects.exists()
+
+
+def test_what_is_nested_too_deeply_or_holds_a_nul_is_refused(world: World) -> None:
+    ada = program(world, "ada")
+    assignment = ada("POST", f"batches/{world.batch().public_id}/next/").body
+    deep = b'{"response":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    answer = ada.client.post(
+        f"/api/assignments/{assignment['id']}/submit/", deep, content_type=JSON, headers=ada.headers
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")
+    assert ada("POST", "batches/%00/next/").status_code == 404
+
+
+def test_whoever_may_annotate_an_open_batch_sees_no_responses_whatever_else_they_are(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    open_batch = world.batch()
+    for who, label in (("bo", "extraction"), ("cy", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=timezone.now())
+    roles = [Role.ANNOTATOR, Role.RESEARCHER, Role.ADJUDICATOR]
+    setting_up.add_member(
+        project=world.project, person=world.zoe, roles=roles, by=world.mara, now=timezone.now()
+    )
+    zoe = program(world, "zoe")
+    assert zoe("GET", f"batches/{batch.public_id}/adjudication/").body == []
+    made = zoe("POST", "projects/films/releases/", {"name": "peek", "format": "askew"})
+    assert made.body["code"] == "still_involved"
+    for one in (batch, open_batch):
+        assigning.close_batch(batch=one, by=world.mara, now=timezone.now())
+    assert len(zoe("GET", f"batches/{batch.public_id}/adjudication/").body) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import importing
+from annotation import doctor, importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
 from tableqa.readers import READERS
@@ -137,3 +137,44 @@ def test_a_huge_or_empty_upload_is_refused(world: World, monkeypatch: pytest.Mon
         upload(world, SimpleUploadedFile("big.tsv", b"x" * 11))
     with pytest.raises(Refused, match="empty"):
         upload(world, SimpleUploadedFile("none.tsv", b""))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_upload_reads_nothing_but_itself(world: World, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text('"the","key"\n')
+    inside = str(secret).lstrip("/")
+    text = f"id\tutterance\tcontext\ttargetValue\nx-1\tq\t{inside}\ta\n"
+    questions = SimpleUploadedFile("evil-dev.tsv", text.encode())
+    job = start(world, upload(world, questions), None)
+    assert job.state == "failed"
+    assert "/tmp" not in job.error.replace(inside, "")
+    assert not StoredTable.objects.filter(content__header=["the", "key"]).exists()
+
+
+def test_an_import_that_was_killed_is_cleared_away_by_the_next(world: World, tmp_path: Path) -> None:
+    left = Source.objects.create(
+        project=world.project,
+        name="films-dev",
+        reader="wtq",
+        checksum="0" * 64,
+        licence="x",
+        started_at=NOON - 2 * importing.LOST,
+    )
+    assert any("films-dev" in finding for finding in doctor.findings())
+    take_in(world, tmp_path / "films-dev.tsv")
+    assert not Source.objects.filter(pk=left.pk).exists()
+
+
+def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(
+    world: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "films-dev.tsv"
+
+    def meanwhile(done: int, total: int) -> None:
+        if done == 0 and not Source.objects.ready().filter(name="both").exists():
+            take_in(world, path, name="both", limit=2)
+
+    with pytest.raises(Refused, match="just imported"):
+        take_in(world, path, name="both", progress=meanwhile)
+    assert Example.objects.filter(source__name="both").count() == 2

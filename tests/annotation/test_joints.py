@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from annotation import adjudicating, annotating, guidance, release_files, releasing
 from annotation.models import Annotation, Example
@@ -122,3 +124,38 @@ def test_annotations_keep_the_guidelines_they_were_made_under(world: World) -> N
     world.label(batch, "ada", "extraction")
     numbers = Annotation.objects.order_by("pk").values_list("guidelines__number", flat=True)
     assert list(numbers) == [1, 2]
+
+
+def test_a_batch_planned_late_catches_up_with_what_was_decided(world: World) -> None:
+    first = world.batch("question_type", size=2, overlap=1)
+    for _ in range(2):
+        world.label(first, "ada", "reasoning")
+    adjudicating.resolve_batch(batch=first, now=NOON)
+    second = world.batch("value_change", variant="answer_changes", sources=(), feeds_from=first)
+    assert second.items_count == 2
+    assert world.take(second, "ada") is not None, "a label makes nothing: whoever gave it may edit"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_decisions_at_the_same_time_feed_one_batch_without_losing_any(world: World) -> None:
+    first = world.batch("question_type", size=4, overlap=1)
+    second = world.batch("value_change", variant="answer_changes", sources=(), feeds_from=first)
+    for _ in range(4):
+        world.label(first, "ada", "reasoning")
+    errors: list[BaseException] = []
+
+    def resolve(item_id: int) -> None:
+        try:
+            adjudicating.resolve_item(item_id=item_id, now=NOON)
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=resolve, args=(item.pk,)) for item in first.items.all()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert sorted(second.items.values_list("position", flat=True)) == [1, 2, 3, 4]

@@ -170,3 +170,56 @@ def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) 
             project=world.project, name="v2", format="askew", by=None, now=LATER, out=released
         )
     assert not Release.objects.filter(name="v2").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        (("counts", "annotations"), 11, "counts.annotations is 11"),
+        (("counts", "simulated_annotators"), 3, "counts.simulated_annotators"),
+        (("counts",), {}, "counts.annotations is None"),
+        (("sources", 0, "licence"), "MIT", "sources differ"),
+        (("guidelines", 0, "text"), "# Other\n", "guidelines 1"),
+        (("guidelines",), [], "guidelines 1"),
+        (("batches", 0, "settings"), {"at_most": 9}, "settings of batch"),
+        (("batches", 0, "overlap"), 1, "beyond the overlap"),
+        (("surprise",), 1, "'surprise' is not one"),
+        (("batches",), None, "form of a release"),
+        (("agreement",), None, "form of a release"),
+        (("files",), None, "form of a release"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_its_records_is_found(
+    released: Path, path: tuple[str | int, ...], value: object, named: str
+) -> None:
+    manifest = json.loads((released / "manifest.json").read_text())
+    *way, last = path
+    place = manifest
+    for step in way:
+        place = place[step]
+    place[last] = value
+    (released / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(Difference, match=re.escape(named)):
+        release_files.verify(released)
+
+
+@pytest.mark.parametrize("field", ["source", "place", "guidelines", "annotator", "response"])
+def test_a_record_without_a_field_is_a_difference_and_no_traceback(released: Path, field: str) -> None:
+    rewrite(released, "annotations.jsonl", lambda lines: lines[0].pop(field))
+    with pytest.raises(Difference):
+        release_files.verify(released)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
+    world: World, released: Path
+) -> None:
+    with pytest.raises(Refused, match="cannot be made"):
+        releasing.make_release(
+            project=world.project,
+            name="v2",
+            format="askew",
+            by=None,
+            now=LATER,
+            out=released / "manifest.json" / "x",
+        )
+    assert not Release.objects.filter(name="v2").exists()
