@@ -17,7 +17,7 @@ from tasks.contract import Measure, TaskType
 REPLICATES = 1_000
 SEED = 0
 DIGITS = 6
-"""Decimals of every stored figure (JOINTS 17 in docs/decisions): more would differ between machines."""
+"""Decimals of every stored figure (docs/decisions/0001): more would differ between machines."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F,
 from django.db.models.functions import Now
 
 from annotation import events
-from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place, Tally
+from annotation.models import Annotation, Assignment, Batch, Exclusion, Item, Person, Place, Tally
 from annotation.refusals import Refused
 
 LEASE = timedelta(minutes=20)
@@ -158,11 +158,15 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
 
 
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
-    """End leases that ran out, oldest first, so that others can have their places. Returns how many."""
+    """End leases that ran out, oldest first, so that others can have their places. Returns how many.
+
+    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001).
+    """
+    was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
     with transaction.atomic():
         expired = list(
             Assignment.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(batch=batch, state=State.LEASED, leased_until__lt=Now())
+            .filter(~Exists(was_submitted), batch=batch, state=State.LEASED, leased_until__lt=Now())
             .select_related("batch")
             .order_by("leased_until")[:limit]
         )

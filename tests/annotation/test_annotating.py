@@ -226,3 +226,13 @@ def test_a_skip_after_the_lease_ran_out_keeps_its_reason(world: World, held: Ass
     annotating.skip(assignment=late, reason="cannot read it", now=NOON)
     assert (world.reload(held).state, world.reload(held).reason) == ("skipped", "cannot read it")
     assert list(doctor.findings()) == []
+
+
+def test_whoever_withdraws_a_submission_keeps_the_place_however_long_it_takes(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    annotating.undo(annotation=world.label(batch, "ada", "extraction"), now=NOON)
+    Assignment.objects.update(leased_until=Now() - SECOND)
+    assert world.take(batch, "bo") is None
+    again = world.take(batch, "ada")
+    assert again is not None
+    assert again.draft.response["data"] == {"label": "extraction"}
