@@ -21,6 +21,8 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.in_flight import wait_until_quiet
+
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -153,6 +155,8 @@ def new_context(
     for page in (page for context in contexts for page in context.pages):
         with suppress(PlaywrightError):  # what was said before this answer has arrived by then
             page.evaluate("0")
+            page.goto("about:blank")  # what a page sends when it is left, it sends now
+    wait_until_quiet()
     unexpected = [line for line in said if not any(re.search(pattern, line) for pattern in expected)]
     if unexpected:
         pytest.fail("the browser's console has errors:\n" + "\n".join(unexpected), pytrace=False)

@@ -21,8 +21,9 @@ if "ASKEW_TEST_DATA_DIR" not in os.environ:
 os.environ["ASKEW_DATA_DIR"] = os.environ["ASKEW_TEST_DATA_DIR"]
 
 from config.settings import *  # noqa: E402
-from config.settings import DATA_DIR, DATABASES  # noqa: E402
+from config.settings import DATA_DIR, DATABASES, MIDDLEWARE  # noqa: E402
 
+MIDDLEWARE = ["tests.in_flight.InFlight", *MIDDLEWARE]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A job runs where it is enqueued; what a worker process adds is tested by starting one.
 _PACKAGE = "django.tasks" if find_spec("django.tasks") else "django_tasks"
