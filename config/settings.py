@@ -51,6 +51,10 @@ DEBUG = env.bool("DEBUG", default=False)
 def _public_url(url: str) -> tuple[str, str, str]:
     """Scheme, host (with port) and path of PUBLIC_URL; the path is "" or like "/askew"."""
     parts = urlsplit(url)
+    try:
+        parts.port  # noqa: B018  raises for one that is no number
+    except ValueError:
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ImproperlyConfigured(
             f"PUBLIC_URL is {url!r}; it must be the whole address, such as https://askew.example.org or "

@@ -133,3 +133,39 @@ def test_titles_header_rows_and_merged_cells_are_shown(
     page.keyboard.type("Costs")
     page.keyboard.press("Enter")
     expect(cell(page, "r1", "c0")).to_contain_text("Costs")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_value_is_changed_and_submitted_by_keyboard_alone(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    table = Table(header=["Film", "Minutes"], rows=[["Heat", "170"], ["Alien", "117"], ["Stalker", "162"]])
+    page = opened(world, new_context, live_server.url, table)
+    press = page.keyboard.press
+    expect(page.locator("askew-grid :focus")).to_have_count(1)  # the item begins in the table
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        press(key)
+    page.keyboard.type("163")
+    press("Enter")
+    expect(cell(page, "r2", "c1")).to_contain_text("163")
+    press("F2")
+    press("Backspace")
+    page.keyboard.type("4")
+    press("Enter")
+    expect(cell(page, "r2", "c1")).to_contain_text("164")
+    press("Control+z")
+    expect(cell(page, "r2", "c1")).to_contain_text("163")
+    press("Control+y")
+    expect(cell(page, "r2", "c1")).to_contain_text("164")
+    press("Alt+Delete")
+    expect(page.locator("tr.removed")).to_have_count(1)
+    press("Control+z")
+    expect(page.locator("tr.removed")).to_have_count(0)
+    press("Escape")  # out of the table, to the actions
+    press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    press("Escape")
+    press("t")  # back into the table, where Enter submits when no cell is being edited
+    press("Enter")
+    expect(page.locator("main")).to_contain_text("Nothing left")

@@ -161,6 +161,20 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     make_batch(mara, "Question type", "Types")
     make_batch(mara, "Value change: Change one or two values so that the answer changes", "Edits")
 
+    for path in (
+        "/account/",
+        "/work/",
+        "/projects/films/sources/",
+        "/projects/films/guidelines/question_type/",
+    ):
+        mara.goes_to(path)
+        mara.finds_the_page_accessible()
+    mara.goes_to("/projects/films/guidelines/value_change/?edit")
+    mara.finds_the_page_accessible()
+    mara.goes_to("/projects/films/sources/")
+    mara.follows("films-dev")
+    mara.finds_the_page_accessible()
+
     # Three annotators label by keyboard: one key an item, no page load between items.
     labels = {"ada": "1211", "bo": "1212", "cy": "1323"}
     crew = {who: somebody() for who in labels}
