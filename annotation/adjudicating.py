@@ -25,7 +25,7 @@ from annotation.models import (
     Outcome,
     Person,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, require_storable
 from tasks.contract import Accepted, Adjudicate, OneMore, Resolution
 from tasks.contract import Outcome as Resolved
 
@@ -146,6 +146,7 @@ def decide(
     A note is asked for. Raises Refused: decided, invalid_request; `tasks.contract.Invalid` for a
     response that does not hold.
     """
+    require_storable(note, exclude)
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
         raise Refused(
             "invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three."

@@ -28,7 +28,7 @@ from annotation.models import (
     Release,
     Tally,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, require_storable
 from tasks.contract import Invalid, Problem, unstorable_in
 
 State = Assignment.State
@@ -174,16 +174,16 @@ def submit_and_next(
 def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
     """Give the item up for good, with a reason; somebody else gets the place. Skipping twice is one skip."""
     reason = reason.strip()
+    require_storable(reason)
     if not reason:
         raise Refused("invalid_request", "Say why you skip this item.")
     if assignment.state == State.SUBMITTED:
         raise Refused("already_submitted", "This item is submitted. Undo the submission to skip it.")
-    if assignment.state == State.RETURNED:
+    kept = assignment.state == State.LEASED and queue.give_back(
+        assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
+    )
+    if not kept:  # the lease had been taken back, perhaps a moment ago
         queue.turn_down(assignment, reason=reason[:500], now=now)
-    else:
-        queue.give_back(
-            assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
-        )
 
 
 def give_back(*, assignment: Assignment, now: datetime) -> None:
@@ -196,6 +196,7 @@ def give_back(*, assignment: Assignment, now: datetime) -> None:
 def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     """Leave a note on the item for the manager. Nothing else changes; the same note twice is one note."""
     note = note.strip()
+    require_storable(note)
     if not note:
         raise Refused("invalid_request", "Write what is odd about this item.")
     found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})

@@ -24,7 +24,7 @@ from annotation.models import (
     Source,
     Tally,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, require_storable
 from tableqa.canonical import digest
 from tasks.contract import TaskType
 
@@ -61,6 +61,7 @@ def plan_batch(
         raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
     if not task.variants and variant:
         raise Refused("invalid_request", f"{task.title} has no variants.")
+    require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
     examples = sample(sources, size=size, seed=seed) if only is None else _named(sources, only)
@@ -109,6 +110,8 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     with transaction.atomic():
         if Batch.objects.filter(pk=batch.pk, opened_at__isnull=True).update(opened_at=now):
             batch.opened_at = now
+            if batch.feeds_from_id is not None:
+                lineage.catch_up(batch)  # what was decided while the batch was being planned
             _record(batch, by, "planned", "open", now)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from annotation.models import Guidelines, Person, Project
+from annotation.refusals import require_storable
 from tasks.contract import TaskType
 
 
@@ -23,6 +24,7 @@ def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
 
 def revise(*, project: Project, task: TaskType, text: str, person: Person, now: datetime) -> Guidelines:
     """A new version, unless nothing changed. Earlier annotations keep the version they were made under."""
+    require_storable(text)
     newest = ensure(project=project, task=task, now=now)
     if newest.text == text:
         return newest

@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -169,10 +170,9 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     }
     try:
         done = _import_uploads(job, uploads, progress)
-    except Refused:
+    finally:
+        # Imported, or refused for good. A worker that is killed leaves the files for the next attempt.
         _forget(uploads.values())
-        raise
-    _forget(uploads.values())
     return {
         "source": done.source.public_id,
         "examples": done.examples,
@@ -183,28 +183,36 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progress) -> Imported:
     with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
-        sent_as = PurePosixPath(uploads["questions"].name.replace("\\", "/")).name
-        path = Path(folder) / (sent_as if sent_as.strip(".") else "questions")
-        with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
-            shutil.copyfileobj(sent, copy)
         # Always a folder of the upload's own, empty if need be: a reader without one looks around on this machine.
-        tables = Path(folder) / "tables"
+        tables, questions = Path(folder) / "tables", Path(folder) / "questions"
         tables.mkdir()
-        if "tables" in uploads:
-            with uploads["tables"].file.open("rb") as sent:
-                unpack(sent, tables, uploads["tables"].name)
+        questions.mkdir()
+        path = questions / _file_name(uploads["questions"].name)
         try:
+            with uploads["questions"].file.open("rb") as sent, path.open("wb") as copy:
+                shutil.copyfileobj(sent, copy)
+            if "tables" in uploads:
+                with uploads["tables"].file.open("rb") as sent:
+                    unpack(sent, tables, uploads["tables"].name)
             return import_examples(
                 project=job.project,
                 reader=job.ids["reader"],
                 path=path,
                 tables=tables,
+                name=Path(uploads["questions"].name).stem[:LONGEST_NAME],
                 by=job.made_by,
                 now=timezone.now(),
                 progress=progress,
             )
         except Refused as refused:
-            raise Refused(refused.code, refused.detail.replace(f"{folder}/", "")) from None
+            said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
+            raise Refused(refused.code, said) from None
+
+
+def _file_name(sent_as: str) -> str:
+    """The last part of the name that a file was sent under, short enough for any file system."""
+    name = PurePosixPath(sent_as.replace("\\", "/")).name
+    return name[-60:] if name.strip(".") else "questions"
 
 
 def _forget(uploads: Iterable[Upload]) -> None:
@@ -241,7 +249,9 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                             size = f"{MOST_UNPACKED // 2**20} MB"
                             raise Refused("import_failed", f"{name} unpacks to more than {size}.")
                         out.write(block)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except OSError as error:
+        raise Refused("import_failed", f"{name} cannot be unpacked: {error.strerror}.") from None
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
         raise Refused("import_failed", f"{name} is not a zip archive that can be read: {error}") from None
 
 

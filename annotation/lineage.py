@@ -37,7 +37,10 @@ def make_example(*, item: Item, perturbed: Perturbed) -> Example:
 
 def follow_up(decision: Decision) -> int:
     """New items in every batch that this decision feeds. Returns how many."""
-    return sum(_feed(batch, decision) for batch in decision.item.batch.feeds.filter(closed_at__isnull=True))
+    return sum(
+        _feed(batch, decision)
+        for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by("pk")
+    )
 
 
 def catch_up(batch: Batch) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tableqa.tables import unstorable
+
 STATUS: Final[dict[str, int]] = {
     "invalid_response": 422,
     "invalid_request": 422,
@@ -34,3 +36,10 @@ class Refused(Exception):
         self.detail = detail
         self.more = more
         super().__init__(detail)
+
+
+def require_storable(*texts: str) -> None:
+    """Refuse texts that no file or database can keep (NUL, half a surrogate pair): at the door of every journey."""
+    for text in texts:
+        if reason := unstorable(text):
+            raise Refused("invalid_request", f"The text holds {reason}, which cannot be kept. Take it out.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -206,7 +207,17 @@ def verify(folder: Path) -> dict[str, int]:
     """
     try:
         return _verify(folder)
-    except (KeyError, TypeError, AttributeError, ValueError, LookupError, StopIteration) as error:
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        LookupError,
+        StopIteration,
+        ArithmeticError,
+        RecursionError,
+        OSError,
+    ) as error:
         # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
         raise Difference(
             f"{folder}: a record does not have the form of a release ({_said(error)})"
@@ -260,6 +271,9 @@ KEYS = frozenset(
 
 def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     """What the manifest repeats or sums up, against the records."""
+    if manifest.get("format") not in FORMATS:
+        raise Difference(f"{MANIFEST}: there is no format {manifest.get('format')!r}")
+    _check_once(raw)
     for key in sorted(KEYS ^ manifest.keys()):
         raise Difference(
             f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
@@ -289,6 +303,23 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
             raise Difference(
                 f"annotations.jsonl: {record['id']} sits on a place beyond the overlap of its batch"
             )
+
+
+def _check_once(raw: Raw) -> None:
+    """Ids stand once, an item is decided once, and of each person's revisions of an item the last is the newest."""
+    ids = Counter(record["id"] for record in raw.annotations)
+    items = Counter(decision["item"] for decision in raw.decisions)
+    for what, counts_of in (("annotations.jsonl: annotation", ids), ("decisions.jsonl: item", items)):
+        for id, times in counts_of.items():
+            if times > 1:
+                raise Difference(f"{what} {id} stands {times} times")
+    last: dict[tuple[str, str], int] = {}
+    for record in raw.annotations:
+        key = (record["item"], record["annotator"])
+        last[key] = max(last.get(key, 0), record["revision"])
+    for record in raw.annotations:
+        if record["newest"] != (record["revision"] == last[record["item"], record["annotator"]]):
+            raise Difference(f"annotations.jsonl: {record['id']}: 'newest' does not fit its revision")
 
 
 def counted(raw: Raw) -> dict[str, int]:
@@ -331,7 +362,10 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
         raise Difference(f"annotations.jsonl: {record['id']}: {error}") from None
     except Exception as error:
         raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
-    if canonical(again["data"]) != canonical(record["response"]["data"]):
+    whole = record["response"]["version"] == task.version
+    if canonical(again if whole else again["data"]) != canonical(
+        record["response"] if whole else record["response"]["data"]
+    ):
         raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
 
 

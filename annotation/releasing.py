@@ -38,7 +38,7 @@ from annotation.models import (
     Source,
     StoredTable,
 )
-from annotation.refusals import Refused
+from annotation.refusals import Refused, require_storable
 from annotation.release_files import FORMATS
 from tableqa.canonical import canonical, digest
 
@@ -117,6 +117,7 @@ def plan_release(
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
     if format not in FORMATS:
         raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")
     if not Batch.objects.filter(project=project, opened_at__isnull=False).exists():

@@ -17,7 +17,7 @@ from django.db.models import F
 
 from annotation import events, queue
 from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
-from annotation.refusals import Refused
+from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, Role
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -32,6 +32,7 @@ def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
     """A project with its first manager. Raises Refused: invalid_request, name_taken."""
+    require_storable(name)
     if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
         raise Refused(
             "invalid_request",
@@ -139,6 +140,7 @@ def invite(
     *, project: Project, roles: Sequence[Role], by: Person, now: datetime, name: str = ""
 ) -> tuple[Invitation, str]:
     """A personal link into the project. The token is returned once and kept as a hash only."""
+    require_storable(name)
     if not roles:
         raise Refused("invalid_request", "Choose at least one role.")
     token = secrets.token_urlsafe(24)
@@ -180,6 +182,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
 
 def register(*, name: str, email: str, password: str | None) -> Person:
     """An account. Raises Refused: invalid_request, name_taken."""
+    require_storable(name, email)
     try:
         validate_email(email)
         if password is not None:

@@ -236,3 +236,13 @@ def test_whoever_withdraws_a_submission_keeps_the_place_however_long_it_takes(wo
     again = world.take(batch, "ada")
     assert again is not None
     assert again.draft.response["data"] == {"label": "extraction"}
+
+
+def test_no_journey_keeps_text_that_cannot_be_kept(world: World, held: Assignment) -> None:
+    for refused in (
+        lambda: annotating.skip(assignment=held, reason="a\x00b", now=NOON),
+        lambda: annotating.flag(assignment=held, note="a\ud800", now=NOON),
+        lambda: world.batch(name="a\x00b"),
+    ):
+        with pytest.raises(Refused, match="cannot be kept"):
+            refused()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,33 @@ def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(
     with pytest.raises(Refused, match="just imported"):
         take_in(world, path, name="both", progress=meanwhile)
     assert Example.objects.filter(source__name="both").count() == 2
+
+
+def broken_archive() -> SimpleUploadedFile:
+    whole = zipped({"a.csv": "x" * 1000}).read()
+    return SimpleUploadedFile("tables.zip", whole[:40] + b"\xff" * 8 + whole[48:])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "archive",
+    [
+        lambda: zipped({"a": "x", "a/b": "y"}),
+        lambda: zipped({".": "x"}),
+        lambda: zipped({"n" * 300: "x"}),
+        broken_archive,
+        lambda: SimpleUploadedFile("tables.zip", b"no zip at all"),
+    ],
+)
+def test_an_odd_archive_is_refused_in_words_that_name_no_folder_of_the_server(
+    world: World, tmp_path: Path, archive: Callable[[], SimpleUploadedFile]
+) -> None:
+    questions = SimpleUploadedFile("tables", (tmp_path / "films-dev.tsv").read_bytes())
+    sent = upload(world, questions), upload(world, archive())
+    job = start(world, *sent)
+    assert job.state == "failed"
+    assert "tables.zip" in job.error
+    assert "/tmp" not in job.error
+    assert "went wrong inside" not in job.error
+    for one in sent:
+        assert not one.file.storage.exists(str(one.file.name)), "what was refused does not lie about"

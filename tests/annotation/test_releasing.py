@@ -223,3 +223,30 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
             out=released / "manifest.json" / "x",
         )
     assert not Release.objects.filter(name="v2").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "named"),
+    [
+        ("annotations.jsonl", lambda lines: lines.append(lines[0]), "stands 2 times"),
+        ("decisions.jsonl", lambda lines: lines.append(lines[0]), "stands 2 times"),
+        ("annotations.jsonl", lambda lines: lines[0].update(newest=False), "'newest' does not fit"),
+        ("annotations.jsonl", lambda lines: lines[0]["response"].update(more=1), "reads back differently"),
+    ],
+)
+def test_records_that_contradict_each_other_are_found(
+    released: Path, name: str, change: Callable[[list[dict]], None], named: str
+) -> None:
+    rewrite(released, name, change)
+    with pytest.raises(Difference, match=named):
+        release_files.verify(released)
+
+
+def test_a_format_that_does_not_exist_and_a_manifest_nested_too_deeply_are_found(released: Path) -> None:
+    manifest = json.loads((released / "manifest.json").read_text())
+    (released / "manifest.json").write_text(json.dumps(manifest | {"format": "nonsense"}))
+    with pytest.raises(Difference, match="no format 'nonsense'"):
+        release_files.verify(released)
+    (released / "manifest.json").write_text("[" * 200_000)
+    with pytest.raises(Difference):
+        release_files.verify(released)
