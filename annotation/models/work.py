@@ -161,9 +161,6 @@ class Place(models.Model):
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     """Reads of assignments."""
 
-    def live(self) -> AssignmentQuerySet:
-        return self.filter(state__in=Assignment.LIVE)
-
     def held(self, person: Person, batch_id: int) -> AssignmentQuerySet:
         return self.filter(person=person, batch_id=batch_id, state=Assignment.State.LEASED)
 
@@ -179,8 +176,6 @@ class Assignment(models.Model):
         SUBMITTED = "submitted"
         SKIPPED = "skipped"
         RETURNED = "returned"
-
-    LIVE = (State.LEASED, State.SUBMITTED)
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="assignments")
