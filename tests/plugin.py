@@ -26,6 +26,9 @@ from tests.in_flight import wait_until_quiet
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 
+RERUNS = 1 if CI else 0
+"""A browser on a crowded build machine is starved now and then; the report names every test that ran again."""
+
 BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
 DATABASE_FIXTURES = BROWSER_FIXTURES | {
     "db",
@@ -55,6 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not BROWSER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("browser")
+            item.add_marker(pytest.mark.flaky(reruns=RERUNS))
     if config.getoption("--only-database"):
         config.hook.pytest_deselected(items=[item for item in items if not touches_database(item)])
         items[:] = [item for item in items if touches_database(item)]

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation import adjudicating, release_files, releasing
 from tableqa import Example, Table
 from tableqa.tables import Span
 from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -39,13 +38,7 @@ def opened(world: World, new_context: Callable[..., BrowserContext], base: str, 
     batch = world.batch(
         "value_change", variant="answer_stays", sources=[world.import_written(example(table))]
     )
-    client = Client()
-    client.force_login(world.ada)
-    context = new_context(viewport={"width": 1280, "height": 860})
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": base}])
-    page = context.new_page()
-    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+    page = annotating(new_context, base, world.ada, batch)
     expect(page.locator("h1.question")).to_have_text("<b>how many?</b> & why")
     return page
 

@@ -7,25 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation import assigning, doctor
 from annotation.models import Annotation, Batch
 from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating
 
 
 def adas_page(world: World, new_context: Callable[..., BrowserContext], base: str, batch: Batch) -> Page:
-    client = Client()
-    client.force_login(world.ada)
-    context = new_context(viewport={"width": 1280, "height": 860})
-    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
-    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": base}])
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+    page = annotating(new_context, base, world.ada, batch)
     expect(page.locator("h1.question")).to_contain_text("when did")
     return page
 

@@ -1,0 +1,42 @@
+"""Coming to a page as somebody would: signed in, and looking before pressing a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Batch, Person
+
+expect.set_options(timeout=15_000)  # a shared machine is slow now and then
+
+
+def takes_keys(page: Page) -> None:
+    """Wait for the scripts of a page of annotating: what is pressed before them goes nowhere."""
+    expect(page.locator("askew-annotate[data-ready]")).to_be_attached()
+
+
+def signed_in(
+    new_context: Callable[..., BrowserContext], base: str, person: Person, **options: Any
+) -> BrowserContext:
+    """A browser in which this person is signed in."""
+    client = Client()
+    client.force_login(person)
+    context = new_context(**{"viewport": {"width": 1280, "height": 860}, **options})
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": base}])
+    return context
+
+
+def annotating(
+    new_context: Callable[..., BrowserContext], base: str, person: Person, batch: Batch, **options: Any
+) -> Page:
+    """The person's page of annotating in a batch, ready for keys."""
+    page = signed_in(new_context, base, person, **options).new_page()
+    page.set_default_timeout(15_000)
+    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    return page
