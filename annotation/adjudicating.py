@@ -97,7 +97,7 @@ def resolve_item(*, item_id: int, now: datetime) -> bool:
         annotations = _annotations(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
-        resolution = task.resolve(responses)
+        resolution = task.resolve(responses, plain)
         closed = item.batch.closed_at is not None
         if isinstance(resolution, Adjudicate) or (isinstance(resolution, OneMore) and closed):
             # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
@@ -165,12 +165,12 @@ def decide(
         if exclude.strip():
             resolution = Accepted((), exclude.strip())
         elif response is not None:
-            resolution = task.resolve([task.read(response, plain)])
+            resolution = task.resolve([task.read(response, plain)], plain)
         else:
             chosen = _chosen(item, choose)
             annotations = [candidate.annotation for candidate in chosen]
             outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
-            resolution = _merged(task.resolve([c.response for c in chosen]), outcomes)
+            resolution = _merged(task.resolve([c.response for c in chosen], plain), outcomes)
         if not isinstance(resolution, Accepted):
             raise Refused("invalid_request", f"These responses cannot stand together: {resolution.reason}")
         return _write(item, resolution, annotations, by=by, note=note.strip(), now=now)

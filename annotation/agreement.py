@@ -6,16 +6,17 @@ differ: raw responses in, figures out. Decisions never enter, added places never
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, cast
 
-from annotation.models import Assignment, Batch
+from annotation.models import Assignment, Batch, Item
 from tableqa.agreement import Agreement, agreement
 from tasks.contract import Measure, TaskType
 
 REPLICATES = 1_000
 SEED = 0
+NO_SHAPES: Mapping[str, tuple[int, int]] = {}
 DIGITS = 6
 """Decimals of every stored figure (docs/decisions/0001): more would differ between machines."""
 
@@ -53,14 +54,44 @@ class Figure:
         }
 
 
-def figures(task: TaskType, rows: Iterable[tuple[str, str, Any]]) -> list[Figure]:
-    """The kind's statistics over rows of (item, annotator, response), in any order."""
+def figures(
+    task: TaskType, rows: Iterable[tuple[str, str, Any]], shapes: Mapping[str, tuple[int, int]] = NO_SHAPES
+) -> list[Figure]:
+    """The kind's statistics over rows of (item, annotator, response), in any order.
+
+    `shapes` gives rows and columns of each item's table where the kind compares cells (`wants_shapes`).
+    """
     ratings = list(rows)
     return [
-        figure(measure, statistic, table(measure, ratings))
+        of_cells(measure, statistic, ratings, shapes)
+        if measure.level == "cells"
+        else figure(measure, statistic, table(measure, ratings))
         for measure in task.measures
         for statistic in named(measure)
     ]
+
+
+def wants_shapes(task: TaskType) -> bool:
+    """Whether the kind's agreement is taken over cells, and so needs the shapes of the tables."""
+    return any(measure.level == "cells" for measure in task.measures)
+
+
+def of_cells(
+    measure: Measure,
+    statistic: str,
+    rows: Iterable[tuple[str, str, Any]],
+    shapes: Mapping[str, tuple[int, int]],
+) -> Figure:
+    """Agreement over sets of cells, each compared within its own table."""
+    from tableqa.cell_sets import cell_set_agreement
+
+    ratings = list(rows)
+    items = sorted({item for item, _, _ in ratings})
+    lines = cast("list[list[frozenset[tuple[str, str]] | None]]", table(measure, ratings))
+    units = [(shapes[item], line) for item, line in zip(items, lines, strict=True)]
+    distance: Literal["jaccard", "masi"] = "masi" if statistic == "cell_sets_masi" else "jaccard"
+    found = cell_set_agreement(units, distance=distance, replicates=REPLICATES, seed=SEED)
+    return _figure(measure, statistic, found)
 
 
 def table(measure: Measure, rows: Iterable[tuple[str, str, Any]]) -> list[list[Hashable | None]]:
@@ -93,6 +124,10 @@ def figure(measure: Measure, statistic: str, ratings: list[list[Hashable | None]
         replicates=REPLICATES,
         seed=SEED,
     )
+    return _figure(measure, statistic, found)
+
+
+def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
     return Figure(
         measure=measure.name,
         statistic=statistic,
@@ -115,7 +150,13 @@ def of_batch(batch: Batch) -> list[Figure]:
     submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
     rows = submitted.values_list("item__public_id", "person_id", "annotation__response")
     said = ((item, str(person), stored(task, response or {})) for item, person, response in rows)
-    return figures(task, said)
+    shapes = _shapes(batch) if wants_shapes(task) else {}
+    return figures(task, said, shapes)
+
+
+def _shapes(batch: Batch) -> dict[str, tuple[int, int]]:
+    items = Item.objects.filter(batch=batch, submitted_count__gt=0).select_related("example__stored_table")
+    return {item.public_id: item.example.table().shape for item in items}
 
 
 def stored(task: TaskType, envelope: dict[str, Any]) -> Any:

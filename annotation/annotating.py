@@ -54,7 +54,6 @@ def payload(assignment: Assignment) -> dict[str, Any]:
     """What an annotator's page gets of an assignment: what its kind shows, and nothing else."""
     batch, item = assignment.batch, plain(assignment)
     task = batch.task()
-    contract = task.contract(item)
     draft: Draft | None = getattr(assignment, "draft", None)
     tally = Tally.objects.filter(batch_id=batch.pk, person_id=assignment.person_id).first()
     return {
@@ -62,12 +61,7 @@ def payload(assignment: Assignment) -> dict[str, Any]:
         "state": assignment.state,
         "batch": {"id": batch.public_id, "name": batch.name},
         "item": assignment.item.public_id,
-        "type": task.key,
-        "variant": batch.variant,
-        "version": task.version,
-        "base": item.base,
-        "shows": task.payload(item),
-        "contract": contract.to_dict() if contract else None,
+        **task.presented(item),
         "draft": _draft_payload(draft) if draft is not None and draft.revision else None,
         "annotation": (
             {"id": assignment.annotation.public_id, "revision": assignment.annotation.revision}

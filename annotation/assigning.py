@@ -47,10 +47,13 @@ def plan_batch(
     size: int | None = None,
     only: Sequence[str] | None = None,
     feeds_from: Batch | None = None,
+    of: str = "",
 ) -> Batch:
-    """A batch over a seeded sample of the sources' original examples, or fed by another batch.
+    """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
-    `size` None takes every example; `only` names examples by their ids and is taken in its own order.
+    `of` is "originals" or "perturbed", by default what the kind is usually about. `size` None takes
+    every example; `only` names examples by their ids and is taken in its own order. Examples that the
+    kind has no use for (`TaskType.prepare`) are left out before they are counted.
     Raises Refused: name_taken, invalid_request.
     """
     settings = _settings(task, settings or {})
@@ -64,7 +67,14 @@ def plan_batch(
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
-    examples = sample(sources, size=size, seed=seed) if only is None else _named(sources, only)
+    of = of or task.of[0]
+    if of not in task.of:
+        raise Refused("invalid_request", f"{task.title} is about {' or '.join(task.of)} examples.")
+    if only is not None:
+        examples, size = _named(sources, only), None
+    else:
+        # A kind that leaves examples out is given all of them, or a small sample might be empty.
+        examples = sample(sources, of=of, seed=seed, size=None if task.prepares else size)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
     try:
@@ -83,7 +93,9 @@ def plan_batch(
                 made_by=by,
                 made_at=now,
             )
-            lineage.make_items(batch=batch, examples=examples)
+            made = lineage.make_items(batch=batch, examples=examples, size=size)
+            if examples and not made:
+                raise Refused("invalid_request", f"None of these examples makes an item: {task.without}")
             if feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
@@ -96,12 +108,15 @@ def plan_batch(
     return batch
 
 
-def sample(sources: Iterable[Source], *, size: int | None, seed: int) -> list[Example]:
-    """A seeded sample of the original examples of the sources, in random order; the same seed, the same order."""
-    originals = Example.objects.originals().usable().filter(source__in=list(sources))
-    ids = list(originals.order_by("source_id", "position").values_list("pk", flat=True))
+def sample(
+    sources: Iterable[Source], *, seed: int, of: str = "originals", size: int | None = None
+) -> list[Example]:
+    """A seeded sample of the examples of the sources, in random order; the same seed, the same order."""
+    examples = Example.objects.usable().filter(source__in=list(sources))
+    examples = examples.perturbed() if of == "perturbed" else examples.originals()
+    ids = list(examples.order_by("source_id", "position", "pk").values_list("pk", flat=True))
     chosen = random.Random(f"sample:{seed}").sample(ids, len(ids) if size is None else min(size, len(ids)))
-    found = originals.in_bulk(chosen)
+    found = examples.select_related("stored_table").in_bulk(chosen)
     return [found[pk] for pk in chosen]
 
 
@@ -188,8 +203,8 @@ def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
 
 def _named(sources: Iterable[Source], only: Sequence[str]) -> list[Example]:
     """The examples with these ids, in this order. Raises Refused naming the ids that no source has."""
-    originals = Example.objects.originals().usable().filter(source__in=list(sources), external_id__in=only)
-    found = {example.external_id: example for example in originals}
+    named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
+    found = {example.external_id: example for example in named.select_related("stored_table")}
     if missing := [id for id in only if id not in found]:
         raise Refused("invalid_request", f"No source has the examples {', '.join(missing[:10])}.")
     return [found[id] for id in dict.fromkeys(only)]

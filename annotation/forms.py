@@ -288,6 +288,9 @@ def _upload(file: Any) -> Any:
 # -- assigning --------------------------------------------------------------------------------------
 
 
+OF = {"originals": "originals, as the source has them", "perturbed": "perturbed examples made from them"}
+
+
 class BatchForm(forms.Form):
     """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
 
@@ -299,6 +302,7 @@ class BatchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="At least one, unless another batch feeds this one.",
     )
+    of = forms.ChoiceField(required=False, label="Which examples")
     size = forms.IntegerField(
         required=False,
         min_value=1,
@@ -335,6 +339,10 @@ class BatchForm(forms.Form):
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
+        self.fields["of"].choices = [(name, OF[name]) for name in task.of]  # type: ignore[attr-defined]
+        if len(task.of) == 1:
+            self.fields["of"].widget = forms.HiddenInput()
+        self.fields["of"].initial = task.of[0]
         self.fields["overlap"].initial = task.default_overlap
         why = (
             "whose responses are compared" if not task.making else "each of whom makes something of their own"

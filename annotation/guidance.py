@@ -33,6 +33,12 @@ def revise(*, project: Project, task: TaskType, text: str, person: Person, now: 
     )
 
 
+def newest_text(project: Project, task: TaskType) -> str:
+    """What annotators of the project read now; the text that comes with the kind where nothing else was written."""
+    found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
+    return found.text if found else task.guidelines()
+
+
 def as_html(text: str, *, top: int) -> str:
     """Markdown as HTML, its first headings at level `top` of the page that has them.
 

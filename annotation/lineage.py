@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db.models import Max
 
 from annotation import queue
-from annotation.models import Batch, Decision, Example, Exclusion, Item, Outcome
-from tasks.contract import Perturbed
+from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Outcome
+from tasks.contract import Perturbed, Prepared, Surroundings
 
 
 def make_example(*, item: Item, perturbed: Perturbed) -> Example:
@@ -53,28 +54,87 @@ def catch_up(batch: Batch) -> int:
 def _feed(batch: Batch, decision: Decision) -> int:
     item, made = decision.item, 0
     for outcome in decision.outcomes.select_related("example").order_by("number"):
-        inputs = {**item.inputs, "base": item.example.public_id, "outcome": outcome.public_id}
+        inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
         made += make_items(batch=batch, examples=[outcome.example or item.example], inputs=inputs)
     return made
 
 
-def make_items(*, batch: Batch, examples: Sequence[Example], inputs: dict[str, str] | None = None) -> int:
+def make_items(
+    *,
+    batch: Batch,
+    examples: Sequence[Example],
+    inputs: dict[str, str] | None = None,
+    size: int | None = None,
+) -> int:
     """Items for these examples at the end of the batch, in their order; ones it has already are left out.
 
-    Everyone who made an example, or one it is derived from, is excluded from its item from the start.
+    The kind prepares what is frozen beside each example, and leaves out examples that make no item of
+    it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
+    Everyone who made an example, one it is derived from or one that its item shows beside it, is
+    excluded from the item from the start.
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update().filter(pk=batch.pk).values_list("pk").first()
     here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
-    new = [example for example in examples if example.pk not in here]
+    new = _prepared(batch, [example for example in examples if example.pk not in here])
     last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0
-    items = [
-        Item(batch=batch, example=example, position=last + offset, inputs=inputs or {})
-        for offset, example in enumerate(new, start=1)
-    ]
-    exclusions = [Exclusion(item=item, person_id=maker) for item in items for maker in makers(item.example)]
+    items, exclusions = [], []
+    for offset, (example, prepared, beside) in enumerate(new[:size], start=1):
+        item = Item(
+            batch=batch,
+            example=example,
+            position=last + offset,
+            inputs={**(inputs or {}), **prepared.inputs},
+        )
+        items.append(item)
+        people = makers(example).union(*map(makers, beside))
+        exclusions += [Exclusion(item=item, person_id=maker) for maker in sorted(people)]
     queue.add_items(batch, items, exclusions=exclusions)
     return len(items)
+
+
+def _prepared(batch: Batch, examples: Sequence[Example]) -> list[tuple[Example, Prepared, list[Example]]]:
+    """Each example with what its item freezes and the examples that this shows; most wanted first."""
+    task = batch.task()
+    if not task.prepares:
+        return [(example, Prepared(), []) for example in examples]
+    found = []
+    for example in examples:
+        around, alternatives = surroundings(example)
+        prepared = task.prepare(example.example(), around)
+        if prepared is not None:
+            found.append(
+                (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
+            )
+    return sorted(found, key=lambda entry: -entry[1].priority)
+
+
+def surroundings(example: Example) -> tuple[Surroundings, list[Example]]:
+    """What the project knows of an example, and the rows of its alternatives."""
+    line = [example]
+    while line[-1].parent_id is not None:
+        line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
+    alternatives: list[Example] = []
+    if example.parent_id is not None:
+        others = Example.objects.filter(
+            parent_id=example.parent_id, perturbation=example.perturbation
+        ).exclude(pk=example.pk)
+        alternatives = list(others.select_related("stored_table").order_by("pk"))
+    accepted = Outcome.objects.filter(decision__item__example__in=line).order_by("pk")
+    decided: dict[str, tuple[dict[str, Any], ...]] = {}
+    for kind, response in accepted.values_list("decision__item__batch__task_type", "response"):
+        decided[kind] = (*decided.get(kind, ()), response["data"])
+    answers: dict[str, tuple[dict[str, Any], ...]] = {}
+    for row in ModelAnswer.objects.filter(example=line[-1]).order_by("pk"):
+        answers[row.purpose] = (*answers.get(row.purpose, ()), {"model": row.model, **row.data})
+    around = Surroundings(
+        original=line[-1].example() if len(line) > 1 else None,
+        perturbation=example.perturbation,
+        alternatives=tuple(one.example() for one in alternatives),
+        decided=decided,
+        model_answers=answers,
+    )
+    return around, alternatives
 
 
 def makers(example: Example) -> set[int]:

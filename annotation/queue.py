@@ -6,6 +6,7 @@ an item goes to a person at most once, and leases run on the database's clock.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -18,6 +19,8 @@ from annotation.models import Annotation, Assignment, Batch, Exclusion, Item, Pe
 from annotation.refusals import Refused
 
 LEASE = timedelta(minutes=20)
+WINDOW = 40
+"""How many free places ahead an order of one's own is drawn from."""
 MOST_HELD = 2
 """Per person and batch: the item on screen and the prefetched one."""
 
@@ -54,9 +57,14 @@ def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: date
             return assignment
     if len(held) >= MOST_HELD:
         return None
-    place = (
-        _free_place(batch, person, tally.cursor) or (tally.cursor and _free_place(batch, person, 0)) or None
-    )
+    if batch.task().order == "shuffled":
+        place = _drawn_place(batch, person, tally)
+    else:
+        place = (
+            _free_place(batch, person, tally.cursor)
+            or (tally.cursor and _free_place(batch, person, 0))
+            or None
+        )
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
 
 
@@ -245,6 +253,27 @@ def _free_place(batch: Batch, person: Person, cursor: int) -> Place | None:
         .order_by("position", "number")
         .first()
     )
+
+
+def _drawn_place(batch: Batch, person: Person, tally: Tally) -> Place | None:
+    """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
+
+    The order follows from batch, person and what they had so far; two requests of one person take
+    turns on their tally, so each draws anew.
+    """
+    had = tally.leased + tally.submitted + tally.skipped + tally.returned
+    rng = random.Random(f"order:{batch.public_id}:{person.pk}:{had}")
+    start = random.Random(f"start:{batch.public_id}:{person.pk}").randrange(max(1, batch.items_count))
+    for position in (start, 0):
+        free = Place.objects.filter(batch=batch, taken=False, position__gte=position)
+        keys = _open_to(person, free).order_by("position", "number").values_list("pk", flat=True)
+        window = list(keys[:WINDOW])
+        rng.shuffle(window)
+        for key in window:
+            place = Place.objects.select_for_update(skip_locked=True).filter(pk=key, taken=False).first()
+            if place is not None:
+                return place
+    return None
 
 
 def _open_to(person: Person, places: QuerySet[Place]) -> QuerySet[Place]:

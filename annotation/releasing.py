@@ -310,6 +310,9 @@ def _sources(batches: Sequence[Batch]) -> Iterator[dict[str, Any]]:
         )
         record["checksums"].append(source.checksum)
     yield from by_name.values()
+    with_inputs = Item.objects.filter(batch__in=batches).exclude(inputs={}).order_by("public_id")
+    for id, inputs in with_inputs.values_list("public_id", "inputs"):
+        yield {"kind": "item", "id": id, "inputs": inputs}
     tables = StoredTable.objects.filter(examples__in=used).distinct()
     for digests in _pages(sorted(tables.values_list("digest", flat=True))):
         for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):

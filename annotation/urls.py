@@ -12,6 +12,7 @@ from annotation.views import (
     demo,
     importing,
     people,
+    practising,
     releasing,
     setting_up,
     site,
@@ -37,6 +38,7 @@ urlpatterns = [
     path("projects/new/", setting_up.project_new, name="project_new"),
     path("projects/<slug:slug>/", setting_up.project, name="project"),
     path("projects/<slug:slug>/guidelines/<str:type>/", setting_up.guidelines, name="guidelines"),
+    path("projects/<slug:slug>/practice/<str:type>/", practising.practice, name="practice"),
     # importing
     path("projects/<slug:slug>/sources/", importing.sources, name="sources"),
     path("projects/<slug:slug>/sources/import/", importing.import_new, name="import_new"),
@@ -44,6 +46,7 @@ urlpatterns = [
     # assigning
     path("projects/<slug:slug>/batches/new/", assigning.batch_new, name="batch_new"),
     path("batches/<str:public_id>/", assigning.batch, name="batch"),
+    path("batches/<str:public_id>/report/", assigning.report, name="batch_report"),
     path("batches/<str:public_id>/open/", assigning.open_batch, name="open_batch"),
     path("batches/<str:public_id>/close/", assigning.close_batch, name="close_batch"),
     # annotating

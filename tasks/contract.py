@@ -31,6 +31,54 @@ HERE = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """What a project knows of an example at the moment in which an item of it is made.
+
+    original      what a perturbed example was made from; None for an original
+    perturbation  the kind of perturbation that made it; "" for an original
+    alternatives  other perturbed examples of the same original, by the same kind of perturbation
+    decided       data of the accepted responses to it, or to what it was made from, by kind, oldest first
+    model_answers what models said of it, by purpose ("screening", "question_type", ...), oldest first
+    """
+
+    original: Example | None = None
+    perturbation: str = ""
+    alternatives: tuple[Example, ...] = ()
+    decided: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    model_answers: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is frozen beside the example of a new item.
+
+    inputs    named JSON values; what a person sees of them is what the kind's `shows` names
+    priority  where a batch takes only some items or has an order of its own, higher comes first
+    uses      ids of the alternatives that the inputs show: their makers never get the item
+    """
+
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    priority: float = 0.0
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the platform lends to `suggest`: the members that the kind names in `needs`, the others are None.
+
+    corpus        `tableqa.corpus.Index` of the project's tables
+    header_names  `tableqa.headers.HeaderNames` of the project's columns
+    thesaurus     `tableqa.headers` thesaurus (WordNet), or what says why there is none
+    table         the source table with this digest, for candidates from the corpus
+    """
+
+    corpus: Any = None
+    header_names: Any = None
+    thesaurus: Any = None
+    table: Callable[[str], Any] | None = None
+
+
+@dataclass(frozen=True)
 class Item:
     """One example as a task type sees it, with what was frozen for it when the item was made.
 
@@ -118,11 +166,13 @@ class Measure:
     """What people are asked to agree on: a value per response, on a level of measurement.
 
     `value` maps a response to a category or number, or to None where the response says nothing
-    about it. `order` lists the categories of an ordinal measure from low to high.
+    about it; on the level `cells` to a frozenset of (row id, column id), compared within each table.
+    `order` lists the categories of an ordinal measure from low to high. `krippendorff_alpha` is taken
+    on the measure's level; a statistic may also name its level (`krippendorff_alpha_interval`).
     """
 
     name: str
-    level: Literal["nominal", "ordinal", "interval"]
+    level: Literal["nominal", "ordinal", "interval", "cells"]
     value: Callable[[Any], Hashable | None]
     order: tuple[str, ...] = ()
     statistics: tuple[str, ...] = ("fleiss_kappa", "krippendorff_alpha")
@@ -130,11 +180,36 @@ class Measure:
 
 @dataclass(frozen=True)
 class Field:
-    """One input of the form: how the page collects it and how a form post without scripts is read."""
+    """One input of the form: how the page collects it and how a form post without scripts is read.
+
+    choice one of several, choices any of several, flag yes or no, text, lines one answer a line, operations
+    edits of the table, cells marked in the table, json whatever an element of the kind's own holds.
+    """
 
     name: str
-    kind: Literal["choice", "flag", "text", "lines", "operations"]
+    kind: Literal["choice", "choices", "flag", "text", "lines", "operations", "cells", "json"]
     choices: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One person's response as a report sees it, with what was decided of its item (None: nothing yet)."""
+
+    item: Item
+    source: str
+    annotator: str
+    response: Any
+    decided: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table of figures about a batch beyond agreement: a title, column names, rows of texts and numbers, a note."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    note: str = ""
 
 
 # -- the contract -----------------------------------------------------------------------------------
@@ -146,6 +221,12 @@ class TaskType(ABC):
     Class attributes say what the kind is; methods are pure. A kind is *judging* (responses are
     compared, one decision) or *making* (`making = True`: each response that meets its contract
     stands on its own).
+
+    `shows` names what may leave the server: example parts of `SHOWN`, and inputs by their names. `needs`
+    names members of `Context`. `of` says which examples a batch may be made of, the usual first; `without`
+    what an example lacks that `prepare` leaves out. `order`
+    "shuffled": every person meets the items in an order of their own. `grid` is the mode of the table
+    on the page, by default what the fields ask for.
     """
 
     key: ClassVar[str]
@@ -155,6 +236,10 @@ class TaskType(ABC):
     variants: ClassVar[Mapping[str, str]] = {}
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
     needs: ClassVar[tuple[str, ...]] = ()
+    of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals",)
+    order: ClassVar[Literal["given", "shuffled"]] = "given"
+    grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
+    without: ClassVar[str] = ""
     fields: ClassVar[tuple[Field, ...]]
     response_type: ClassVar[type]
     measures: ClassVar[tuple[Measure, ...]] = ()
@@ -177,7 +262,7 @@ class TaskType(ABC):
         """
 
     @abstractmethod
-    def resolve(self, responses: Sequence[Any]) -> Resolution:
+    def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
         """Decide from the responses of one item, or say who should look next. Order must not matter."""
 
     @abstractmethod
@@ -190,6 +275,33 @@ class TaskType(ABC):
 
         `truth` is seeded by the item alone, so that simulated people agree about what is right.
         """
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """What is frozen beside this example in a new item, or None where it makes no item of this kind."""
+        return Prepared()
+
+    @property
+    def prepares(self) -> bool:
+        """Whether the kind looks at every example before an item is made of it."""
+        return type(self).prepare is not TaskType.prepare
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
+        """Suggestions for the page (JSON), asked for after the item is on screen; None where there are none."""
+        return None
+
+    def suggests(self, item: Item) -> Literal["before", "after", ""]:
+        """When a person gets the suggestions: before they answer, only after, or never."""
+        return "before" if type(self).suggest is not TaskType.suggest else ""
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """Figures about a batch beyond agreement, from the newest responses of planned places."""
+        return []
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+        """For practice: whether a response is as good as the expected one, and what to say about it."""
+        measured = [measure.value(response) == measure.value(expected) for measure in self.measures]
+        right = all(measured) if measured else True
+        return right, [] if right else ["Expected:", *self.describe(expected, item)]
 
     def perturb(self, item: Item, response: Any) -> Perturbed | None:
         """The perturbed example that an accepted response makes, or None for a kind that only judges."""
@@ -258,7 +370,7 @@ class TaskType(ABC):
 
     def restore(self, data: Mapping[str, Any]) -> Any:
         """The Response of stored `data` of this version, as it was, without judging it again."""
-        parsed = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+        parsed = {name: _frozen(value) for name, value in data.items()}
         if self.operations_field is not None:
             parsed[self.operations_field] = tuple(from_dict(entry) for entry in data[self.operations_field])
         return self.response_type(**parsed)
@@ -269,6 +381,11 @@ class TaskType(ABC):
         for spec in self.fields:
             if spec.kind == "operations":
                 data[spec.name] = draft.get(spec.name, [])
+            elif spec.kind in ("choices", "cells"):
+                chosen = post.getlist(spec.name) if hasattr(post, "getlist") else post.get(spec.name, [])
+                data[spec.name] = [one.split("/") for one in chosen] if spec.kind == "cells" else list(chosen)
+            elif spec.kind == "json":
+                data[spec.name] = draft.get(spec.name)
             elif spec.kind == "flag":
                 data[spec.name] = post.get(spec.name) not in (None, "", "false")
             elif spec.kind == "lines":
@@ -284,19 +401,56 @@ class TaskType(ABC):
         """The name of the field that holds table operations, if the kind has one."""
         return next((spec.name for spec in self.fields if spec.kind == "operations"), None)
 
+    @property
+    def mode(self) -> str:
+        """The mode of the table on the page: read, select, edit or structure."""
+        if self.grid is not None:
+            return self.grid
+        kinds = {spec.kind for spec in self.fields}
+        return "edit" if "operations" in kinds else "select" if "cells" in kinds else "read"
+
+    def showing(self, item: Item) -> Sequence[str]:
+        """What an item shows: `shows`, unless a batch's settings hide some of it."""
+        return self.shows
+
     def payload(self, item: Item) -> dict[str, Any]:
-        """What may leave the server for an item of this kind: what `shows` names and nothing else."""
-        shown = {name: SHOWN[name](item) for name in self.shows if name != "titles"}
-        if "table" in shown and "titles" not in self.shows:
+        """What may leave the server for an item of this kind: what `showing` names and nothing else."""
+        names = self.showing(item)
+        shown: dict[str, Any] = {
+            name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
+            for name in names
+            if name != "titles"
+        }
+        if "table" in shown and "titles" not in names:
             shown["table"] = {
                 part: value for part, value in shown["table"].items() if part not in ("title", "caption")
             }
         return {name: value for name, value in shown.items() if value}
 
+    def presented(self, item: Item) -> dict[str, Any]:
+        """Everything that a page needs of an item to show it and to make a response to it."""
+        contract = self.contract(item)
+        return {
+            "type": self.key,
+            "variant": item.variant,
+            "version": self.version,
+            "base": item.base,
+            "shows": self.payload(item),
+            "grid": self.mode,
+            "suggests": self.suggests(item),
+            "contract": contract.to_dict() if contract else None,
+        }
+
     def folder(self) -> Path:
         """Where the kind lives: its guidelines, sample and templates."""
         module = importlib.import_module(type(self).__module__)
         return Path(str(module.__file__)).resolve().parent
+
+    @property
+    def script(self) -> str:
+        """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
+        name = f"{self.key}/form.js"
+        return name if (self.folder() / "static" / name).is_file() else ""
 
     def guidelines(self) -> str:
         """The guidelines that come with the kind (Markdown); a project may write newer versions."""
@@ -338,6 +492,10 @@ def unstorable_in(value: Any) -> str | None:
 def response_data(response: Any) -> dict[str, Any]:
     """A frozen Response as JSON: field by field, operations in their published form."""
     return {f.name: _json(getattr(response, f.name)) for f in dataclasses.fields(response)}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value
 
 
 def _json(value: Any) -> Any:

@@ -165,6 +165,8 @@ class AssignmentShape(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     base = serializers.CharField()
     shows = serializers.DictField()
+    grid = serializers.ChoiceField(choices=["read", "select", "edit", "structure"])
+    suggests = serializers.ChoiceField(choices=["before", "after", ""])
     contract = serializers.DictField(allow_null=True)
     draft = DraftShape(allow_null=True)
     annotation = AnnotationRef(allow_null=True)
@@ -186,6 +188,23 @@ class SubmittedShape(serializers.Serializer[Any]):
 
 class NextShape(serializers.Serializer[Any]):
     next = AssignmentShape(allow_null=True)
+
+
+class PracticeRequest(Envelope):
+    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
+    number = serializers.IntegerField(min_value=1, max_value=10_000)
+
+
+class FeedbackShape(serializers.Serializer[Any]):
+    right = serializers.BooleanField()
+    words = serializers.ListField(child=serializers.CharField())
+    why = serializers.CharField(allow_blank=True)
+    next = serializers.DictField(allow_null=True)
+
+
+class SuggestionsShape(serializers.Serializer[Any]):
+    suggestions = serializers.DictField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
 
 
 class LeaseAnswer(serializers.Serializer[Any]):

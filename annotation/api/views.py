@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from annotation import access, adjudicating, annotating, queue, releasing, visibility
+from annotation import access, adjudicating, annotating, practising, queue, releasing, suggesting, visibility
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
-from tasks.contract import task_types
+from tasks.contract import Invalid, task_types
 
 
 class Projects(generics.ListAPIView[Project]):
@@ -173,6 +173,17 @@ class Ping(APIView):
         return Response({"lease": {"seconds": int(queue.LEASE.total_seconds()) if held else 0}})
 
 
+class Suggestions(APIView):
+    """What the kind suggests."""
+
+    @extend_schema(responses=shapes.SuggestionsShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Suggestions for an item on your desk; null with a reason where there are none, or none yet."""
+        assignment = access.assignment(access.actor(request), public_id)
+        found = suggesting.suggestions(assignment)
+        return Response({"suggestions": found.suggestions, "reason": found.reason})
+
+
 class Undo(APIView):
     """Withdrawing a submission."""
 
@@ -216,6 +227,34 @@ class Decide(APIView):
                 "note": decision.note,
                 "made_at": decision.made_at,
                 "outcomes": decision.outcomes.count(),
+            }
+        )
+
+
+class Practice(APIView):
+    """Practice with feedback."""
+
+    @extend_schema(request=shapes.PracticeRequest, responses=shapes.FeedbackShape)
+    def post(self, request: Request, slug: str, type: str) -> Response:
+        """Judge a response to an exercise of a kind's practice set; nothing is stored."""
+        access.project(access.actor(request), slug)
+        if type not in task_types():
+            raise Http404(access.NOT_HERE)
+        task, data = task_types()[type], _valid(shapes.PracticeRequest, request)
+        exercises = practising.exercises(task, data["variant"])
+        if data["number"] > len(exercises):
+            raise Http404(access.NOT_HERE)
+        exercise = exercises[data["number"] - 1]
+        feedback = practising.judge(task, exercise, data["response"])
+        if feedback.problems:
+            raise Invalid(feedback.problems)
+        following = exercises[data["number"] :][:1]
+        return Response(
+            {
+                "right": feedback.right,
+                "words": list(feedback.words),
+                "why": feedback.why,
+                "next": task.presented(following[0].item) if following else None,
             }
         )
 

@@ -4,7 +4,7 @@ from annotation.models.events import Event
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
-from annotation.models.sources import Example, Source, StoredTable
+from annotation.models.sources import Example, ModelAnswer, Source, StoredTable
 from annotation.models.work import (
     Annotation,
     Assignment,
@@ -35,6 +35,7 @@ __all__ = [
     "Item",
     "Job",
     "Membership",
+    "ModelAnswer",
     "Outcome",
     "Person",
     "Place",

@@ -71,6 +71,9 @@ class ExampleQuerySet(models.QuerySet["Example"]):
     def originals(self) -> ExampleQuerySet:
         return self.filter(parent__isnull=True)
 
+    def perturbed(self) -> ExampleQuerySet:
+        return self.filter(parent__isnull=False)
+
     def usable(self) -> ExampleQuerySet:
         return self.filter(source__ready_at__isnull=False)
 
@@ -129,3 +132,23 @@ class Example(models.Model):
             context=Context.from_dict(more["context"]) if "context" in more else None,
             history=[Turn.from_dict(turn) for turn in more.get("history", ())],
         )
+
+
+class ModelAnswer(models.Model):
+    """What a model said of an example in the background, by purpose: samples for screening, a suggested label.
+
+    `model` is name and revision, `data` what the purpose needs (answers, raw text, temperature). Rows are
+    added, never changed: an item freezes what it was made from.
+    """
+
+    example = models.ForeignKey(Example, models.CASCADE, related_name="model_answers")
+    purpose = models.CharField(max_length=40)
+    model = models.CharField(max_length=200)
+    data = models.JSONField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["example", "purpose"], name="model_answers_of")]
+
+    def __str__(self) -> str:
+        return f"{self.model} on {self.example_id}"

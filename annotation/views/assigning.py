@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, adjudicating, agreement, assigning, visibility
+from annotation import access, adjudicating, agreement, assigning, reporting, visibility
 from annotation.forms import BatchForm, SettingsForm
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.roles import Permission
@@ -98,6 +98,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "sees_agreement": sees,
+        "reports": type(task).report is not TaskType.report,
         "figures": [shown(figure.to_dict()) for figure in agreement.of_batch(batch)] if sees else [],
     }
     if Permission.ADJUDICATE in may:
@@ -110,6 +111,22 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["flags"] = cut(request, _flags(batch), "flags")
         context["skips"] = cut(request, _skips(batch), "skips")
     return render(request, "assigning/batch.html", context)
+
+
+@page("GET")
+def report(request: PageRequest, public_id: str) -> HttpResponse:
+    """What the batch's kind reports beyond agreement, for whoever may see its agreement."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
+    sees = visibility.may_see_agreement(actor.person, batch)
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "task": batch.task(),
+        "sees_agreement": sees,
+        "reports": reporting.reports(batch) if sees else [],
+    }
+    return render(request, "assigning/report.html", context)
 
 
 def _tallies(batch: Batch) -> Any:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, assigning, guidance, queue, setting_up
+from annotation import access, assigning, guidance, practising, queue, setting_up
 from annotation.forms import GuidelinesForm, ProjectForm
 from annotation.models import Batch, Guidelines, Membership, Project, Release, Source
 from annotation.roles import Permission
@@ -94,7 +94,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     """The guidelines of a kind in this project: everybody in it reads them, managers write new versions."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SET_UP if request.method == "POST" else None)
-    task = _kind(type)
+    task = kind_or_404(type)
     versions = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number")
     newest = versions.first()
     shown = versions.filter(number=_number(request.GET.get("version"))).first() or newest
@@ -111,6 +111,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     context = {
         "project": project,
         "task": task,
+        "practice": bool(practising.exercises(task, next(iter(task.variants), ""))),
         "shown": shown,
         "newest": newest,
         "versions": cut(request, versions.select_related("made_by")),
@@ -123,7 +124,8 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     return render(request, "setting_up/guidelines.html", context)
 
 
-def _kind(key: str) -> TaskType:
+def kind_or_404(key: str) -> TaskType:
+    """The kind of annotation that an address names."""
     if key not in task_types():
         raise Http404(access.NOT_HERE)
     return task_types()[key]

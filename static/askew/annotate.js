@@ -3,11 +3,15 @@
    It takes over a form that works without it. #assignment holds the item as JSON; [data-show] are filled from it;
    [data-field] are what a person enters, as data-kind choice, flag, text, lines or operations. While somebody
    enters something it is saved (draft.js), checked for structure at once (contract.js) and by the server a moment
-   later. Submit, skip, flag and undo go to the API; one further item is always fetched ahead and shown at once. */
+   later. Submit, skip, flag and undo go to the API; one further item is always fetched ahead and shown at once.
+
+   A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
+   data-kind="json" has `value` and says "change" when it changes; every element of the form hears `item-shown`
+   {assignment}, `item-suggested` {suggestions, reason} and `draft-checked` {violations, answer}, which do not bubble. */
 
 import { Problem, send } from "./api.js";
 import { check } from "./contract.js";
-import { Draft, copyOf, same } from "./draft.js";
+import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { GRID_KEYS } from "./grid.js";
 import { Keys, writes } from "./keys.js";
 import { count, describe } from "./words.js";
@@ -35,7 +39,9 @@ class AskewAnnotate extends HTMLElement {
     this.grid = this.querySelector("askew-grid[data-show=table]");
     this.fields = [...this.form.querySelectorAll("[data-field]")];
     this.operationsField = this.fields.find((field) => field.dataset.kind === "operations") ?? null;
-    this.draft = new Draft({
+    this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
+    this.practice = this.dataset.practice ?? null;
+    this.draft = this.practice ? new NoDraft() : new Draft({
       saving: () => this.#state("Saving…"),
       saved: (reply, response) => this.#onSaved(reply, response),
       failing: (problem, seconds) => this.#onFailing(problem, seconds),
@@ -49,14 +55,17 @@ class AskewAnnotate extends HTMLElement {
       { name: "undo", key: "u", label: "Undo the last submission", run: () => this.undo() },
       { name: "table", key: "t", label: "Go to the table", run: () => this.#toTable() },
       { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
-    ], this.operationsField ? [{ title: "In the table", rows: GRID_KEYS }] : []);
+      ...(this.form.querySelector("[data-hide-marked]") ? [
+        { name: "evidence", key: "h", label: "Hide or show the marked cells", run: () => this.#toggleMarked() },
+      ] : []),
+    ], this.operationsField || this.cellsField ? [{ title: "In the table", rows: GRID_KEYS }] : []);
     this.dataset.ready = ""; // hides what is only for pages without scripts
     this.#listen();
     this.#done = recall(this.#store());
     const last = this.dataset.lastAnnotation;
     if (last && !this.#done.includes(last)) this.#done.push(last);
     this.#show(JSON.parse(source.textContent), { first: true });
-    setInterval(() => this.#ping(), PING);
+    if (!this.practice) setInterval(() => this.#ping(), PING);
   }
 
   // --- one item ----------------------------------------------------------------------------------------------------
@@ -96,19 +105,52 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("revision", held?.revision ?? 0);
     if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
     this.#announce([said, assignment.shows.question].filter(Boolean).join(" "));
+    this.#tell("item-shown", { assignment });
+    if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
+  }
+
+  /* To the elements of the kind, wherever in the form they are. */
+  #tell(name, detail) {
+    for (const part of this.querySelectorAll("[data-hears]")) part.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  /* Suggestions come when they come: nothing waits for them, and those of another item are dropped. */
+  async #askSuggestions(id) {
+    try {
+      const { suggestions, reason } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
+      if (id === this.#current.id) this.#tell("item-suggested", { suggestions, reason });
+    } catch (problem) {
+      if (id === this.#current.id) this.#tell("item-suggested", { suggestions: null, reason: problem.message });
+    }
+  }
+
+  /* What the suggesters had said of the item that was just submitted, for kinds that tell it afterwards. */
+  async #askAfterwards(id) {
+    try {
+      const { suggestions } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
+      if (suggestions) this.#tell("last-suggested", { suggestions });
+    } catch { /* it is only told, not needed */ }
+  }
+
+  #toggleMarked() {
+    const button = this.form.querySelector("[data-hide-marked]");
+    if (button) button.click();
   }
 
   #fillShown(shows) {
     for (const place of this.querySelectorAll("[data-show]")) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
-      SHOW[place.dataset.show]?.(place, value);
+      if (place.shown) place.shown(value, { shows });
+      else (SHOW[place.dataset.show] ?? SHOW.text)(place, value);
     }
   }
 
   #focusStart() {
-    if (this.operationsField) this.grid.focusCell();
+    const start = this.querySelector("[data-start]");
+    if (start) start.focus();
+    else if (this.operationsField || this.cellsField) this.grid.focusCell();
     else {
       const question = this.querySelector("[data-show=question]");
       question?.focus({ preventScroll: true });
@@ -136,10 +178,10 @@ class AskewAnnotate extends HTMLElement {
     }
     this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
-      if (event.target.matches("[type=radio], [type=checkbox]")) this.#changed();
+      if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.#changed();
     });
     this.addEventListener("grid-change", ({ detail }) => {
-      if (!this.operationsField) return;
+      if (!this.operationsField && !this.cellsField) return;
       if (detail.typing) this.#changedSoon();
       else this.#changed();
     });
@@ -151,6 +193,12 @@ class AskewAnnotate extends HTMLElement {
       const back = event.target.closest("[data-take-back]");
       if (back) this.grid.takeBack(Number(back.dataset.takeBack));
       if (event.target.closest("[data-help]")) this.keys.help();
+      const hide = event.target.closest("[data-hide-marked]");
+      if (hide) {
+        const hidden = hide.getAttribute("aria-pressed") !== "true";
+        hide.setAttribute("aria-pressed", String(hidden));
+        this.grid.hideMarked(hidden);
+      }
     });
     this.addEventListener("keydown", (event) => this.#onKey(event));
     for (const panel of this.querySelectorAll("details[data-panel]")) {
@@ -210,19 +258,28 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #blank() {
-    return Object.fromEntries(this.fields.map((field) => [field.dataset.field, BLANK[field.dataset.kind]]));
+    return Object.fromEntries(this.fields.map((field) => [field.dataset.field, blankOf(field)]));
   }
 
   #fill(data) {
     let fits = true;
     const table = this.#current.shows.table;
     for (const field of this.fields) {
-      const value = data[field.dataset.field] ?? BLANK[field.dataset.kind];
-      if (field.dataset.kind !== "operations") FILL[field.dataset.kind](field, value);
+      const value = data[field.dataset.field] ?? blankOf(field);
+      FILL[field.dataset.kind]?.(field, value);
     }
     if (table) {
       const operations = this.operationsField ? data[this.operationsField.dataset.field] ?? [] : [];
-      fits = this.grid.show(table, operations, { edit: Boolean(this.operationsField) });
+      const { grid: mode, contract, shows } = this.#current;
+      fits = this.grid.show(table, operations, {
+        mode,
+        edit: mode === "edit" || mode === "structure",
+        cells: this.cellsField ? data[this.cellsField.dataset.field] ?? [] : [],
+        marks: shows.evidence?.cells ?? [],
+        allowed: contract?.allowed ?? null,
+        protected: contract?.protected ?? [],
+      });
+      this.form.querySelector("[data-hide-marked]")?.setAttribute("aria-pressed", "false");
     }
     return fits;
   }
@@ -273,7 +330,7 @@ class AskewAnnotate extends HTMLElement {
     const known = new Set(structure.map(({ code }) => code));
     const further = current && !waived ? this.#server.violations.filter(({ code }) => !known.has(code)) : [];
     const violations = [...structure, ...further];
-    const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), BLANK[field.dataset.kind]));
+    const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), blankOf(field)));
     for (const line of this.querySelectorAll("[data-holds]")) this.#holds(line, started ? violations : [], { waived, started, current });
     this.#listViolations(started && !waived ? violations.filter((one) => !this.querySelector(`[data-holds~="${CSS.escape(one.code)}"]`)) : []);
     this.#listChanges(operations);
@@ -337,7 +394,10 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("revision", reply.revision);
     this.#state(`Saved ${clock(reply.saved_at)}`);
     this.#clearNotices("", "connection");
-    if (reply.violations) this.#server = { data: response.data, violations: reply.violations, answer: reply.answer };
+    if (reply.violations) {
+      this.#server = { data: response.data, violations: reply.violations, answer: reply.answer };
+      this.#tell("draft-checked", { violations: reply.violations, answer: reply.answer });
+    }
     this.#refresh();
   }
 
@@ -435,14 +495,44 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     const response = this.#envelope(this.#collect());
-    await this.#send(response);
+    await (this.practice ? this.#practise(response) : this.#send(response));
+  }
+
+  /* Practice: say how the response is, then go on when the person does. */
+  async #practise(response) {
+    await this.#guard(async () => {
+      const { variant } = this.#current;
+      const number = this.number ?? Number(this.dataset.number);
+      const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
+      const place = this.querySelector("[data-feedback]");
+      const lines = [right ? "As expected." : "Not as expected.", ...words, why].filter(Boolean);
+      place.replaceChildren(...lines.map((text) => make("p", { textContent: text, dir: "auto" })));
+      place.dataset.state = right ? "yes" : "no";
+      place.hidden = false;
+      const go = make("button", { type: "button", className: "primary", textContent: next ? "Next exercise" : "That was the last one" });
+      go.addEventListener("click", () => {
+        if (!next) return location.assign(this.dataset.done);
+        place.hidden = true;
+        this.number = number + 1;
+        this.#show({ ...this.#current, ...next, draft: null, progress: { submitted: number, total: this.#progress.total } });
+      });
+      place.append(go);
+      go.focus();
+      this.#announce(lines.join(" "));
+    }, (problem) => {
+      if (problem.code !== "invalid_response") return false;
+      this.#onInvalid(problem);
+      return true;
+    });
   }
 
   async #send(response) {
     await this.#leave("submit", { response }, (answer) => {
       this.#done.push(answer.annotation.id);
       remember(this.#store(), this.#done);
+      const { id, suggests } = this.#current;
       this.#advance("Submitted.", answer.next, 1);
+      if (suggests === "after") this.#askAfterwards(id);
     });
   }
 
@@ -604,7 +694,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #fetchAhead() {
-    if (this.#waiting.length || this.#fetching) return;
+    if (this.practice || this.#waiting.length || this.#fetching) return;
     const holding = [this.#current.id];
     this.#fetching = send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding })
       .then((assignment) => {
@@ -724,6 +814,9 @@ const COLLECT = {
   text: (field) => inputOf(field).value,
   lines: (field) => inputOf(field).value.split("\n").map((line) => line.trim()).filter(Boolean),
   operations: (_, grid) => grid.operations,
+  cells: (_, grid) => grid.cells,
+  choices: (field) => [...field.querySelectorAll("input:checked")].map(({ value }) => value),
+  json: (field) => field.value,
 };
 
 const FILL = {
@@ -731,13 +824,19 @@ const FILL = {
   flag: (field, value) => { inputOf(field).checked = value; },
   text: (field, value) => { inputOf(field).value = value; },
   lines: (field, value) => { inputOf(field).value = value.join("\n"); },
+  choices: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = value.includes(input.value); }),
+  json: (field, value) => { field.value = value; },
 };
 
-const BLANK = { choice: "", flag: false, text: "", lines: [], operations: [] };
+const BLANK = { choice: "", choices: [], flag: false, text: "", lines: [], operations: [], cells: [], json: null };
+
+/* A field that starts with something says so: the question that is to be reworded, for one. */
+const blankOf = (field) => field.blank ?? BLANK[field.dataset.kind];
 
 // --- what an item shows: always as text ----------------------------------------------------------------------------
 
 const SHOW = {
+  text: (place, value) => { place.textContent = typeof value === "string" ? value : value?.text ?? ""; },
   question: (place, text) => { place.textContent = text ?? ""; },
   answers: (place, answers) => {
     place.replaceChildren(...(answers ?? []).map((text) => make("li", { textContent: text, dir: "auto" })));

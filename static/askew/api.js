@@ -42,7 +42,7 @@ export async function send(method, url, body, { keepalive = false } = {}) {
       keepalive,
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
-      body: JSON.stringify(body ?? {}),
+      body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
       signal: AbortSignal.timeout(PATIENCE),
     });
   } catch {

@@ -63,7 +63,7 @@ class QuestionType(TaskType):
             )
         return Response(label)
 
-    def resolve(self, responses: Sequence[Response]) -> Resolution:
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
         """The label of more than half of the people; without one, an adjudicator looks."""
         counts = Counter(response.label for response in responses)
         label, most = max(counts.items(), key=lambda pair: pair[1])

@@ -22,7 +22,7 @@ def said(*labels: str) -> list[Response]:
 
 
 def test_two_of_three_decide() -> None:
-    resolution = task.resolve(said("reasoning", "extraction", "reasoning"))
+    resolution = task.resolve(said("reasoning", "extraction", "reasoning"), Item(EXAMPLE))
     assert isinstance(resolution, Accepted)
     assert [(outcome.response.label, outcome.by) for outcome in resolution.outcomes] == [
         ("reasoning", (0, 2))
@@ -31,13 +31,15 @@ def test_two_of_three_decide() -> None:
 
 @pytest.mark.parametrize("labels", [("extraction", "reasoning"), ("extraction", "reasoning", "neither")])
 def test_without_a_majority_an_adjudicator_looks(labels: tuple[str, ...]) -> None:
-    resolution = task.resolve(said(*labels))
+    resolution = task.resolve(said(*labels), Item(EXAMPLE))
     assert isinstance(resolution, Adjudicate)
     assert "extraction 1" in resolution.reason
 
 
 def test_an_unanswerable_question_is_decided_and_excluded() -> None:
-    assert task.resolve(said("unanswerable", "unanswerable", "reasoning")) == Accepted((), "unanswerable")
+    assert task.resolve(said("unanswerable", "unanswerable", "reasoning"), Item(EXAMPLE)) == Accepted(
+        (), "unanswerable"
+    )
 
 
 @pytest.mark.parametrize(("label", "code"), [("extraction", 1), ("reasoning", 0), ("neither", -1)])

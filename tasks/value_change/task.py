@@ -172,7 +172,7 @@ class ValueChange(TaskType):
             return None
         return Perturbed(edited_example(item.example, response), response.operations)
 
-    def resolve(self, responses: Sequence[Response]) -> Resolution:
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
         """Every valid edit stands on its own; edits beside an `unanswerable` are for an adjudicator."""
         edits = [index for index, response in enumerate(responses) if not response.unanswerable]
         if not edits:

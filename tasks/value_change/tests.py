@@ -76,11 +76,11 @@ def test_whoever_says_unanswerable_says_nothing_else() -> None:
 
 def test_every_valid_edit_stands_on_its_own() -> None:
     edits = [Response(False, (), ("1",)), Response(False, (), ("2",))]
-    resolution = task.resolve(edits)
+    resolution = task.resolve(edits, item())
     assert isinstance(resolution, Accepted)
     assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
-    assert task.resolve([Response(True)]) == Accepted((), "unanswerable")
-    assert isinstance(task.resolve([*edits, Response(True)]), Adjudicate)
+    assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
+    assert isinstance(task.resolve([*edits, Response(True)], item()), Adjudicate)
 
 
 def test_the_original_and_the_changed_table_come_out_under_one_id() -> None:

@@ -148,6 +148,7 @@ ROWS: dict[str, Row] = {
     "remove_member": (lambda t: [t.member.pk], MANAGE, MANAGE),
     "project_new": (nothing, MANAGE, MANAGE),
     "project": (the_project, MEMBERS, None),
+    "practice": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MEMBERS),
     "guidelines": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MANAGE),
     "sources": (the_project, PROGRESS, None),
     "import_new": (the_project, MANAGE, MANAGE),
@@ -156,6 +157,7 @@ ROWS: dict[str, Row] = {
     "batch": (the_batch, PROGRESS, None),
     "open_batch": (the_batch, MANAGE, MANAGE),
     "close_batch": (the_batch, MANAGE, MANAGE),
+    "batch_report": (the_batch, PROGRESS, None),
     # Labels carry a pseudonym: an administrator who is no annotator has none to give.
     "annotate": (the_batch, {"ada"}, {"ada"}),
     "my_work": (nothing, EVERYBODY, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import fields
 from itertools import permutations
 from typing import Any
 
@@ -11,12 +12,14 @@ import jsonschema
 import pytest
 from django.template.loader import get_template
 
+from annotation import practising
 from annotation.views.tables import drawn
 from tableqa import Example
 from tasks.contract import (
     SHOWN,
     Accepted,
     Adjudicate,
+    Context,
     Invalid,
     Item,
     OneMore,
@@ -37,7 +40,12 @@ def sample(task: TaskType) -> dict[str, Any]:
     properties = task.settings_schema.get("properties", {})
     settings = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     found["items"] = [
-        Item(Example.from_dict(item["example"]), item["variant"], {**settings, **item.get("settings", {})})
+        Item(
+            Example.from_dict(item["example"]),
+            item["variant"],
+            {**settings, **item.get("settings", {})},
+            item.get("inputs", {}),
+        )
         for item in found["items"]
     ]
     return found
@@ -49,7 +57,9 @@ def test_a_kind_is_whole(task: TaskType) -> None:
     assert task.guidelines().startswith("# ")
     assert task.title
     assert task.fields
-    assert set(task.shows) <= {*SHOWN, "titles"}
+    inputs = {name for item in sample(task)["items"] for name in item.inputs}
+    assert set(task.shows) <= {*SHOWN, "titles", *inputs}
+    assert set(task.needs) <= {field.name for field in fields(Context)}
     jsonschema.Draft202012Validator.check_schema(dict(task.settings_schema))
     for name in ("form", "response"):
         assert get_template(f"{task.key}/{name}.html")
@@ -98,7 +108,7 @@ def test_what_is_decided_does_not_depend_on_the_order_of_the_responses(task: Tas
         said = [task.parse(good["data"], item) for good in found["good"] if good["item"] == number][:3]
         seen = []
         for order in permutations(said):
-            resolution = task.resolve(order)
+            resolution = task.resolve(order, item)
             assert isinstance(resolution, Accepted | OneMore | Adjudicate)
             outcomes = (
                 sorted(json.dumps(response_data(outcome.response)) for outcome in resolution.outcomes)
@@ -141,6 +151,17 @@ def test_an_edit_replays_and_is_drawn(task: TaskType) -> None:
             assert len([row for row in sheet["rows"] if not row["removed"]]) == len(
                 perturbed.example.table.rows
             )
+
+
+@every_kind
+def test_a_kind_can_be_practised_and_what_is_expected_is_as_expected(task: TaskType) -> None:
+    for variant in task.variants or [""]:
+        exercises = practising.exercises(task, variant)
+        assert len(exercises) >= 3, f"{task.key} {variant} has {len(exercises)} exercises"
+        for exercise in exercises:
+            assert exercise.why.strip()
+            right, _ = task.feedback(exercise.item, exercise.expected, exercise.expected)
+            assert right
 
 
 def test_an_unknown_kind_is_named_with_those_that_exist() -> None:

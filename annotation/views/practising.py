@@ -1,0 +1,62 @@
+"""Practice pages: the annotator's page over a kind's own practice set, with an answer to every answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.safestring import mark_safe
+
+from annotation import access, guidance, practising
+from annotation.views.pages import PageRequest, page
+from annotation.views.setting_up import kind_or_404
+from annotation.views.tables import drawn
+
+
+@page("GET", "POST")
+def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
+    """One exercise (?number=, ?variant=); a post without scripts is judged and answered on the same page."""
+    actor = access.actor(request)
+    project = access.project(actor, slug)
+    task = kind_or_404(type)
+    variant = request.GET.get("variant") or next(iter(task.variants), "")
+    exercises = practising.exercises(task, variant)
+    number = request.GET.get("number", "1")
+    index = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 5 else -1
+    if exercises and not 0 <= index < len(exercises):
+        raise Http404(access.NOT_HERE)
+    context: dict[str, Any] = {"project": project, "task": task, "variant": variant, "total": len(exercises)}
+    if not exercises:
+        return render(request, "practising/practice.html", context)
+    exercise = exercises[index]
+    data: dict[str, Any] = {}
+    if request.method == "POST":
+        data = task.form_data(request.POST, {})
+        envelope = {
+            "type": task.key,
+            "variant": variant,
+            "version": task.version,
+            "base": exercise.item.base,
+            "data": data,
+        }
+        context["feedback"] = practising.judge(task, exercise, envelope)
+    presented = {
+        **task.presented(exercise.item),
+        "id": f"practice-{index + 1}",
+        "draft": None,
+        "annotation": None,
+        "progress": {"submitted": index, "total": len(exercises)},
+    }
+    text = guidance.newest_text(project, task)
+    context |= {
+        "number": index + 1,
+        "next_number": index + 2 if index + 1 < len(exercises) else None,
+        "item": exercise.item,
+        "assignment": presented,
+        "data": data,
+        "table": drawn(exercise.item.example.table) if "table" in task.shows else None,
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "guidelines_html": mark_safe(guidance.as_html(text, top=3)),  # nosec
+    }
+    return render(request, "practising/practice.html", context)
