@@ -1,0 +1,67 @@
+"""Every kind of annotation goes the whole road: planned, annotated, decided, reported, released, verified."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from annotation import adjudicating, assigning, doctor, release_files, releasing, reporting
+from annotation.models import Annotation, Batch, Decision, Item
+from tasks.contract import Prepared, TaskType, task_types
+from tests.annotation.cast import NOON, World, make_world
+from tests.tasks.test_contract import sample
+
+KINDS = [(task, variant) for task in task_types().values() for variant in (task.variants or {"": ""})]
+LATER = NOON + timedelta(days=1)
+
+
+def planned(world: World, task: TaskType, variant: str) -> Batch:
+    """An open batch over the kind's own samples of this variant, with the inputs that they name."""
+    items = {item.example.id: item for item in sample(task)["items"] if item.variant == variant}
+    source = world.import_written(*(item.example for item in items.values()))
+    settings: dict[str, Any] = dict(next(iter(items.values())).settings)
+
+    def prepare(self: TaskType, example: Any, around: Any) -> Prepared:
+        return Prepared(dict(items[example.id].inputs))
+
+    with patch.object(type(task), "prepare", prepare), patch.object(type(task), "of", ("originals",)):
+        return world.batch(task.key, variant=variant, settings=settings, sources=[source])
+
+
+def annotate(world: World, batch: Batch) -> int:
+    """Everybody takes whatever they get until nothing is left; how many responses there are."""
+    task, submitted = batch.task(), 0
+    for who in ("ada", "bo", "cy"):
+        while (assignment := world.take(batch, who)) is not None:
+            plain = assignment.item.plain()
+            rng, truth = random.Random(f"{who}{submitted}"), random.Random(assignment.item.public_id)
+            world.answer(assignment, dict(task.simulate(plain, rng, 0.8, truth)))  # type: ignore[call-overload]
+            submitted += 1
+    return submitted
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("task", "variant"), KINDS, ids=[f"{t.key}-{v}" if v else t.key for t, v in KINDS])
+def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    batch = planned(world, task, variant)
+    assert batch.items_count
+    assert annotate(world, batch) >= batch.items_count
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    for item in list(adjudicating.waiting(batch)):
+        adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+    assert Decision.objects.filter(item__batch=batch).count() == Item.objects.filter(batch=batch).count()
+    for report in reporting.reports(batch):
+        assert report.title
+        assert all(len(row) == len(report.columns) for row in report.rows)
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    checked = release_files.verify(out)
+    assert checked["annotations"] == Annotation.objects.filter(response__isnull=False).count()
+    assert list(doctor.findings()) == []
