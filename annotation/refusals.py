@@ -24,6 +24,7 @@ STATUS: Final[dict[str, int]] = {
     "invitation_used": 410,
     "invitation_expired": 410,
     "still_involved": 409,
+    "predictor_failed": 503,
 }
 
 

@@ -13,6 +13,7 @@
 | COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
 | ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
+| PREDICTORS        | models to ask, as JSON: {"name": {"protocol": "chat", "url", "model", "key"}}; see docs/operations.md |
 | TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
 | LOG_LEVEL         | default INFO                                                                              |
 | DEBUG             | default false, also in the demo                                                           |
@@ -29,6 +30,9 @@ from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from predictor.configuration import ConfigurationError
+from predictor.configuration import read as read_predictors
 
 env = environ.Env()
 
@@ -270,6 +274,12 @@ SPECTACULAR_SETTINGS = {
 
 # --- jobs and the log --------------------------------------------------------------------------------------
 TASKS = {"default": {"BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend")}}
+
+# --- models ------------------------------------------------------------------------------------------------
+try:
+    PREDICTORS = read_predictors(os.environ.get("PREDICTORS", ""))
+except ConfigurationError as error:
+    raise ImproperlyConfigured(str(error)) from None
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 LOGGING = {

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from tableqa.audit import CONTRACTS, Audit, audit, meaning_of
+from tableqa.readers import READERS, ReaderError
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare two released files of tables, the base and the edited one, and say what was done to each table and what "
+        "is wrong with it. Needs no database. Exit status 1 where anything was found."
+    )
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--base", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--edited", type=Path, required=True, metavar="FILE")
+        parser.add_argument("--contract", required=True, choices=list(CONTRACTS))
+        parser.add_argument("--reader", default="freb_tqa", choices=sorted(READERS), help="of both files")
+        parser.add_argument(
+            "--base-reader", choices=sorted(READERS), help="of the base, if it is of another form"
+        )
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        base_reader = READERS[options["base_reader"] or options["reader"]]
+        try:
+            found = audit(
+                base_reader(options["base"]),
+                READERS[options["reader"]](options["edited"]),
+                options["contract"],
+            )
+        except ReaderError as error:
+            raise CommandError(str(error), returncode=2) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        else:
+            self.stdout.write("\n".join([*_items(found), "", *_codes(found), "", *_totals(found)]))
+        totals = found.totals
+        if not totals["items"]:
+            raise CommandError("Neither file has any item.", returncode=2)
+        if totals["with_findings"]:
+            raise CommandError(
+                f"There are findings in {totals['with_findings']:,} of {totals['items']:,} items.",
+                returncode=1,
+            )
+
+
+def _items(found: Audit) -> list[str]:
+    """A line for each item of both files in which something was found."""
+    rows = [
+        (
+            item.id,
+            str(len(item.operations)),
+            item.answer_difference or "-",
+            ", ".join(dict.fromkeys(finding.code for finding in item.violations)),
+        )
+        for item in found.items
+        if item.violations and item.paired
+    ]
+    return _table(("item", "changes", "answer", "findings"), rows)
+
+
+def _codes(found: Audit) -> list[str]:
+    rows = [
+        (code, f"{counts['items']:,}", f"{counts['cells']:,}" if counts["cells"] else "-", meaning_of(code))
+        for code, counts in found.totals["codes"].items()
+    ]
+    return _table(("code", "items", "cells", "what it says"), rows)
+
+
+def _totals(found: Audit) -> list[str]:
+    totals = found.totals
+    operations = ", ".join(f"{number:,} {name}" for name, number in totals["operations"].items()) or "none"
+    return [
+        f"{totals['paired']:,} items in both files.",
+        f"{totals['one_or_two_changes']:,} have one or two changes in a table of the same shape.",
+        f"Operations: {operations}.",
+        f"Answers computed again: {totals['computed']:,}.",
+    ]
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Lines in columns; the last column is as long as it is."""
+    lines = [head, *rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(head) - 1)]
+    return [
+        "  ".join(
+            [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[-1]]
+        ).rstrip()
+        for line in lines
+    ]

@@ -1,0 +1,136 @@
+"""Models asked in the background: every example once, every answer kept, and people decide."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation import asking
+from annotation.models import Job, ModelAnswer
+from annotation.refusals import Refused
+from tests.annotation.cast import FILMS, NOON, World, make_world
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """A model that knows when the films came out, all but one."""
+
+    asked: list[dict[str, Any]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.asked.append(body)
+        question = body["messages"][-1]["content"].rpartition("Question:")[2]
+        answers = next(([year] for film, year, _ in FILMS if film in question and film != "Stalker"), ["?"])
+        text = json.dumps({"answers": answers})
+        data = json.dumps({"choices": [{"message": {"content": text}}] * body["n"]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint(settings: Any) -> Iterator[list[dict[str, Any]]]:
+    Endpoint.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    settings.PREDICTORS = {"llm": {"protocol": "chat", "url": url, "model": "small"}}
+    yield Endpoint.asked
+    server.shutdown()
+    server.server_close()
+
+
+def screen(world: World, **more: Any) -> int:
+    asked = {"predictor": "llm", "purpose": "screening", "samples": 3, **more}
+    return asking.ask_model(sources=[world.source], **asked)
+
+
+@pytest.mark.django_db
+def test_every_example_is_asked_about_once(endpoint: list[dict[str, Any]], tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    assert screen(world, limit=1) == 1
+    assert screen(world) == 3
+    assert screen(world) == 0
+    assert len(endpoint) == 4
+    assert all(body["temperature"] > 0 and body["n"] == 3 for body in endpoint)
+    first = ModelAnswer.objects.order_by("pk")[0]
+    assert first.model == "llm:small"
+    assert first.data["samples"] == [["1995"]] * 3
+    assert (first.data["rows_seen"], first.data["rows_total"]) == (4, 4)
+
+
+@pytest.mark.django_db
+def test_a_batch_of_screening_holds_what_the_model_always_answers_rightly(
+    endpoint: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    screen(world)
+    batch = world.batch("question_screening")
+    asked = set(batch.items.values_list("example__question", flat=True))
+    assert len(asked) == 3
+    assert not any("Stalker" in question for question in asked)
+
+
+@pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
+def test_it_runs_as_a_job(endpoint: list[dict[str, Any]], tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    asked = {"predictor": "llm", "purpose": "screening", "samples": 2, "temperature": 0.5}
+    job = asking.start(project=world.project, by=world.mara, now=NOON, sources=[world.source], **asked)
+    done = Job.objects.get(pk=job.pk)
+    assert done.result == {"asked": 4}
+    assert (done.done, done.total) == (4, 4)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"purpose": "poetry"}, "purpose is one of"),
+        ({"samples": 0}, "from 1 to 50"),
+        ({"samples": 1}, "at least two samples"),
+        ({"temperature": 0.0}, "above 0"),
+        ({"predictor": "other"}, "no predictor called 'other'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_asked(
+    endpoint: list[dict[str, Any]], tmp_path: Path, more: dict[str, Any], words: str
+) -> None:
+    world = make_world(tmp_path)
+    with pytest.raises(Refused, match=words):
+        screen(world, **more)
+    assert endpoint == []
+
+
+@pytest.mark.django_db
+def test_an_endpoint_that_fails_leaves_what_was_answered(settings: Any, tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    settings.PREDICTORS = {"llm": {"protocol": "chat", "url": "http://127.0.0.1:9/v1", "model": "m"}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("predictor.chat.TRIES", 1)
+        with pytest.raises(Refused, match="cannot be reached"):
+            screen(world)
+    assert not ModelAnswer.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_command_says_how_many(endpoint: list[dict[str, Any]], tmp_path: Path) -> None:
+    make_world(tmp_path)
+    out = StringIO()
+    asked = ["--project", "films", "--predictor", "llm", "--purpose", "screening", "--samples", "2"]
+    call_command("ask_model", *asked, stdout=out, stderr=StringIO())
+    assert out.getvalue() == "4 examples asked.\n"
+    with pytest.raises(CommandError, match="no predictor"):
+        call_command("ask_model", *[*asked, "--predictor", "gone"], stdout=StringIO(), stderr=StringIO())

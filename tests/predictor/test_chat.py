@@ -1,0 +1,181 @@
+"""A language model over HTTP: what is sent, what is tried again, and what is said when nothing helps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from predictor import prompts
+from predictor.chat import ChatError, ChatModel
+from predictor.configuration import ConfigurationError, chat_model, read
+from tableqa import Example, Table
+from tableqa.examples import Turn
+
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+def said(*texts: str) -> httpx.Response:
+    return httpx.Response(200, json={"choices": [{"message": {"content": text}} for text in texts]})
+
+
+def model(answer: Callable[[dict[str, Any]], httpx.Response], waits: list[float] | None = None) -> ChatModel:
+    def handle(request: httpx.Request) -> httpx.Response:
+        assert request.url.path == "/v1/chat/completions"
+        return answer(json.loads(request.content))
+
+    return ChatModel(
+        url="http://model/v1/",
+        model="m",
+        transport=httpx.MockTransport(handle),
+        wait=(waits if waits is not None else []).append,
+    )
+
+
+def test_all_samples_come_from_one_request_where_the_endpoint_gives_them() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        asked.append(body)
+        return said(*(["yes"] * body["n"]))
+
+    assert model(answer).ask(HELLO, samples=3, temperature=0.7) == ["yes"] * 3
+    assert len(asked) == 1
+    assert asked[0]["temperature"] == 0.7
+
+
+def test_an_endpoint_that_gives_one_choice_is_asked_again_with_another_seed() -> None:
+    seeds: list[int] = []
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        seeds.append(body["seed"])
+        return said(f"answer {len(seeds)}")
+
+    assert model(answer).ask(HELLO, samples=3, seed=7) == ["answer 1", "answer 2", "answer 3"]
+    assert len(set(seeds)) == 3
+
+
+def test_a_busy_endpoint_is_given_the_time_it_asks_for() -> None:
+    answers = [httpx.Response(429, headers={"retry-after": "3"}), httpx.Response(503), said("now")]
+    waits: list[float] = []
+    assert model(lambda body: answers.pop(0), waits).ask(HELLO) == ["now"]
+    assert waits == [3.0, 4.0]
+
+
+def test_an_endpoint_without_schemas_is_asked_without() -> None:
+    seen: list[bool] = []
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        seen.append("response_format" in body)
+        return httpx.Response(400, text="response_format is not supported") if seen[-1] else said("{}")
+
+    assert model(answer).ask(HELLO, schema=prompts.ANSWER_SCHEMA) == ["{}"]
+    assert seen == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (httpx.Response(401, text="who are you?"), "401: who are you"),
+        (httpx.Response(500), "500"),
+        (httpx.Response(200, text="<html>"), "no chat completion"),
+        (httpx.Response(200, json={"choices": []}), "without a text"),
+        (httpx.Response(200, json={"choices": [{"message": {"content": None}}]}), "without a text"),
+    ],
+)
+def test_what_the_endpoint_said_is_said(answer: httpx.Response, words: str) -> None:
+    with pytest.raises(ChatError, match=words):
+        model(lambda body: answer).ask(HELLO)
+
+
+def test_an_endpoint_that_is_not_there_is_named() -> None:
+    def nobody(body: dict[str, Any]) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    with pytest.raises(ChatError, match=r"http://model/v1/chat/completions cannot be reached"):
+        model(nobody).ask(HELLO)
+
+
+def test_a_key_is_sent_and_never_shown() -> None:
+    sent: list[str] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers["authorization"])
+        return said("ok")
+
+    chat = ChatModel(url="http://m", model="m", key="secret", transport=httpx.MockTransport(handle))
+    chat.ask(HELLO)
+    assert sent == ["Bearer secret"]
+    assert "secret" not in repr(chat)
+
+
+# -- prompts ----------------------------------------------------------------------------------------
+
+
+def test_a_prompt_shows_titles_history_and_all_rows_that_fit() -> None:
+    table = Table(header=["Film", "Year"], rows=[["Heat", "1995"], ["A\nB", "1979"]], title="Films")
+    example = Example(
+        id="1", question="and then?", table=table, answers=["x"], history=[Turn("first?", ["Heat"])]
+    )
+    messages, seen = prompts.asking_for_answers(example)
+    assert seen == 2
+    last = messages[-1]["content"]
+    assert "Films" in last
+    assert "first? (Heat)" in last
+    assert "A B | 1979" in last
+    assert sum(message["role"] == "assistant" for message in messages) == 3
+    assert not any(text == "x" for message in messages for text in message["content"].split("|"))
+
+
+def test_rows_that_do_not_fit_are_counted() -> None:
+    table = Table(header=["Film"], rows=[["x" * 50] for _ in range(100)])
+    text, seen = prompts.in_lines(table, most=1_000)
+    assert seen == 19
+    assert len(text) <= 1_000
+
+
+@pytest.mark.parametrize(
+    ("reply", "answers"),
+    [
+        ('{"answers": ["Heat", "Alien"]}', ["Heat", "Alien"]),
+        ('Sure! {"answers": ["4"]} as you see', ["4"]),
+        ('["a", 3]', ["a", "3"]),
+        ('```json\n{"answers": []}\n```', []),
+        ("It is Heat.", None),
+        ('{"answers": [{"x": 1}]}', None),
+        ("", None),
+    ],
+)
+def test_a_list_is_found_in_a_reply_or_nothing_is(reply: str, answers: list[str] | None) -> None:
+    assert prompts.read_answers(reply) == answers
+
+
+# -- configuration ----------------------------------------------------------------------------------
+
+
+def test_models_are_named_by_the_environment() -> None:
+    found = read('{"m": {"protocol": "chat", "url": "http://h/v1", "model": "qwen"}}')
+    assert chat_model(found, "m").model == "qwen"
+    assert read("") == {}
+    with pytest.raises(LookupError, match="there are: m"):
+        chat_model(found, "n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not JSON"),
+        ("[]", "is an object"),
+        ('{"m": 1}', "'m' is an object"),
+        ('{"m": {"protocol": "chat", "url": "http://h", "model": "x", "port": 1}}', "no setting port"),
+        ('{"m": {"protocol": "smtp", "url": "http://h", "model": "x"}}', "protocol of 'm'"),
+        ('{"m": {"protocol": "chat", "url": "http://h"}}', "needs model"),
+        ('{"m": {"protocol": "chat", "url": "file:///etc", "model": "x"}}', "begins with http"),
+    ],
+)
+def test_what_is_wrong_with_the_environment_is_named(text: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        read(text)
