@@ -1,0 +1,234 @@
+"""How well a model does, and how much of that survives when the table is tilted.
+
+    exact_match(right)                       share of right answers
+    emd(before, after)                       how much the share changes          (FREB-TQA 5)
+    variation_percentage(before, after)      share of answers that changed sides (FREB-TQA 5)
+    robustness_accuracy(before, after)       right on both of those right before (RobuT 4.1)
+    performance(scores), robustness(scores)  over configurations, macro over datasets (ToRR)
+    win_rates(scores)                        who beats how many on one example   (ToRR)
+    instance_correlation(human, metric)      across systems within one example   (LFTQA-Eval 2.5)
+
+`right`, `before` and `after` map ids to whether an answer is right: pairs are made by id and never by position, and two
+sets of ids that differ are an error. Every figure is an `Estimate` with a percentile bootstrap interval over examples.
+Shares are from 0 to 1; papers print them times 100.
+
+Sources:
+  Zhou et al. (2024), FREB-TQA, section 5. Zhao et al. (2023), RobuT, section 4.1. Ashury-Tahan et al. (2025), ToRR.
+  Wang et al. (2024), LFTQA-Eval, section 2.5. Efron and Tibshirani (1993), chapter 13.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+Right = Mapping[str, bool]
+Scores = Mapping[str, Mapping[str, Sequence[float]]]
+"""{dataset: {example: [the score in each configuration]}}"""
+Method = Literal["pearson", "spearman", "kendall"]
+
+REPLICATES = 1_000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval, or the reason why there is none.
+
+    value      the figure; None with a `reason` where it is undefined
+    low, high  ends of the percentile bootstrap interval over examples; None where there is no value
+    n          examples that entered
+    undefined  examples that could not enter: a correlation without spread
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None = None
+    undefined: int = 0
+
+
+class DifferentExamples(ValueError):
+    """Before and after are not about the same examples; the message names some that are on one side only."""
+
+
+def exact_match(right: Right, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """Share of examples that are answered rightly (Em)."""
+    counts = _counted([(bool(one), True) for one in right.values()])
+    return _of_patterns(counts, lambda c: (c[0] + c[1], c.sum(axis=0)), replicates, seed)
+
+
+def emd(before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """Exact-match difference: the share of right answers after minus the share before; negative is worse."""
+    counts = _counted(_paired(before, after))
+    return _of_patterns(counts, lambda c: (c[2] - c[1], c.sum(axis=0)), replicates, seed)
+
+
+def variation_percentage(
+    before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0
+) -> Estimate:
+    """VP: share of examples whose answer turned from right to wrong or from wrong to right; never below |Emd|."""
+    counts = _counted(_paired(before, after))
+    return _of_patterns(counts, lambda c: (c[1] + c[2], c.sum(axis=0)), replicates, seed)
+
+
+def robustness_accuracy(
+    before: Right, after: Right, *, replicates: int = REPLICATES, seed: int = 0
+) -> Estimate:
+    """R-ACC: of the examples answered rightly before, the share still answered rightly after."""
+    counts = _counted(_paired(before, after))
+    found = _of_patterns(counts, lambda c: (c[0], c[0] + c[1]), replicates, seed)
+    if found.value is None and found.n:
+        return Estimate(None, None, None, found.n, "Nothing was right before, so nothing could stay right.")
+    return found
+
+
+def performance(scores: Scores, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """P: the mean score over examples and configurations within each dataset, then the mean over datasets."""
+    return _macro(scores, lambda line: math.fsum(line) / len(line), replicates, seed)
+
+
+def robustness(scores: Scores, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """R: one minus the mean spread, best minus worst configuration of an example, macro over datasets."""
+    return _macro(scores, lambda line: 1.0 - (max(line) - min(line)), replicates, seed)
+
+
+def win_rates(scores: Sequence[float]) -> list[float] | None:
+    """For each system on one example: how many others it beats, as a share of all wins. None where all are equal."""
+    wins = [sum(score > other for other in scores) for score in scores]
+    whole = sum(wins)
+    return [one / whole for one in wins] if whole else None
+
+
+def instance_correlation(
+    human: Mapping[str, Mapping[str, float]],
+    metric: Mapping[str, Mapping[str, float]],
+    method: Method = "pearson",
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Estimate:
+    """How far a metric ranks the systems as people do: a correlation across systems within one example, then the mean.
+
+    Only systems that both scored enter. An example without spread on either side, or with fewer than two systems, has
+    no correlation: it is left out and counted in `undefined`. Never pooled over examples.
+    Raises ValueError for an unknown method, DifferentExamples where the examples differ.
+    """
+    if method not in get_args(Method):
+        raise ValueError(f"method is {method!r}; it is one of {', '.join(get_args(Method))}.")
+    _same(human, metric)
+    found: list[float] = []
+    undefined = 0
+    for example in sorted(human):
+        systems = sorted(human[example].keys() & metric[example].keys())
+        one = _correlation(
+            [human[example][system] for system in systems],
+            [metric[example][system] for system in systems],
+            method,
+        )
+        if one is None:
+            undefined += 1
+        else:
+            found.append(one)
+    if not found:
+        reason = "No example has two systems that both people and metric tell apart."
+        return Estimate(None, None, None, 0, reason, undefined)
+    low, high = _interval(_means([found], replicates, seed))
+    return Estimate(math.fsum(found) / len(found), low, high, len(found), undefined=undefined)
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _paired(before: Right, after: Right) -> list[tuple[bool, bool]]:
+    _same(before, after)
+    return [(bool(before[id]), bool(after[id])) for id in before]
+
+
+def _same(one: Mapping[str, object], other: Mapping[str, object]) -> None:
+    if one.keys() != other.keys():
+        only = sorted(one.keys() ^ other.keys())
+        named = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
+        raise DifferentExamples(
+            f"{len(only)} examples are on one side only: {named}. Compare the same examples."
+        )
+
+
+def _counted(pairs: Sequence[tuple[bool, bool]]) -> list[int]:
+    """How many pairs are right-right, right-wrong, wrong-right, wrong-wrong."""
+    order = [(True, True), (True, False), (False, True), (False, False)]
+    return [pairs.count(pattern) for pattern in order]
+
+
+def _of_patterns(counts: list[int], parts: Any, replicates: int, seed: int) -> Estimate:
+    """A ratio of counts of patterns. Drawing examples with replacement is one multinomial draw of the counts."""
+    import numpy as np
+
+    n = sum(counts)
+    if n == 0:
+        return Estimate(None, None, None, 0, "There is no example.")
+    above, below = parts(np.array(counts, dtype=float))
+    if below == 0:
+        return Estimate(None, None, None, n, "The figure divides by nothing.")
+    drawn = np.random.default_rng(seed).multinomial(n, np.array(counts) / n, size=replicates).T.astype(float)
+    above_drawn, below_drawn = parts(drawn)
+    kept = np.broadcast_to(below_drawn, above_drawn.shape) > 0
+    low, high = _interval(above_drawn[kept] / np.broadcast_to(below_drawn, above_drawn.shape)[kept])
+    return Estimate(float(above / below), low, high, n)
+
+
+def _macro(scores: Scores, of_example: Any, replicates: int, seed: int) -> Estimate:
+    datasets = [
+        [of_example([float(one) for one in scores[name][example]]) for example in sorted(scores[name])]
+        for name in sorted(scores)
+        if scores[name]
+    ]
+    n = sum(map(len, datasets))
+    if not n:
+        return Estimate(None, None, None, 0, "There is no example.")
+    value = math.fsum(math.fsum(one) / len(one) for one in datasets) / len(datasets)
+    low, high = _interval(_means(datasets, replicates, seed))
+    return Estimate(value, low, high, n)
+
+
+def _means(datasets: Sequence[Sequence[float]], replicates: int, seed: int) -> Array:
+    """The macro mean in each replicate: examples drawn with replacement within their dataset."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    total = np.zeros(replicates)
+    for values in datasets:
+        values_here = np.array(values)
+        for start in range(0, replicates, 100):  # a hundred replicates at a time keep the draws small
+            size = min(100, replicates - start)
+            drawn = rng.integers(0, len(values), size=(size, len(values)))
+            total[start : start + size] += values_here[drawn].mean(axis=1)
+    return total / len(datasets)
+
+
+def _interval(values: Array) -> tuple[float | None, float | None]:
+    import numpy as np
+
+    if not len(values):
+        return None, None
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _correlation(one: Sequence[float], other: Sequence[float], method: Method) -> float | None:
+    if len(one) < 2 or len(set(one)) < 2 or len(set(other)) < 2:
+        return None
+    from scipy import stats
+
+    compute = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
+    value = float(compute(one, other).statistic)
+    return None if math.isnan(value) else value

@@ -1,0 +1,295 @@
+"""What each automatic perturbation does to a table, as operations on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tableqa.answers import compare
+from tableqa.contracts import Contract
+from tableqa.evidence import evidence
+from tableqa.examples import Example
+from tableqa.operations import (
+    InsertColumn,
+    InsertRow,
+    MaskCells,
+    MoveColumn,
+    MoveRow,
+    Operation,
+    RemoveColumn,
+    RemoveRow,
+    RenameHeader,
+    Transpose,
+    normalise,
+    replay,
+)
+
+SEED = 33
+EMPTY_ROWS = 2
+"""How many empty rows `torr_empty_rows` inserts."""
+POSITION = re.compile(
+    r"\b(first|second|third|last|top|bottom|before|previous|latter|after|next|below|above)\b", re.IGNORECASE
+)
+"""The words by which a question refers to where something stands. (FREB-TQA A.3)"""
+
+
+class NothingToDo(Exception):
+    """The perturbation does not apply to this example; the message says why."""
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What a perturbation made of an example: operations that lead from its table to the new one.
+
+    A no-op has the example as it was, no operations, and the reason.
+    """
+
+    example: Example
+    operations: tuple[Operation, ...]
+    is_noop: bool
+    reason: str = ""
+
+
+Make = Callable[[Example, random.Random], Sequence[Operation]]
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """One kind: its name in the published files, its paper, the contract that it keeps, and how it is made."""
+
+    name: str
+    paper: str
+    contract: Contract
+    make: Make
+
+    def __call__(self, example: Example, seed: int = SEED) -> Perturbed:
+        """Perturb the example; equal arguments, equal result, on any machine."""
+        rng = random.Random(f"{self.name}:{seed}:{example.id}")
+        try:
+            operations = tuple(normalise(self.make(example, rng), example.table))
+            table = replay(example.table, operations)
+        except NothingToDo as nothing:
+            return Perturbed(example, (), True, str(nothing))
+        if table.same_content(example.table):
+            return Perturbed(example, (), True, "The table comes out as it was.")
+        return Perturbed(dataclasses.replace(example, table=table), operations, False)
+
+
+# -- which rows and columns -------------------------------------------------------------------------
+
+
+def target_cells(example: Example) -> tuple[tuple[str, str], ...]:
+    """The cells that the answer stands in: marked evidence, else every cell that says one of the answers."""
+    if found := evidence(example):
+        return found.cells
+    table = example.table
+    return tuple(
+        (row_id, column_id)
+        for row_id, row in zip(table.row_ids, table.rows, strict=True)
+        for column_id, text in zip(table.column_ids, row, strict=True)
+        if any(compare([text], [answer]).equal for answer in example.answers)
+    )
+
+
+def _target_rows(example: Example) -> list[str]:
+    cells = target_cells(example)
+    rows = [id for id in example.table.row_ids if any(row == id for row, _ in cells)]
+    if not rows:
+        raise NothingToDo("No row of the table holds the answer.")
+    return rows
+
+
+def _target_columns(example: Example) -> list[str]:
+    cells = target_cells(example)
+    columns = [id for id in example.table.column_ids if any(column == id for _, column in cells)]
+    if not columns:
+        raise NothingToDo("No column of the table holds the answer.")
+    return columns
+
+
+def third(name: str, n: int) -> range:
+    """The places of the front, middle or bottom third of n rows; front and bottom are equally long."""
+    edge = max(1, n // 3)
+    return {"front": range(edge), "middle": range(edge, n - edge), "bottom": range(n - edge, n)}[name]
+
+
+def half(name: str, n: int) -> range:
+    """The places of the front or back half of n columns; a column in the very middle is in neither."""
+    edge = max(1, n // 2)
+    return {"front": range(edge), "back": range(n - edge, n)}[name]
+
+
+def _placed(ids: Sequence[str], targets: Sequence[str], region: range, rng: random.Random) -> list[str]:
+    """The ids in a new order: targets, in their order, at random places of the region, the others as they were."""
+    if len(ids) < 2:
+        raise NothingToDo("There is one of them only, and no other place.")
+    if all(ids.index(id) in region for id in targets) and len(region) < len(ids):
+        raise NothingToDo("They stand there already.")
+    if len(targets) > len(region):
+        raise NothingToDo(f"{len(targets)} of them do not fit into {len(region)} places.")
+    places = dict(zip(sorted(rng.sample(region, len(targets))), targets, strict=True))
+    others = iter([id for id in ids if id not in targets])
+    return [places[place] if place in places else next(others) for place in range(len(ids))]
+
+
+def _rows_in_order(order: Sequence[str]) -> list[Operation]:
+    return [MoveRow(row=id, after=order[place - 1] if place else None) for place, id in enumerate(order)]
+
+
+def _columns_in_order(order: Sequence[str]) -> list[Operation]:
+    return [
+        MoveColumn(column=id, after=order[place - 1] if place else None) for place, id in enumerate(order)
+    ]
+
+
+# -- the kinds --------------------------------------------------------------------------------------
+
+
+def _row_shuffle(example: Example, rng: random.Random) -> list[Operation]:
+    order = list(example.table.row_ids)
+    rng.shuffle(order)
+    return _rows_in_order(order)
+
+
+def _col_shuffle(example: Example, rng: random.Random) -> list[Operation]:
+    order = list(example.table.column_ids)
+    rng.shuffle(order)
+    return _columns_in_order(order)
+
+
+def _no_position(make: Make) -> Make:
+    """RobuT leaves out questions about absolute position."""
+
+    def made(example: Example, rng: random.Random) -> Sequence[Operation]:
+        if found := POSITION.search(example.question):
+            raise NothingToDo(f"The question asks for a position ({found[0]!r}).")
+        return make(example, rng)
+
+    return made
+
+
+def _target_row(region: str | None) -> Make:
+    def made(example: Example, rng: random.Random) -> list[Operation]:
+        ids = example.table.row_ids
+        places = range(len(ids)) if region is None else third(region, len(ids))
+        return _rows_in_order(_placed(ids, _target_rows(example), places, rng))
+
+    return made
+
+
+def _target_col(region: str | None) -> Make:
+    def made(example: Example, rng: random.Random) -> list[Operation]:
+        ids = example.table.column_ids
+        places = range(len(ids)) if region is None else half(region, len(ids))
+        return _columns_in_order(_placed(ids, _target_columns(example), places, rng))
+
+    return made
+
+
+def _relevant_rows(example: Example, rng: random.Random) -> list[Operation]:
+    if evidence(example) is None:
+        raise NothingToDo("Nobody has said which cells are relevant.")
+    ids = example.table.row_ids
+    return _rows_in_order(_placed(ids, _target_rows(example), range(len(ids)), rng))
+
+
+def _mask_cell(example: Example, rng: random.Random) -> list[Operation]:
+    found = evidence(example)
+    cells = [cell for cell in found.cells if cell[0] in example.table.row_ids] if found else []
+    if not cells:
+        raise NothingToDo("Nobody has said which cells are relevant.")
+    return [MaskCells(cells=tuple(cells), replacement="")]
+
+
+def _escape_table(example: Example, rng: random.Random) -> list[Operation]:
+    table = example.table
+    if not table.column_ids:
+        raise NothingToDo("The table has no column.")
+    first, *others = table.column_ids
+    rows: list[Operation] = [
+        RemoveRow(row=id, old=row) for id, row in zip(table.row_ids, table.rows, strict=True)
+    ]
+    after_rows = replay(table, rows)
+    columns = [
+        RemoveColumn(column=id, old=(after_rows.header[after_rows.column_index(id)],)) for id in others
+    ]
+    return [*rows, *columns, RenameHeader(column=first, old=table.header[0], new="None")]
+
+
+def _transpose(example: Example, rng: random.Random) -> list[Operation]:
+    return [Transpose()]
+
+
+def _torr_transpose(example: Example, rng: random.Random) -> list[Operation]:
+    table = example.table
+    name = _new_id(table.column_ids)
+    numbers = tuple(str(number) for number in range(len(table.rows)))
+    return [InsertColumn(column=name, after=None, header="", cells=numbers), Transpose()]
+
+
+def _torr_row_swap(example: Example, rng: random.Random) -> list[Operation]:
+    return _rows_in_order(_swapped(example.table.row_ids, rng))
+
+
+def _torr_column_swap(example: Example, rng: random.Random) -> list[Operation]:
+    return _columns_in_order(_swapped(example.table.column_ids, rng))
+
+
+def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
+    if len(ids) < 2:
+        raise NothingToDo("There is one of them only, and nothing to swap it with.")
+    order = list(ids)
+    one, other = rng.sample(range(len(order)), 2)
+    order[one], order[other] = order[other], order[one]
+    return order
+
+
+def _torr_empty_rows(example: Example, rng: random.Random) -> list[Operation]:
+    table = example.table
+    order: list[str] = list(table.row_ids)
+    operations: list[Operation] = []
+    for _ in range(EMPTY_ROWS):
+        name, place = _new_id(order), rng.randint(0, len(order))
+        after = order[place - 1] if place else None
+        operations.append(InsertRow(row=name, after=after, cells=("",) * len(table.header)))
+        order.insert(place, name)
+    return operations
+
+
+def _new_id(ids: Sequence[str]) -> str:
+    return next(name for number in range(1, len(ids) + 2) if (name := f"n{number}") not in ids)
+
+
+_STAYS = Contract(table="differs", answer="stays", cell_format="ignore")
+_ANY = Contract(table="differs", answer="any", cell_format="ignore")
+
+FREB, ROBUT, TORR = "FREB-TQA", "RobuT", "ToRR"
+
+PERTURBATIONS: dict[str, Perturbation] = {
+    one.name: one
+    for one in (
+        Perturbation("row_shuffle", FREB, _STAYS, _row_shuffle),
+        Perturbation("col_shuffle", FREB, _STAYS, _col_shuffle),
+        Perturbation("target_row_random", FREB, _STAYS, _target_row(None)),
+        Perturbation("target_row_front", FREB, _STAYS, _target_row("front")),
+        Perturbation("target_row_middle", FREB, _STAYS, _target_row("middle")),
+        Perturbation("target_row_bottom", FREB, _STAYS, _target_row("bottom")),
+        Perturbation("target_col_random", FREB, _STAYS, _target_col(None)),
+        Perturbation("target_col_front", FREB, _STAYS, _target_col("front")),
+        Perturbation("target_col_back", FREB, _STAYS, _target_col("back")),
+        Perturbation("transpose", FREB, _STAYS, _transpose),
+        Perturbation("mask_cell", FREB, _ANY, _mask_cell),
+        Perturbation("escape_table", FREB, _ANY, _escape_table),
+        Perturbation("relevant_row_shuffle", FREB, _STAYS, _relevant_rows),
+        Perturbation("row", ROBUT, _STAYS, _no_position(_row_shuffle)),
+        Perturbation("column", ROBUT, _STAYS, _no_position(_col_shuffle)),
+        Perturbation("torr_row_swap", TORR, _STAYS, _torr_row_swap),
+        Perturbation("torr_column_swap", TORR, _STAYS, _torr_column_swap),
+        Perturbation("torr_transpose", TORR, _STAYS, _torr_transpose),
+        Perturbation("torr_empty_rows", TORR, _STAYS, _torr_empty_rows),
+    )
+}
+"""Every automatic perturbation by its name in the published files."""

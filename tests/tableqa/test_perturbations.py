@@ -1,0 +1,131 @@
+"""Automatic perturbations: seeded, replayable, honest about what they did not do."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa import Example, Table
+from tableqa.contracts import check
+from tableqa.operations import replay
+from tableqa.perturbations import PERTURBATIONS
+from tableqa.perturbations.kinds import half, third
+from tableqa.readers import READERS
+
+FILMS = Table(
+    header=["Film", "Year", "Minutes"],
+    rows=[[f"Film {n}", str(1970 + n), str(100 + n)] for n in range(9)],
+)
+EXAMPLE = Example(id="nu-1", question="how long is film 4?", table=FILMS, answers=["104"])
+every_kind = pytest.mark.parametrize("name", PERTURBATIONS)
+
+
+@every_kind
+def test_a_perturbation_is_a_replay_and_never_touches_what_it_was_given(name: str) -> None:
+    marked = dataclasses.replace(EXAMPLE, meta={"relevant_cells": [["r4", "c2"]]})
+    before = marked.table.to_dict()
+    for seed in (33, 16):
+        done = PERTURBATIONS[name](marked, seed=seed)
+        assert marked.table.to_dict() == before
+        assert done == PERTURBATIONS[name](marked, seed=seed)
+        assert replay(marked.table, done.operations).same_content(done.example.table)
+        assert done.is_noop == done.example.table.same_content(marked.table)
+        assert done.is_noop == bool(done.reason)
+        if not done.is_noop:
+            contract = PERTURBATIONS[name].contract
+            assert check(contract, marked, done.example, done.operations) == []
+
+
+@every_kind
+@given(seed=st.integers(0, 2**32), rows=st.integers(0, 7), columns=st.integers(1, 5))
+def test_any_table_comes_out_perturbed_or_as_it_was_with_a_reason(
+    name: str, seed: int, rows: int, columns: int
+) -> None:
+    table = Table(
+        header=[f"h{c}" for c in range(columns)],
+        rows=[[f"{r}.{c}" for c in range(columns)] for r in range(rows)],
+    )
+    example = Example(
+        id="x", question="what?", table=table, answers=["1.0"], meta={"relevant_cells": [["r1", "c0"]]}
+    )
+    done = PERTURBATIONS[name](example, seed=seed)
+    assert done.is_noop == bool(done.reason) == (not done.operations)
+    if "shuffle" in name or name in ("row", "column") or "swap" in name or name.startswith("target"):
+        cells = sorted(text for row in done.example.table.rows for text in row)
+        assert cells == sorted(text for row in table.rows for text in row)
+
+
+@pytest.mark.parametrize("n", range(1, 30))
+def test_thirds_and_halves_overlap_nowhere_and_are_equally_long(n: int) -> None:
+    front, middle, bottom = (third(name, n) for name in ("front", "middle", "bottom"))
+    assert len(front) == len(bottom) >= 1
+    if n > 2:
+        assert [*front, *middle, *bottom] == list(range(n))
+    assert len(half("front", n)) == len(half("back", n))
+
+
+@pytest.mark.parametrize(
+    ("kind", "region"), [("front", range(3)), ("middle", range(3, 6)), ("bottom", range(6, 9))]
+)
+def test_the_row_of_the_answer_comes_into_its_third_and_the_others_keep_their_order(
+    kind: str, region: range
+) -> None:
+    for seed in range(20):
+        done = PERTURBATIONS[f"target_row_{kind}"](EXAMPLE, seed=seed)
+        names = [row[0] for row in done.example.table.rows]
+        if kind == "middle":
+            assert done.is_noop
+            assert done.reason == "They stand there already."
+        else:
+            assert names.index("Film 4") in region
+        assert [name for name in names if name != "Film 4"] == [f"Film {n}" for n in range(9) if n != 4]
+
+
+def test_a_column_of_the_answer_comes_into_its_half() -> None:
+    done = PERTURBATIONS["target_col_front"](EXAMPLE)
+    assert done.example.table.header == ("Minutes", "Film", "Year")
+    assert PERTURBATIONS["target_col_back"](EXAMPLE).is_noop
+
+
+def test_two_papers_have_two_transposes() -> None:
+    small = dataclasses.replace(
+        EXAMPLE, table=Table(header=["Film", "Year"], rows=[["Heat", "1995"], ["Alien", "1979"]])
+    )
+    freb = PERTURBATIONS["transpose"](small).example.table
+    assert (freb.header, freb.rows) == (("Film", "Heat", "Alien"), (("Year", "1995", "1979"),))
+    torr = PERTURBATIONS["torr_transpose"](small).example.table
+    assert torr.header == ("", "0", "1")
+    assert torr.rows == (("Film", "Heat", "Alien"), ("Year", "1995", "1979"))
+
+
+def test_evidence_is_emptied_and_the_table_escaped() -> None:
+    marked = dataclasses.replace(EXAMPLE, meta={"relevant_cells": [["r4", "c0"], ["r4", "c2"]]})
+    assert PERTURBATIONS["mask_cell"](marked).example.table.rows[4] == ("", "1974", "")
+    assert PERTURBATIONS["mask_cell"](EXAMPLE).reason == "Nobody has said which cells are relevant."
+    escaped = PERTURBATIONS["escape_table"](EXAMPLE).example.table
+    assert (escaped.header, escaped.rows) == (("None",), ())
+
+
+def test_questions_about_a_position_are_left_out_where_rows_move_as_in_robut() -> None:
+    asked = dataclasses.replace(EXAMPLE, question="which film is LAST?")
+    assert PERTURBATIONS["row"](asked).is_noop
+    assert not PERTURBATIONS["row_shuffle"](asked).is_noop
+    assert not PERTURBATIONS["row"](EXAMPLE).is_noop
+
+
+def test_two_empty_rows_come_in() -> None:
+    rows = PERTURBATIONS["torr_empty_rows"](EXAMPLE).example.table.rows
+    assert sum(not any(row) for row in rows) == 2
+    assert [row for row in rows if any(row)] == list(FILMS.rows)
+
+
+def test_on_real_tables_what_stays_is_a_noop_with_a_reason(test_data: Path) -> None:
+    examples = list(READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv", limit=150))
+    for name, perturbation in PERTURBATIONS.items():
+        for example in examples:
+            done = perturbation(example)
+            assert done.is_noop == done.example.table.same_content(example.table), (name, example.id)
