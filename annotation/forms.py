@@ -257,8 +257,8 @@ class ImportForm(forms.Form):
     questions = forms.FileField(label="File of questions")
     tables = forms.FileField(
         required=False,
-        label="Tables",
-        help_text="A zip archive, where the format keeps tables in files of their own. Folders inside are fine.",
+        label="Tables and other files",
+        help_text="A zip archive, where the format has more than one file (see below). Folders inside are fine.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -85,6 +85,7 @@ def import_examples(
             project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
         ):
             discard(left)
+        _refuse_another_format(project, name, reader)
         checksum = _checksum(read.files(path, tables), limit)
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
@@ -355,6 +356,18 @@ def _known(project: Project, name: str) -> dict[str, tuple[str, list[str], str]]
             "external_id", "question", "answers", "table_digest"
         )
     }
+
+
+def _refuse_another_format(project: Project, name: str, reader: str) -> None:
+    """One name is one collection: a release gives its licence and credit once."""
+    other = Source.objects.ready().filter(project=project, name=name).exclude(reader=reader).first()
+    if other is not None:
+        title = READERS[other.reader].title if other.reader in READERS else other.reader
+        raise Refused(
+            "import_failed",
+            f"A source called {name!r} is here already, from {title}. "
+            "Import this one under another name: --name or, on the page, another name of the file.",
+        )
 
 
 def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], str]], path: Path) -> None:

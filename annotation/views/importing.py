@@ -43,7 +43,7 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("job", _started(request, project, form.cleaned_data).public_id)
     # Readers are callable, and templates call what they can.
     formats = [
-        {"title": reader.title, "licence": reader.licence, "url": reader.url}
+        {"title": reader.title, "licence": reader.licence, "url": reader.url, "beside": reader.beside}
         for _, reader in sorted(READERS.items())
     ]
     return render(

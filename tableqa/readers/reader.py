@@ -1,6 +1,7 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -41,6 +42,8 @@ class Reader(Protocol):
     """SPDX identifier of the data's licence."""
     citation: str
     url: str
+    beside: str
+    """What lies in files of its own beside the questions, so that an upload needs it, too; "" where nothing does."""
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -56,31 +59,66 @@ class Reader(Protocol):
         """Every file that the examples come from, each once: what a checksum of the source is taken over."""
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
+    """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit is {limit}: a number of examples from 0 on")
+    return islice(examples, limit)
+
+
+class Ids:
+    """The ids that a file has given so far: one that is given twice is refused, naming the line of the first."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: dict[str, int] = {}
+
+    def add(self, id: str, line: int) -> None:
+        if id in self._lines:
+            what = f"the id {id} stands in line {self._lines[id]} already"
+            raise ReaderError(self._path, line, what, "Give each question an id of its own")
+        self._lines[id] = line
+
+
+def only_file(folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:
+    """The one file in `folder` that matches a pattern and `fits`; ReaderError with `mend` if there is none or several."""
+    matching = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    found = sorted(path for path in matching if fits(path))
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
+    what = f"the folder holds several such files: {names}" if found else "the folder holds no such file"
+    raise ReaderError(folder, None, what, mend)
+
+
+def read_lines(
+    path: Path, longest: int = MAX_LINE_BYTES, keep_ends: bool = False
+) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file with their numbers, from 1, without their line ends (LF or CRLF); memory stays flat.
 
-    Only LF ends a line: a text may hold U+2028, a form feed or a lone CR. Raises ReaderError for a file that cannot be
-    opened, a line over MAX_LINE_BYTES, bytes that are not UTF-8 and NUL characters.
+    Only LF ends a line: a text may hold U+2028, a form feed or a lone CR. `keep_ends` leaves the line ends on, for
+    formats in which a field may hold them. Raises ReaderError for a file that cannot be opened, a line over `longest`
+    bytes, bytes that are not UTF-8 and NUL characters.
     """
     try:
         file = path.open("rb")
     except OSError as error:
-        raise _cannot_open(path, error) from error
+        raise cannot_open(path, error) from error
     with file:
         number = 0
-        while line := file.readline(MAX_LINE_BYTES + 1):
+        while line := file.readline(longest + 1):
             number += 1
-            if len(line) > MAX_LINE_BYTES:
+            if len(line) > longest:
                 raise ReaderError(
                     path,
                     number,
-                    f"the line is longer than {MAX_LINE_BYTES:,} bytes",
+                    f"the line is longer than {longest:,} bytes",
                     "Check that this is the right file",
                 )
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             text = _decoded(path, line, first_line=number)
-            yield number, text.removesuffix("\n").removesuffix("\r")
+            yield number, text if keep_ends else text.removesuffix("\n").removesuffix("\r")
 
 
 def read_text(path: Path) -> str:
@@ -96,11 +134,12 @@ def read_text(path: Path) -> str:
             )
         data = path.read_bytes()
     except OSError as error:
-        raise _cannot_open(path, error) from error
+        raise cannot_open(path, error) from error
     return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
 
 
-def _cannot_open(path: Path, error: OSError) -> ReaderError:
+def cannot_open(path: Path, error: OSError) -> ReaderError:
+    """What to say of a file that the system does not open."""
     return ReaderError(
         path, None, f"the file cannot be opened ({error.strerror or error})", "Check the path and its rights"
     )

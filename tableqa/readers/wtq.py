@@ -5,12 +5,12 @@ cell is exactly such a field after unescaping. In the .tsv, `\\n` is a line brea
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.readers.reader import ReaderError, check_cells, check_size, inside, read_lines, read_text
+from tableqa.readers.reader import ReaderError, check_cells, check_size, read_lines, read_text
+from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.tables import Table, TableError
 
 _COLUMNS = ("id", "utterance", "context", "targetValue")
@@ -21,9 +21,6 @@ _LEVELS_UP = 3
 
 _PLACES = ("*.tsv", "*/*.tsv", "*/data/*.tsv")
 """Where the questions are in a folder: beside the tables, or as in the release, packed with its top folder or without."""
-
-_CACHED_CELLS = 250_000
-"""Cells of tables that are kept while reading: all 1,679 tables of the release, and a bound for anything larger."""
 
 _ESCAPE = re.compile(r"\\([np\\])")
 _UNESCAPED = {"n": "\n", "p": "|", "\\": "\\"}
@@ -40,6 +37,7 @@ class Wtq:
         "In Proceedings of ACL-IJCNLP 2015, pages 1470-1480."
     )
     url = "https://github.com/ppasupat/WikiTableQuestions"
+    beside = "the folder csv/ of the release"
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -49,7 +47,7 @@ class Wtq:
             raise ValueError(f"limit is {limit}: a number of examples from 0 on")
         return self._examples(*_located(path, tables), limit)
 
-    def _examples(self, path: Path, library: "_Library", limit: int | None) -> Iterator[Example]:
+    def _examples(self, path: Path, library: TableFiles, limit: int | None) -> Iterator[Example]:
         seen: set[str] = set()
         for number, (line, fields) in enumerate(_questions(path)):
             if number == limit:
@@ -81,16 +79,11 @@ class Wtq:
                 yield library.find(_unescape(context), line)
 
 
-def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, "_Library"]:
-    """The file of questions, and the library of its tables."""
-    path = Path(path).absolute() if Path(path).is_dir() else Path(path)
-    questions = _only_questions_in(path) if path.is_dir() else path
-    if tables is not None:
-        return questions, _Library(questions, [Path(tables)])
-    here = questions.absolute().parent
-    around = [here, *here.parents]
-    last = around.index(path) if path.is_dir() else _LEVELS_UP
-    return questions, _Library(questions, around[: last + 1])
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
+    """The file of questions, and the files of its tables."""
+    questions = _only_questions_in(Path(path).absolute()) if Path(path).is_dir() else Path(path)
+    folders = folders_around(path, questions, tables, _LEVELS_UP)
+    return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
 
 def _only_questions_in(folder: Path) -> Path:
@@ -129,48 +122,6 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _unescape(text: str) -> str:
     return _ESCAPE.sub(lambda match: _UNESCAPED[match[1]], text) if "\\" in text else text
-
-
-class _Library:
-    """The tables beside a file of questions, each parsed once as long as memory allows."""
-
-    def __init__(self, questions: Path, folders: list[Path]) -> None:
-        self._questions = questions
-        self._folders = folders
-        self._kept: OrderedDict[str, Table] = OrderedDict()
-        self._cells = 0
-
-    def table(self, context: str, line: int) -> Table:
-        """The table that a question names in its line; ReaderError."""
-        if context in self._kept:
-            self._kept.move_to_end(context)
-            return self._kept[context]
-        table = read_table(self.find(context, line))
-        self._kept[context] = table
-        self._cells += _size(table)
-        while self._cells > _CACHED_CELLS and len(self._kept) > 1:
-            self._cells -= _size(self._kept.popitem(last=False)[1])
-        return table
-
-    def find(self, context: str, line: int) -> Path:
-        """The file of the table that a question names in its line; ReaderError."""
-        # --tables may name the folder csv itself.
-        names = dict.fromkeys((context, context.removeprefix("csv/")))
-        try:
-            for folder in self._folders:
-                for name in names:
-                    if found := inside(folder, name):
-                        return found
-        except ValueError as error:
-            what = f"the table {context!r} is refused: {error}"
-            raise ReaderError(self._questions, line, what, "Correct the context of the question") from error
-        where = " or ".join(str(folder) for folder in self._folders)
-        mend = "Give their folder (--tables DIR) or, on the page, their zip archive, with the folders as in the context"
-        raise ReaderError(self._questions, line, f"the table {context} is not in {where}", mend)
-
-
-def _size(table: Table) -> int:
-    return (table.shape[0] + 1) * table.shape[1]
 
 
 def read_table(path: Path) -> Table:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tableqa.canonical import thaw
 from tableqa.examples import Example
 from tableqa.tables import Table
 
@@ -29,3 +30,27 @@ def freb_example(example: Example) -> dict[str, Any]:
     """The record of an example; its table is named as the source names it (`context` in WTQ), or not at all."""
     name = str(example.meta.get("context", ""))
     return freb_record(example.id, example.question, example.answers, example.table, name)
+
+
+def published_record(example: Example) -> dict[str, Any]:
+    """The record that the reader "freb_tqa" made `example` of: the same fields with the same values, in its form.
+
+    For an example of another reader it is the record of `freb_example` with every field of `meta` beside the four.
+    """
+    meta = thaw(example.meta)
+    header, rows = list(example.table.header), [list(row) for row in example.table.rows]
+    record = {
+        "id": meta.pop("id", example.id),
+        "question": example.question,
+        "answers": list(example.answers),
+        "table": [header, *rows],
+    }
+    if meta.pop("table_form", "") != "rows":
+        record["table"] = {"header": header, "rows": rows, **meta.pop("table", {})}
+        if "context" in meta:
+            record["table"]["name"] = meta.pop("context")
+    meta.pop("relevant_cells", None)
+    if "nested" in meta:
+        taken = {name: f"meta.{name}" if f"meta.{name}" in meta else name for name in meta.pop("nested")}
+        record["meta"] = {name: meta.pop(kept) for name, kept in taken.items()}
+    return record | meta

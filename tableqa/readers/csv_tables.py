@@ -1,0 +1,87 @@
+"""Plain csv that a spreadsheet writes: a file of questions, and each table in a file of its own.
+
+Both are UTF-8 and quoted as RFC 4180 says. docs/reference/readers.md describes the form.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.examples import Example
+from tableqa.readers.delimited import names_columns, read_questions, read_table
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import Place, context_of, example
+from tableqa.readers.table_files import TableFiles, folders_around
+
+_COLUMNS = ("id", "question", "table", "answers")
+_CONTEXT = ("text", "unit", "scale")
+
+_ESCAPE = re.compile(r"\\([p\\])")
+_UNESCAPED = {"p": "|", "\\": "\\"}
+
+
+class CsvTables:
+    """The reader "csv"; see `tableqa.readers.reader.Reader`.
+
+    Several answers are parted by `|`; in an answer, `\\p` is a pipe and `\\\\` a backslash. An empty field is no answer.
+    context holds the columns "text", "unit" and "scale"; meta every column beyond these under its name, and "table".
+    """
+
+    name = "csv"
+    title = "csv: a file of questions and a file for each table"
+    licence = "NOASSERTION"
+    citation = ""
+    url = ""
+    beside = "the .csv files of the tables"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The questions of the .csv at `path` in its order, with their tables; ReaderError at the first fault."""
+        return at_most(self._examples(*_located(path, tables)), limit)
+
+    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+        ids = Ids(path)
+        for line, row in read_questions(path, ",", _COLUMNS):
+            place = Place(path, line)
+            if not row["id"]:
+                raise place.error("the id is empty", "Give each question an id of its own")
+            ids.add(row["id"], line)
+            table = tables.table(row["table"], line)
+            context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})
+            own = {name: text for name, text in row.items() if name not in (*_COLUMNS, *_CONTEXT)}
+            meta = {"table": row["table"], **own}
+            yield example(
+                place, row["id"], row["question"], table, _answers(row["answers"]), meta, context=context
+            )
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
+        questions, library = _located(path, tables)
+        yield questions
+        seen: set[str] = set()
+        for line, row in read_questions(questions, ",", _COLUMNS):
+            if row["table"] not in seen:
+                seen.add(row["table"])
+                yield library.find(row["table"], line)
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
+    path = Path(path)
+    mend = f"Name one .csv file whose first line names the columns {', '.join(_COLUMNS)}"
+    questions = (
+        only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
+        if path.is_dir()
+        else path
+    )
+    folders = folders_around(path, questions, tables, levels_up=0)
+    return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
+
+
+def _answers(field: str) -> list[str]:
+    if not field:
+        return []
+    return [_ESCAPE.sub(lambda match: _UNESCAPED[match[1]], text) for text in field.split("|")]
+
+
+READER = CsvTables()

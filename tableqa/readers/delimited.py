@@ -1,0 +1,94 @@
+"""Text files whose fields are parted by a tab or comma and quoted as RFC 4180 says: a quote in a field is doubled."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.readers.reader import ReaderError, check_cells, check_size, read_lines
+from tableqa.tables import Table, TableError
+
+
+def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a UTF-8 file with the line where each starts; a quoted field may hold tabs, commas and line breaks.
+
+    Raises ReaderError for text after a closing quote, a quoted field that is never closed, an empty line, and what
+    `read_lines` refuses.
+    """
+    name = {"\t": "tab", ",": "comma"}[delimiter]
+    mend = (
+        f"Part the fields by a {name}; a field that holds a {name}, a quote or a line break stands in quotes, "
+        "and a quote in it is doubled"
+    )
+    lines = (text for _, text in read_lines(path, keep_ends=True))
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        start = rows.line_num + 1
+        try:
+            fields = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            ended = "unexpected end of data" in str(error)
+            what = "the file ends within a quoted field" if ended else f"a field cannot be read: {error}"
+            raise ReaderError(path, start, what, mend) from error
+        if not fields:
+            mend = 'Take the line out; an empty field on its own is written ""'
+            raise ReaderError(path, start, "the line is empty", mend)
+        yield start, fields
+
+
+def read_questions(
+    path: Path, delimiter: str, columns: tuple[str, ...]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a file whose first row names its columns, as {column: field}, with the line where each starts.
+
+    Columns beyond those that must be there are given, too. ReaderError where one is missing or named twice, and for
+    a row with more or fewer fields than columns.
+    """
+    rows = read_delimited(path, delimiter)
+    line, header = next(rows, (1, []))
+    missing = [name for name in columns if name not in header]
+    if missing or len(set(header)) < len(header):
+        shown = ", ".join(header)
+        found = f"lacks {', '.join(missing)}" if missing else "names a column twice"
+        what = f"the first line {found}: {shown if len(shown) <= 80 else shown[:79] + '…'}"
+        raise ReaderError(path, line, what, f"It names the columns: {', '.join(columns)}")
+    for line, fields in rows:
+        if len(fields) != len(header):
+            what = f"the row has {len(fields)} fields, the first line names {len(header)}"
+            mend = "Is the file whole? A field that holds the separator or a line break stands in quotes"
+            raise ReaderError(path, line, what, mend)
+        yield line, dict(zip(header, fields, strict=True))
+
+
+def read_table(path: Path) -> Table:
+    """The table of a .csv file (RFC 4180), whose first row is the header; ReaderError with the line of the fault."""
+    header: list[str] | None = None
+    rows: list[list[str]] = []
+    for line, cells in read_delimited(path, ","):
+        check_cells(path, line, cells)
+        if header is None:
+            header = cells
+        elif len(cells) != len(header):
+            what = f"the row has {len(cells)} cells, the header has {len(header)}"
+            raise ReaderError(path, line, what, "Give every row as many fields as the first")
+        else:
+            rows.append(cells)
+        check_size(path, line, len(rows), len(header))
+    if header is None:
+        raise ReaderError(
+            path, 1, "there is no header line", "The first line of a table holds its column names"
+        )
+    try:
+        return Table(header, rows)
+    except TableError as error:
+        raise ReaderError(path, None, str(error), "Correct the table or leave it out") from error
+
+
+def names_columns(path: Path, delimiter: str, columns: tuple[str, ...]) -> bool:
+    """Whether the first row of a file names these columns: by that a file of questions is known in a folder."""
+    try:
+        _, header = next(read_delimited(path, delimiter), (1, []))
+    except ReaderError:
+        return False
+    return set(columns) <= set(header)

@@ -1,0 +1,90 @@
+"""FeTaQA (Nan et al., TACL 2022): questions about Wikipedia's tables, answered in a sentence, with the cells it rests on.
+
+A table is an array of rows whose first is the header; the highlighted cells count rows in that array, so row 0 is the
+header and row 1 the first one below it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.examples import Example
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import Fields, cell_at, example, has_fields, read_records, table_of
+from tableqa.tables import Table
+
+_META = ("page_wikipedia_url", "table_source_json")
+
+
+class Fetaqa:
+    """The reader "fetaqa"; see `tableqa.readers.reader.Reader`.
+
+    The table's title is the page's, its caption the section's. The one answer is a sentence. meta holds the page's
+    address, "table_source_json", and "highlighted_cells" as [row id, column id]; a row id may be that of the header.
+    """
+
+    name = "fetaqa"
+    title = "FeTaQA"
+    licence = "CC-BY-SA-4.0"
+    citation = (
+        "Linyong Nan, Chiachun Hsieh, Ziming Mao, Xi Victoria Lin, Neha Verma, Rui Zhang, Wojciech Kryściński, "
+        "Hailey Schoelkopf, Riley Kong, Xiangru Tang, Mutethia Mutuma, Ben Rosand, Isabel Trindade, Renusree "
+        "Bandaru, Jacob Cunningham, Caiming Xiong and Dragomir Radev. 2022. FeTaQA: Free-form Table Question "
+        "Answering. Transactions of the Association for Computational Linguistics 10, pages 35-49."
+    )
+    url = "https://github.com/Yale-LILY/FeTaQA"
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The questions of the .jsonl at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        ids = Ids(path)
+        for record in read_records(path):
+            fields = record.fields
+            feta_id = fields.name("feta_id")
+            ids.add(feta_id, record.line)
+            table = fetaqa_table(fields)
+            meta = {**fields.rest(*_META), "highlighted_cells": _highlighted(fields, table)}
+            answers = [fields.text("answer")]
+            yield example(fields.place, feta_id, fields.text("question"), table, answers, meta)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def fetaqa_table(fields: Fields) -> Table:
+    """The table of a record of FeTaQA; LFTQA-Eval's records hold such a one, too."""
+    rows = fields.listed("table_array")
+    if not rows:
+        raise fields.error("table_array", "is empty", "A table has at least a header row")
+    title = fields.text("table_page_title", default="")
+    return table_of(fields.place, rows[0], rows[1:], title, fields.text("table_section_title", default=""))
+
+
+def _highlighted(fields: Fields, table: Table) -> list[list[str]]:
+    cells = []
+    for i, pair in enumerate(fields.listed("highlighted_cell_ids")):
+        if not isinstance(pair, list) or len(pair) != 2 or not all(type(part) is int for part in pair):
+            name = f"highlighted_cell_ids[{i}]"
+            raise fields.error(
+                name, "is not a pair of numbers", "It is [row, column], the header being row 0"
+            )
+        cells.append(cell_at(fields.place, table, pair[0] - 1, pair[1]))
+    return cells
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl"
+    return only_file(
+        path, ("*.jsonl", "*/*.jsonl"), lambda file: has_fields(file, "feta_id", "table_array"), mend
+    )
+
+
+READER = Fetaqa()

@@ -1,0 +1,208 @@
+"""FREB-TQA (Zhou et al., NAACL 2024): one JSON object a line, the question, its answers and its table in one.
+
+The release has four forms, which this reads alike: `{"id", "question", "answers", "table": {"header", "rows"}}` with
+the table's "name" or "id" or neither; the same with TAT-QA's fields beside them or, in 01_str and 02_rel, in an object
+"meta"; in 02_rel the table as a plain list of rows, the header first; and files of perturbed items with "seed",
+"dataset" and "perturb".
+
+Nothing is lost: `tableqa.writers.freb_tqa.published_record` gives the record that was read. What stands beside the four
+fields is kept in `meta` under its own name, and besides:
+
+    context         the table's "name" (in WikiTableQuestions the path of its file, as that reader calls it)
+    table           what else the object of the table holds, if anything: {"id": ...}
+    table_form      "rows" where the table is a plain list of rows
+    nested          the names of the fields that stand in the record's own "meta"; one that the record has as well is
+                    called "meta.NAME" here
+    id              the id as published, where it repeats: the second nt-5695 of a file is called nt-5695#2
+    relevant_cells  [[row id, column id], ...] of "rel_cell", which counts rows from below the header. Its places are those
+                    of the original table, also in the files of shortened and edited ones; they are named only where every
+                    place is in this table and, where there is a derivation, holds one of its numbers
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Context, Example
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    Record,
+    cell_at,
+    context_of,
+    example,
+    kind,
+    plain,
+    read_records,
+    table_of,
+)
+from tableqa.tables import Table
+
+_FIELDS = ("id", "question", "answers", "table")
+_MADE = ("context", "table_form", "nested", "relevant_cells")
+"""What this reader puts into `meta`: a record that has such a field could not be written again as it was."""
+
+_ENDINGS = (".json", ".jsonl")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
+
+
+class FrebTqa:
+    """The reader "freb_tqa"; see `tableqa.readers.reader.Reader`. The tables are in the file: `tables` is not used."""
+
+    name = "freb_tqa"
+    title = "FREB-TQA"
+    licence = "CC-BY-SA-4.0"
+    citation = (
+        "Wei Zhou, Mohsen Mesgar, Heike Adel, and Annemarie Friedrich. 2024. FREB-TQA: A Fine-Grained Robustness "
+        "Evaluation Benchmark for Table Question Answering. In Proceedings of NAACL 2024 (Volume 1: Long Papers), pages "
+        "2479-2497."
+    )
+    url = "https://github.com/boschresearch/FREB-TQA"
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The items of the file at `path` in its order; ReaderError at the first fault."""
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit is {limit}: a number of examples from 0 on")
+        return self._examples(_located(path), limit)
+
+    def _examples(self, path: Path, limit: int | None) -> Iterator[Example]:
+        names = _Names()
+        if limit == 0:
+            return
+        for record in read_records(path):
+            yield _example(path, record, names)
+            if record.number == limit:
+                return
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file itself."""
+        yield _located(path)
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    found = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(file.name for file in found[:10])
+    what = f"the folder holds several files: {names}" if found else "the folder holds no .json or .jsonl file"
+    raise ReaderError(path, None, what, "Name one file of FREB-TQA")
+
+
+def _example(path: Path, record: Record, names: "_Names") -> Example:
+    fields = record.fields
+    published = fields.text("id")
+    place = Place(path, record.line, f"item {published}" if published else fields.place.within)
+    meta = _kept(place, fields)
+    table, about = _table(place, fields.required("table"))
+    meta |= about
+    if cells := _relevant_cells(place, meta, table):
+        meta["relevant_cells"] = cells
+    unique = names.unique(published)
+    if unique != published:
+        meta["id"] = published
+    return example(
+        place,
+        id=unique,
+        question=fields.text("question"),
+        table=table,
+        answers=fields.texts("answers"),
+        meta=meta,
+        context=_context(place, meta),
+    )
+
+
+def _kept(place: Place, fields: Fields) -> dict[str, Any]:
+    """The fields beside the four, and those of "meta", which are taken out of it, each under its own name."""
+    record = fields.value
+    inner = fields.nested("meta").value if "meta" in record else {}
+    for name in (*record, *inner):
+        if name in _MADE or name.startswith("meta."):
+            what = f"there is a field {name}, which FREB-TQA does not have"
+            raise place.error(what, "Rename the field: the reader uses this name")
+    meta = {name: plain(value) for name, value in record.items() if name not in (*_FIELDS, "meta")}
+    if "meta" in record:
+        meta |= {f"meta.{name}" if name in record else name: plain(value) for name, value in inner.items()}
+        meta["nested"] = list(inner)
+    return meta
+
+
+def _table(place: Place, value: object) -> tuple[Table, dict[str, Any]]:
+    """The table, and what to keep of the way in which it is written."""
+    if isinstance(value, list):
+        if not value:
+            raise place.error("the table has no header", "The first row of a table is its header")
+        return table_of(place, value[0], value[1:]), {"table_form": "rows"}
+    fields = Fields(place.inside("table"), value)
+    about: dict[str, Any] = {}
+    if "name" in fields.value:
+        about["context"] = fields.text("name")
+    others = {name: other for name, other in fields.value.items() if name not in ("header", "rows", "name")}
+    if others:
+        about["table"] = plain(others)
+    return table_of(place, fields.required("header"), fields.required("rows")), about
+
+
+def _context(place: Place, meta: Mapping[str, Any]) -> Context | None:
+    """TAT-QA's paragraphs and scale, for people to read."""
+    paragraphs = meta.get("paragraphs", [])
+    if not isinstance(paragraphs, list):
+        raise place.error(f"paragraphs is {kind(paragraphs)}, not a list", 'Write a list of {"text"}')
+    texts = [Fields(place.inside("paragraphs"), paragraph).text("text") for paragraph in paragraphs]
+    scale = meta.get("scale", "")
+    if not isinstance(scale, str):
+        raise place.error(f"scale is {kind(scale)}, not a text", "Write it in quotes")
+    return context_of(place, text="\n\n".join(texts), scale=scale)
+
+
+def _relevant_cells(place: Place, meta: Mapping[str, Any], table: Table) -> list[list[str]]:
+    """The ids of the cells that "rel_cell" means; none where its places are not those of this table."""
+    places = meta.get("rel_cell", [])
+    if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
+        raise place.error(
+            "rel_cell is no list of [row, column]", "Both are counted from 0, rows from below the header"
+        )
+    rows, columns = table.shape
+    if any(row >= rows or column >= columns for row, column in places):
+        return []
+    wanted = _numbers(meta.get("derivation"))
+    if wanted and not all(_numbers(table.rows[row][column]) & wanted for row, column in places):
+        return []
+    return [cell_at(place, table, row, column) for row, column in places]
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(n) is int and n >= 0 for n in value)
+
+
+def _numbers(text: object) -> set[Decimal]:
+    if not isinstance(text, str):
+        return set()
+    return {Decimal(number.replace(",", "")) for number in _NUMBER.findall(text)}
+
+
+class _Names:
+    """The ids that a file has so far: one that stands there already gets a number."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._times: dict[str, int] = {}
+
+    def unique(self, published: str) -> str:
+        name = published
+        while name in self._taken:
+            self._times[published] = self._times.get(published, 1) + 1
+            name = f"{published}#{self._times[published]}"
+        self._taken.add(name)
+        return name
+
+
+READER = FrebTqa()

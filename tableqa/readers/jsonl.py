@@ -1,0 +1,152 @@
+"""JSON Lines that anybody can write: one example a line, with its table. docs/reference/readers.md describes the form."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Context, Example, Turn
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import (
+    Fields,
+    context_of,
+    example,
+    has_fields,
+    kind,
+    marked_cells,
+    plain,
+    read_records,
+    table_of,
+    turn_of,
+)
+from tableqa.tables import Span, Table, TableError
+
+MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
+"""The fields that hold marked cells, as lists of [row id, column id]; they lie in `Example.meta`."""
+
+_RATED = ("rated_answer", "reference", "human", "metrics")
+_FIELDS = (
+    "id", "question", "answers", "table", "context", "history", "program", "meta", *_RATED, *MARKED,
+)  # fmt: skip
+
+
+class Jsonl:
+    """The reader "jsonl"; see `tableqa.readers.reader.Reader`. Marked and rated fields lie in meta."""
+
+    name = "jsonl"
+    title = "JSON Lines, Askew's own form"
+    licence = "NOASSERTION"
+    citation = ""
+    url = ""
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        ids = Ids(path)
+        for record in read_records(path):
+            fields = record.fields
+            fields.only(*_FIELDS)
+            example_id = fields.name("id")
+            ids.add(example_id, record.line)
+            table = _table(fields.nested("table"))
+            yield example(
+                fields.place,
+                example_id,
+                fields.text("question"),
+                table,
+                fields.texts("answers"),
+                _meta(fields, table),
+                program=_program(fields.nested("program")) if "program" in fields else None,
+                context=_context(fields.nested("context")) if "context" in fields else None,
+                history=_history(fields) if "history" in fields else None,
+            )
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one .jsonl file whose lines have id, question, answers and table"
+    return only_file(path, ("*.jsonl",), lambda file: has_fields(file, *_FIELDS[:4]), mend)
+
+
+def _table(table: Fields) -> Table:
+    """The table; its rows and columns are known by their places, so ids cannot be given."""
+    table.only("header", "rows", "title", "caption", "header_rows", "spans")
+    above = table.value.get("header_rows") or []
+    if not isinstance(above, list):
+        raise table.error("header_rows", f"is {kind(above)}, not a list", "Give a list of rows")
+    try:
+        spans = [Span.from_dict(span) for span in (table.value.get("spans") or [])]
+    except (TableError, TypeError) as error:
+        raise table.error("spans", f"cannot be read: {error}", "Correct the merged cells") from error
+    header, rows = table.required("header"), table.required("rows")
+    title, caption = table.text("title", default=""), table.text("caption", default="")
+    return table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
+
+
+def _context(context: Fields) -> Context | None:
+    context.only("text", "unit", "scale")
+    return context_of(
+        context.place, **{name: context.text(name, default="") for name in ("text", "unit", "scale")}
+    )
+
+
+def _history(fields: Fields) -> list[Turn]:
+    turns = []
+    for turn in fields.nested_each("history"):
+        turn.only("question", "answers")
+        turns.append(turn_of(turn.place, turn.text("question"), turn.texts("answers")))
+    return turns
+
+
+def _program(program: Fields) -> dict[str, Any]:
+    """A program as JSON, if it is one of `tableqa.programs`; whether it fits the table, running it shows."""
+    from tableqa.programs import ProgramError, from_dict
+
+    value: dict[str, Any] = plain(program.value)
+    try:
+        from_dict(value)
+    except ProgramError as error:
+        mend = "Leave it out, or write it as tableqa.programs does"
+        raise program.place.error(str(error), mend) from error
+    return value
+
+
+def _meta(fields: Fields, table: Table) -> dict[str, Any]:
+    """The own fields of the source, and with them what is marked and rated; ReaderError."""
+    own = fields.nested("meta").value if "meta" in fields else {}
+    special = {name: fields.value[name] for name in (*MARKED, *_RATED) if name in fields}
+    if twice := next((name for name in special if name in own), None):
+        raise fields.error(twice, "stands in the record and in its meta", "Take one of the two out")
+    meta = plain({**own, **special})
+    for name in MARKED:
+        if name in meta:
+            marked_cells(fields.place, table, name, meta[name])
+    _check_ratings(Fields(fields.place, meta))
+    return dict(meta)
+
+
+def _check_ratings(meta: Fields) -> None:
+    if "rated_answer" in meta:
+        rated = meta.nested("rated_answer")
+        rated.only("text", "system")
+        rated.text("text")
+        rated.text("system", default="")
+    meta.text("reference", default="")
+    for name in ("human", "metrics"):
+        if name in meta:
+            scores = meta.nested(name)
+            for score in scores.value:
+                scores.number(score)
+
+
+READER = Jsonl()

@@ -1,0 +1,159 @@
+"""LFTQA-Eval (Wang et al., EMNLP 2024): answers of systems to questions of FeTaQA and QTSumm, as people rated them.
+
+The release is a file of the systems' answers and, in folders called human_scores and metric_scores, files of
+[{"example_id", "model", "score"}], one for each dimension and each metric. The name of a file says whose scores it
+holds: human_faithfulness_scores.json, rouge.json.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.readers.fetaqa import fetaqa_table
+from tableqa.readers.qtsumm import qtsumm_table
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import Fields, Place, example, has_fields, read_records
+from tableqa.tables import Table
+
+DIMENSIONS = ("faithfulness", "comprehensiveness")
+"""What people rate from 1 to 5 (2.3); a score is the mean of theirs."""
+
+_HUMAN = "human_scores"
+_METRICS = "metric_scores"
+_ANSWER = ("model_output", "prediction")
+_REFERENCE = ("answer", "reference", "summary")
+_QUESTION = ("question", "query")
+
+
+class Lftqa:
+    """The reader "lftqa"; see `tableqa.readers.reader.Reader`.
+
+    One example for each answer of a system; its id is `example_id~model`. An empty answer is no example: there is
+    nothing to rate. answers holds the reference, if there is one. meta holds "rated_answer" {"text", "system"},
+    "example_id", "reference", "human" {"faithfulness", "comprehensiveness"} and "metrics" {name: score}, the latter
+    three as far as the files have them.
+    """
+
+    name = "lftqa"
+    title = "LFTQA-Eval (rated answers)"
+    licence = "NOASSERTION"
+    citation = (
+        "Yuqi Wang, Lyuhao Chen, Songcheng Cai, Zhijian Xu and Yilun Zhao. 2024. Revisiting Automated Evaluation for "
+        "Long-form Table Question Answering. In Proceedings of EMNLP 2024, pages 14696-14706."
+    )
+    url = "https://github.com/YukiiWWW/LFTQA-Eval"
+    beside = "the folder scores/ of the release, if the ratings and metrics are wanted"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The answers of the file at `path` in its order; scores are looked for in `tables`, or beside the file.
+
+        ReaderError at the first fault.
+        """
+        return at_most(self._examples(*_located(path, tables)), limit)
+
+    def _examples(self, path: Path, folder: Path) -> Iterator[Example]:
+        human, metrics = _scores(folder, _HUMAN), _scores(folder, _METRICS)
+        ids = Ids(path)
+        for record in read_records(path):
+            fields = record.fields
+            example_id, system = fields.name("example_id"), fields.name("model")
+            text = _one_of(fields, _ANSWER)
+            rated_id = f"{example_id}~{system}"
+            ids.add(rated_id, record.line)
+            if not text.strip():
+                continue
+            table, question, reference = _asked(fields)
+            meta: dict[str, Any] = {
+                "rated_answer": {"text": text, "system": system},
+                "example_id": example_id,
+            }
+            if reference is not None:
+                meta["reference"] = reference
+            if rated := human.get((example_id, system)):
+                meta["human"] = rated
+            if scored := metrics.get((example_id, system)):
+                meta["metrics"] = scored
+            answers = [] if reference is None else [reference]
+            yield example(fields.place, rated_id, question, table, answers, meta)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file of the answers, then the files of scores; ReaderError as for reading."""
+        answers, folder = _located(path, tables)
+        yield answers
+        yield from _score_files(folder, _HUMAN)
+        yield from _score_files(folder, _METRICS)
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, Path]:
+    """The file of the answers, and the folder below which the scores are."""
+    path = Path(path)
+    mend = "Name the file of the systems' answers, model_outputs.json"
+    answers = (
+        only_file(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
+        if path.is_dir()
+        else path
+    )
+    return answers, answers.absolute().parent if tables is None else Path(tables)
+
+
+def _holds_answers(path: Path) -> bool:
+    return any(has_fields(path, "example_id", "model", name) for name in _ANSWER)
+
+
+def _score_files(folder: Path, kind: str) -> list[Path]:
+    """The files of scores of a kind, at the depths that the release has or that remain when a part of it is taken."""
+    places = (f"{kind}/*.json", f"*/{kind}/*.json", f"*/*/{kind}/*.json", f"*/*/*/{kind}/*.json")
+    return sorted({path for place in places for path in folder.glob(place) if path.is_file()})
+
+
+def _scores(folder: Path, kind: str) -> dict[tuple[str, str], dict[str, int | float]]:
+    """(example id, system) -> {name: score} over all files of a kind; ReaderError."""
+    scores: dict[tuple[str, str], dict[str, int | float]] = {}
+    for path in _score_files(folder, kind):
+        name = _dimension(path) if kind == _HUMAN else path.stem
+        for record in read_records(path):
+            key = (record.fields.name("example_id"), record.fields.name("model"))
+            named = scores.setdefault(key, {})
+            if name in named:
+                what = f"{key[0]} of {key[1]} has a score of {name} already"
+                raise record.fields.place.error(what, "Take one of the two out")
+            score = record.fields.number("score")
+            if kind == _HUMAN and not 1 <= score <= 5:
+                raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
+            named[name] = score
+    return scores
+
+
+def _dimension(path: Path) -> str:
+    found = [name for name in DIMENSIONS if name in path.stem]
+    if len(found) != 1:
+        what = f"the name of the file says none of {' and '.join(DIMENSIONS)}"
+        raise Place(path, 1).error(what, "Call it human_faithfulness_scores.json, or take it out")
+    return found[0]
+
+
+def _asked(fields: Fields) -> tuple[Table, str, str | None]:
+    """The table, question and reference of a record; they may stand in it or in its copy of the source's record."""
+    source = fields.nested("metadata") if "metadata" in fields else fields
+    if "table_array" in source:
+        table = fetaqa_table(source)
+    elif "table" in source:
+        table = qtsumm_table(source.nested("table"))
+    else:
+        mend = "Add metadata with the record of FeTaQA (table_array) or QTSumm (table), or the table itself"
+        raise fields.place.error("there is no table", mend)
+    question = fields if any(name in fields for name in _QUESTION) else source
+    holders = [holder for holder in (fields, source) if any(name in holder for name in _REFERENCE)]
+    reference = _one_of(holders[0], _REFERENCE) if holders else None
+    return table, _one_of(question, _QUESTION), reference
+
+
+def _one_of(fields: Fields, names: tuple[str, ...]) -> str:
+    """The text of the first of these fields that is there; ReaderError naming the first if there is none."""
+    return fields.text(next((name for name in names if name in fields), names[0]))
+
+
+READER = Lftqa()

@@ -1,0 +1,80 @@
+"""QTSumm (Zhao et al., EMNLP 2023): queries about Wikipedia's tables, answered in a paragraph, with the rows it rests on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.examples import Example
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import Fields, example, has_fields, read_records, table_of
+from tableqa.tables import Table
+
+
+class Qtsumm:
+    """The reader "qtsumm"; see `tableqa.readers.reader.Reader`.
+
+    The query is the question, the summary the one answer. meta holds "table_id" and "row_ids", the ids of the rows
+    that the summary rests on (the source counts them from 0 below the header).
+    """
+
+    name = "qtsumm"
+    title = "QTSumm"
+    licence = "MIT"
+    citation = (
+        "Yilun Zhao, Zhenting Qi, Linyong Nan, Boyu Mi, Yixin Liu, Weijin Zou, Simeng Han, Ruizhe Chen, Xiangru Tang, "
+        "Yumo Xu, Arman Cohan and Dragomir Radev. 2023. QTSumm: Query-Focused Summarization over Tabular Data. "
+        "In Proceedings of EMNLP 2023."
+    )
+    url = "https://github.com/yale-nlp/QTSumm"
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The queries of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        ids = Ids(path)
+        for record in read_records(path):
+            fields = record.fields
+            example_id = fields.name("example_id")
+            ids.add(example_id, record.line)
+            table = qtsumm_table(fields.nested("table"))
+            meta = {**fields.nested("table").rest("table_id"), **_rows(fields, table)}
+            answers = [fields.text("summary")]
+            yield example(fields.place, example_id, fields.text("query"), table, answers, meta)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def qtsumm_table(table: Fields) -> Table:
+    """The table of a record of QTSumm; LFTQA-Eval's records hold such a one, too."""
+    header, rows = table.required("header"), table.required("rows")
+    return table_of(table.place, header, rows, title=table.text("title", default=""))
+
+
+def _rows(fields: Fields, table: Table) -> dict[str, list[str]]:
+    """The rows that a summary rests on, by their ids, where the source names any."""
+    if "row_ids" not in fields:
+        return {}
+    rows = []
+    for i, row in enumerate(fields.listed("row_ids")):
+        if type(row) is not int or not 0 <= row < table.shape[0]:
+            mend = f"It is a number from 0 to {table.shape[0] - 1}: row 0 is the first one below the header"
+            raise fields.error(f"row_ids[{i}]", "names no row of the table", mend)
+        rows.append(table.row_ids[row])
+    return {"row_ids": rows}
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one file of QTSumm, for example qtsumm_dev.json"
+    places = ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl")
+    return only_file(path, places, lambda file: has_fields(file, "query", "summary", "table"), mend)
+
+
+READER = Qtsumm()

@@ -1,0 +1,468 @@
+"""Files of JSON records, read one at a time and field by field: one object a line, or one array of objects.
+
+A number keeps the text that the file has for it (`text_of`): 1.50 stays 1.50, and is not printed again.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.readers.reader import (
+    MAX_TABLE_BYTES,
+    ReaderError,
+    cannot_open,
+    check_cells,
+    check_size,
+    read_lines,
+)
+from tableqa.tables import HEADER, Table, TableError
+
+MAX_RECORD_BYTES = MAX_TABLE_BYTES
+"""The largest record that is read; it is kept whole while it is read, and it holds a table."""
+
+_BLOCK = 1024 * 1024
+_BLANK = re.compile(r"[ \t\r\n]*")
+_KINDS: Mapping[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+class Number(float):
+    """A number of a JSON file that remembers how it was written there."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "Number":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def text_of(value: object) -> str | None:
+    """A text as it is and a number as it is written in its file; None for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Number):
+        return value.text
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def plain(value: Any) -> Any:
+    """The same JSON value with plain floats: what may be stored."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(inner) for inner in value]
+    return float(value) if isinstance(value, Number) else value
+
+
+def kind(value: object) -> str:
+    """What a JSON value is, in words: "a number"."""
+    return next((name for known, name in _KINDS.items() if isinstance(value, known)), "a number")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a file: its line, counted from 1, and where in the line, if that needs to be said."""
+
+    file: Path
+    line: int
+    within: str = ""
+
+    def error(self, what: str, mend: str) -> ReaderError:
+        return ReaderError(self.file, self.line, f"{self.within}: {what}" if self.within else what, mend)
+
+    def inside(self, name: str) -> "Place":
+        return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name)
+
+
+class Fields:
+    """A JSON object whose fields are taken by name and kind; ReaderError names the place and the field."""
+
+    def __init__(self, place: Place, value: object) -> None:
+        if not isinstance(value, dict):
+            raise place.error(f"there is {kind(value)}, not an object", "Put an object of fields there")
+        self.place = place
+        self.value = value
+
+    def __contains__(self, name: str) -> bool:
+        return self.value.get(name) is not None
+
+    def error(self, name: str, what: str, mend: str) -> ReaderError:
+        return self.place.error(f"{name} {what}", mend)
+
+    def required(self, name: str) -> Any:
+        """The value of a field that must be there."""
+        if name not in self.value:
+            there = ", ".join(list(self.value)[:12]) or "none"
+            raise self.place.error(f"the field {name} is missing", f"Add it; the fields here are: {there}")
+        return self.value[name]
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text; `default`, if there is one, where the field is absent or null."""
+        if default is not None and name not in self:
+            return default
+        value = self.required(name)
+        if not isinstance(value, str):
+            raise self.error(name, f"is {kind(value)}, not a text", "Write it in quotes")
+        return value
+
+    def name(self, name: str) -> str:
+        """An id: a text that is not empty, or a whole number, which is taken as it is written."""
+        value = self.required(name)
+        text = None if isinstance(value, Number) else text_of(value)
+        if not text:
+            shown = "is empty" if text == "" else f"is {kind(value)}"
+            raise self.error(name, shown, "An id is a text, and no two records have the same")
+        return text
+
+    def texts(self, name: str) -> list[str]:
+        """A list of texts; numbers are taken as they are written."""
+        value = self.required(name)
+        if not isinstance(value, list):
+            raise self.error(name, f"is {kind(value)}, not a list", 'Write a list of texts: ["a", "b"]')
+        return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(value)]
+
+    def _text_in(self, name: str, value: object) -> str:
+        text = text_of(value)
+        if text is None:
+            raise self.error(name, f"is {kind(value)}, not a text", "Write it in quotes")
+        return text
+
+    def integer(self, name: str) -> int:
+        value = self.required(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.error(name, f"is {kind(value)}, not a whole number", "Correct it")
+        return value
+
+    def number(self, name: str) -> int | float:
+        value = self.required(name)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise self.error(name, f"is {kind(value)}, not a number", "Correct it")
+        number = float(value) if isinstance(value, Number) else value
+        if number in (float("inf"), float("-inf")):
+            raise self.error(name, "is larger than any number that can be kept", "Correct it")
+        return number
+
+    def listed(self, name: str) -> list[Any]:
+        value = self.required(name)
+        if not isinstance(value, list):
+            raise self.error(name, f"is {kind(value)}, not a list", "Correct it")
+        return value
+
+    def nested(self, name: str) -> "Fields":
+        return Fields(self.place.inside(name), self.required(name))
+
+    def nested_each(self, name: str) -> Iterator["Fields"]:
+        for i, item in enumerate(self.listed(name)):
+            yield Fields(self.place.inside(f"{name}[{i}]"), item)
+
+    def rest(self, *names: str) -> dict[str, Any]:
+        """The fields of these names that are there, for `Example.meta`."""
+        return {name: plain(self.value[name]) for name in names if name in self.value}
+
+    def only(self, *names: str) -> None:
+        """ReaderError if there is a field of another name."""
+        if unknown := [name for name in self.value if name not in names]:
+            raise self.place.error(
+                f"there is no field {unknown[0]}", f"The fields are {', '.join(names)}; put others in meta"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object of a file. `number` counts the records from 1; `line` is where it starts."""
+
+    line: int
+    number: int
+    fields: Fields
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The objects of a UTF-8 file of JSON Lines, or of one JSON array, one at a time; memory stays flat.
+
+    What the file is, its first character says. Empty lines between the objects of JSON Lines are passed over. Raises
+    ReaderError for a file that cannot be opened, anything that is not JSON (NaN and a name given twice in an object
+    included), a record over MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
+    """
+    try:
+        with path.open("rb") as file:
+            first = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    if first == b"[":
+        yield from _array(path)
+    else:
+        yield from _lines(path)
+
+
+_MEND = "A file of records has one JSON object a line, or one JSON array of objects"
+
+
+def _lines(path: Path) -> Iterator[Record]:
+    number = 0
+    for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
+        if _BLANK.fullmatch(text):
+            continue
+        number += 1
+        yield Record(line, number, fields_of(Place(path, line), text))
+
+
+def fields_of(place: Place, text: str) -> Fields:
+    """The object that a line holds; ReaderError."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise place.error(f"this is not JSON: {_why(error)}", _MEND) from error
+    return Fields(place, value)
+
+
+def _array(path: Path) -> Iterator[Record]:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    with file:
+        source = _Source(path, file)
+        source.skip("[")
+        number = 0
+        closed = source.next_is("]")
+        while not closed:
+            number += 1
+            line = source.line_here()
+            value = source.value()
+            yield Record(line, number, Fields(Place(path, line, f"record {number}"), value))
+            closed = source.next_is("]")
+            if not closed:
+                source.skip(",")
+        source.skip("]")
+        if not source.at_end():
+            raise Place(path, source.line_here()).error("something follows the end of the array", _MEND)
+
+
+class _Source:
+    """The text of a file from a place on, of which only as much is kept as the value there needs."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._place = 0
+        self._line = 1
+        self._ended = False
+
+    def line_here(self) -> int:
+        """The line of the next character that is not blank."""
+        self._peek()
+        return self._line + self._text.count("\n", 0, self._place)
+
+    def next_is(self, character: str) -> bool:
+        return self._peek() == character
+
+    def at_end(self) -> bool:
+        return self._peek() == ""
+
+    def skip(self, character: str) -> None:
+        found = self._peek()
+        if found != character:
+            shown = f"{found!r}" if found else "the end of the file"
+            raise Place(self._path, self.line_here()).error(f"there is {shown}, not {character!r}", _MEND)
+        self._place += 1
+
+    def value(self) -> Any:
+        """The JSON value that starts at the next character."""
+        self._peek()
+        while True:
+            try:
+                value, self._place = _DECODER.raw_decode(self._text, self._place)
+            except (ValueError, RecursionError) as error:
+                if self._ended or not isinstance(error, json.JSONDecodeError):
+                    raise self._fault(error) from error
+                if len(self._text) - self._place > MAX_RECORD_BYTES:
+                    what = f"a record is longer than {MAX_RECORD_BYTES:,} bytes, or is never closed"
+                    raise Place(self._path, self.line_here()).error(what, _MEND) from error
+                # Not all of it is here yet. Twice as much each time: a long record is not parsed again and again.
+                self._more(max(_BLOCK, len(self._text) - self._place))
+            else:
+                return value
+
+    def _fault(self, error: Exception) -> ReaderError:
+        at = error.pos if isinstance(error, json.JSONDecodeError) else self._place
+        line = self._line + self._text.count("\n", 0, at)
+        return Place(self._path, line).error(f"this is not JSON: {_why(error)}", _MEND)
+
+    def _peek(self) -> str:
+        """The next character that is not blank; "" at the end of the file."""
+        while True:
+            match = _BLANK.match(self._text, self._place)
+            self._place = match.end() if match else self._place
+            if self._place < len(self._text):
+                return self._text[self._place]
+            if self._ended:
+                return ""
+            self._more(_BLOCK)
+
+    def _more(self, size: int) -> None:
+        block = self._file.read(size)
+        self._ended = not block
+        self._line += self._text.count("\n", 0, self._place)
+        self._text, self._place = self._text[self._place :], 0
+        try:
+            new = self._decode.decode(block, final=self._ended)
+        except UnicodeDecodeError as error:
+            line = self._line + self._text.count("\n") + error.object.count(b"\n", 0, error.start)
+            what = f"the byte 0x{error.object[error.start]:02x} there is not UTF-8"
+            mend = "Save the file as UTF-8, or fetch it again from its source"
+            raise Place(self._path, line).error(what, mend) from error
+        self._text += new
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.colno:,}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the name {twice!r} twice")
+    return found
+
+
+def _integer(text: str) -> int | Number:
+    if text == "-0":
+        return Number(text)
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"a number of {len(text):,} digits") from None
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_float=Number, parse_int=_integer, parse_constant=_no_number
+)
+
+
+# -- what records hold ------------------------------------------------------------------------------
+
+
+def table_of(
+    place: Place, header: object, rows: object, title: str = "", caption: str = "", **more: Any
+) -> Table:
+    """The table of a record: lists of texts, in which numbers are taken as they are written; ReaderError."""
+    names = _cells(place, header, "the header")
+    if not isinstance(rows, list):
+        raise place.error(f"the rows are {kind(rows)}, not a list", "Give a list of rows")
+    try:
+        check_size(place.file, place.line, len(rows), len(names))
+    except ReaderError as error:
+        raise place.error(error.what, error.mend) from None
+    body = [_cells(place, row, f"row {i + 1}") for i, row in enumerate(rows)]
+    try:
+        return Table(names, body, title=title, caption=caption, **more)
+    except TableError as error:
+        raise place.error(str(error), "Correct the table or leave the record out") from error
+
+
+def _cells(place: Place, row: object, where: str) -> list[str]:
+    if not isinstance(row, list):
+        raise place.error(f"{where} is {kind(row)}, not a list", "Give a list of texts")
+    cells = []
+    for j, cell in enumerate(row):
+        text = text_of(cell)
+        if text is None:
+            what = f"{where}, column {j + 1} is {kind(cell)}, not a text"
+            raise place.error(what, 'Write every cell as a text; an empty one is ""')
+        cells.append(text)
+    try:
+        check_cells(place.file, place.line, cells)
+    except ReaderError as error:
+        raise place.error(f"{where}, {error.what}", error.mend) from None
+    return cells
+
+
+def cell_at(place: Place, table: Table, row: int, column: int) -> list[str]:
+    """[row id, column id] of a cell by its places, counted from 0; row -1 is the header. ReaderError if there is none."""
+    rows, columns = table.shape
+    if not (-1 <= row < rows and 0 <= column < columns):
+        what = f"a marked cell lies outside the table: row {row} below the header, column {column}"
+        mend = f"Correct it: there are {rows} rows below the header and {columns} columns, counted from 0"
+        raise place.error(what, mend)
+    return [table.header_id if row == -1 else table.row_ids[row], table.column_ids[column]]
+
+
+def marked_cells(place: Place, table: Table, name: str, value: object) -> list[list[str]]:
+    """Marked cells that are given by their ids, [[row id, column id], ...], each checked; ReaderError."""
+    mend = (
+        f'Mark cells by their ids: ["r0", "c0"] is the first one below the header, "{HEADER}" the header row'
+    )
+    if not isinstance(value, list):
+        raise place.error(f"{name} is {kind(value)}, not a list", mend)
+    for i, cell in enumerate(value):
+        if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(part, str) for part in cell):
+            raise place.error(f"{name}[{i}] is not a pair of a row id and a column id", mend)
+        if cell[0] not in table.all_row_ids or cell[1] not in table.column_ids:
+            raise place.error(f"{name}[{i}] is {cell[0]}/{cell[1]}, which the table does not have", mend)
+    return value
+
+
+def example(
+    place: Place,
+    id: str,
+    question: str,
+    table: Table,
+    answers: list[str],
+    meta: Mapping[str, Any] | None = None,
+    program: Mapping[str, Any] | None = None,
+    context: Context | None = None,
+    history: list[Turn] | None = None,
+) -> Example:
+    """An Example, or the ReaderError that names the place of what cannot be one."""
+    try:
+        return Example(id, question, table, answers, meta, program, context, history or [])
+    except ExampleError as error:
+        raise place.error(str(error), "Correct the field or leave the record out") from error
+
+
+def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
+    """A Turn, or the ReaderError that names the place of what cannot be one."""
+    try:
+        return Turn(question, answers)
+    except ExampleError as error:
+        raise place.error(str(error), "Correct the field or leave the record out") from error
+
+
+def has_fields(path: Path, *names: str) -> bool:
+    """Whether the first record of a file has these fields: by that a file is known in a folder."""
+    try:
+        record = next(read_records(path), None)
+    except ReaderError:
+        return False
+    return record is not None and all(name in record.fields.value for name in names)
+
+
+def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:
+    """A Context, or None where there is nothing in it; ReaderError."""
+    if not (text or unit or scale):
+        return None
+    try:
+        return Context(text, unit, scale)
+    except ExampleError as error:
+        raise place.error(str(error), "Correct the field or leave the record out") from error

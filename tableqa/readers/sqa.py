@@ -1,0 +1,140 @@
+"""SQA (Iyyer, Yih and Chang, ACL 2017): dialogues about tables of WikiTableQuestions, whose answers are cells.
+
+The questions are tab-separated; the coordinates and texts of the answers are lists written as Python writes them.
+Coordinates count rows from 0 below the header. A line is known by (id, annotator, position): the id alone repeats.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.examples import Example, Turn
+from tableqa.readers.delimited import names_columns, read_questions
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import Place, cell_at, example
+from tableqa.readers.table_files import TableFiles, folders_around
+from tableqa.readers.wtq import read_table
+from tableqa.tables import Table
+
+_COLUMNS = ("id", "annotator", "position", "question", "table_file", "answer_coordinates", "answer_text")
+_PLACES = ("*.tsv", "*/*.tsv")
+_COORDINATES = re.compile(r"\((\d{1,7}), *(\d{1,7})\)")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+class Sqa:
+    """The reader "sqa"; see `tableqa.readers.reader.Reader`.
+
+    The id of an example is `id-annotator-position`. history holds the earlier questions of its sequence. meta holds
+    "id", "annotator", "position" and "table_file" of the source, and "answer_cells", the cells of the answers in their
+    order as [row id, column id].
+    """
+
+    name = "sqa"
+    title = "SQA (Sequential Question Answering)"
+    licence = "CC-BY-SA-4.0"
+    citation = (
+        "Mohit Iyyer, Wen-tau Yih and Ming-Wei Chang. 2017. Search-based Neural Structured Learning for Sequential "
+        "Question Answering. In Proceedings of ACL 2017, pages 1821-1831."
+    )
+    url = "https://www.microsoft.com/en-us/download/details.aspx?id=54253"
+    beside = "the folder table_csv/ of the release"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
+        return at_most(self._examples(*_located(path, tables)), limit)
+
+    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+        ids = Ids(path)
+        sequence, last, history = ("", ""), -1, list[Turn]()
+        for line, row in read_questions(path, "\t", _COLUMNS):
+            place = Place(path, line)
+            position = _whole(place, row, "position")
+            annotator = _whole(place, row, "annotator")
+            if not row["id"]:
+                raise place.error("the id is empty", "Give the sequence the id of its question")
+            if (row["id"], row["annotator"]) != sequence:
+                sequence, last, history = (row["id"], row["annotator"]), -1, []
+            if position <= last:
+                what = f"position {position} follows position {last} of the same sequence"
+                raise place.error(what, "Put the questions of a sequence in their order")
+            example_id = f"{row['id']}-{annotator}-{position}"
+            ids.add(example_id, line)
+            table = tables.table(row["table_file"], line)
+            answers = _texts(place, row, "answer_text")
+            meta = {
+                "id": row["id"],
+                "annotator": annotator,
+                "position": position,
+                "table_file": row["table_file"],
+                "answer_cells": _answer_cells(place, row, table, answers),
+            }
+            yield example(place, example_id, row["question"], table, answers, meta, history=history)
+            last, history = position, [*history, Turn(row["question"], answers)]
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
+        questions, library = _located(path, tables)
+        yield questions
+        seen: set[str] = set()
+        for line, row in read_questions(questions, "\t", _COLUMNS):
+            if row["table_file"] not in seen:
+                seen.add(row["table_file"])
+                yield library.find(row["table_file"], line)
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
+    """The file of questions, and the files of its tables (quoted as those of WikiTableQuestions)."""
+    path = Path(path)
+    mend = f"Name one .tsv file whose first line is {' <tab> '.join(_COLUMNS)}"
+    questions = (
+        only_file(path.absolute(), _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
+        if path.is_dir()
+        else path
+    )
+    folders = folders_around(path, questions, tables, levels_up=1)
+    return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
+
+
+def _whole(place: Place, row: dict[str, str], name: str) -> int:
+    if _NUMBER.fullmatch(row[name]) is None:
+        raise place.error(f"the {name} is {row[name][:40]!r}", "It is a whole number from 0 on")
+    return int(row[name])
+
+
+def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
+    """A list of strings as Python writes it, read without running it."""
+    try:
+        value = ast.literal_eval(row[name])
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        value = None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
+        raise place.error(f"{name} is {shown!r}", "It is a list of texts as Python writes it: ['a', 'b']")
+    return value
+
+
+def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
+    """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
+    coordinates = _texts(place, row, "answer_coordinates")
+    mend = "Correct the line, or leave it out; coordinates count from 0 below the header"
+    if len(coordinates) != len(answers):
+        raise place.error(f"there are {len(coordinates)} coordinates for {len(answers)} answers", mend)
+    cells = []
+    for text, answer in zip(coordinates, answers, strict=True):
+        match = _COORDINATES.fullmatch(text)
+        if match is None:
+            raise place.error(f"the coordinates {text[:40]!r} are not a pair of numbers", mend)
+        cell = cell_at(place, table, int(match[1]), int(match[2]))
+        found = table.cell(*cell)
+        if found != answer:
+            what = f"the cell {text} holds {found[:60]!r}, the answer is {answer[:60]!r}"
+            raise place.error(what, mend)
+        cells.append(cell)
+    return cells
+
+
+READER = Sqa()

@@ -1,0 +1,123 @@
+"""TAT-QA (Zhu et al., ACL 2021): questions about tables and paragraphs of financial reports.
+
+A file is one array; each of its objects is a table, its paragraphs, and the questions about both. The source says of
+no row that it is a header. The first row is taken as the header, as FREB-TQA's release takes it, and so the tables of
+both are equal; where a header goes on over two or three rows, those stay where they are, in the body.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Context, Example
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import (
+    Fields,
+    Record,
+    context_of,
+    example,
+    has_fields,
+    kind,
+    read_records,
+    table_of,
+    text_of,
+)
+from tableqa.tables import Table
+
+_META = ("order", "answer_type", "answer_from", "derivation", "scale", "req_comparison", "rel_paragraphs")
+
+
+class TatQa:
+    """The reader "tat_qa"; see `tableqa.readers.reader.Reader`.
+
+    The id of an example is the uid of its question. context holds the paragraphs in their order and the scale of the
+    answer; meta the fields of the question under their names, "table_uid", and "paragraphs" with uid, order and text.
+    An answer that is a number is taken as it is written. A question without an answer has none.
+    """
+
+    name = "tat_qa"
+    title = "TAT-QA"
+    licence = "MIT"
+    citation = (
+        "Fengbin Zhu, Wenqiang Lei, Youcheng Huang, Chao Wang, Shuo Zhang, Jiancheng Lv, Fuli Feng and Tat-Seng Chua. "
+        "2021. TAT-QA: A Question Answering Benchmark on a Hybrid of Tabular and Textual Content in Finance. "
+        "In Proceedings of ACL-IJCNLP 2021, pages 3277-3287."
+    )
+    url = "https://github.com/NExTplusplus/TAT-QA"
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The questions of the .json at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        ids = Ids(path)
+        for record in read_records(path):
+            table, table_uid = _table(record)
+            paragraphs = _paragraphs(record.fields)
+            text = "\n\n".join(paragraph["text"] for paragraph in paragraphs)
+            for question in record.fields.nested_each("questions"):
+                uid = question.name("uid")
+                ids.add(uid, record.line)
+                meta = {**question.rest(*_META), "table_uid": table_uid, "paragraphs": paragraphs}
+                yield example(
+                    question.place,
+                    uid,
+                    question.text("question"),
+                    table,
+                    _answers(question),
+                    meta,
+                    context=_context(question, text),
+                )
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one file of TAT-QA, for example tatqa_dataset_dev.json"
+    return only_file(
+        path, ("*.json", "*/*.json"), lambda file: has_fields(file, "table", "paragraphs", "questions"), mend
+    )
+
+
+def _table(record: Record) -> tuple[Table, str]:
+    table = record.fields.nested("table")
+    rows = table.listed("table")
+    if not rows:
+        raise table.error("table", "is empty", "A table has at least one row, which is taken as its header")
+    return table_of(table.place, rows[0], rows[1:]), table.name("uid")
+
+
+def _paragraphs(fields: Fields) -> list[dict[str, Any]]:
+    paragraphs = [
+        {"uid": item.name("uid"), "order": item.integer("order"), "text": item.text("text")}
+        for item in fields.nested_each("paragraphs")
+    ]
+    return sorted(paragraphs, key=lambda paragraph: int(paragraph["order"]))
+
+
+def _context(question: Fields, text: str) -> Context | None:
+    return context_of(question.place, text=text, scale=question.text("scale", default=""))
+
+
+def _answers(question: Fields) -> list[str]:
+    """The answer as a list of texts: it is a list, a text or a number, and in the test file there is none."""
+    if "answer" not in question:
+        return []
+    value = question.required("answer")
+    if isinstance(value, list):
+        return question.texts("answer")
+    text = text_of(value)
+    if text is None:
+        raise question.error("answer", f"is {kind(value)}", "It is a list of texts, a text or a number")
+    return [text]
+
+
+READER = TatQa()

@@ -1,0 +1,25 @@
+"""The records of Askew's own format: an example as a project knows it, with ids that its annotations refer to."""
+
+from typing import Any
+
+from tableqa.examples import Example
+
+
+def askew_record(example: Example) -> dict[str, Any]:
+    """{"id", "question", "answers", "table"}, and "context" and "history" where the example has them.
+
+    The table is in the form of `Table.to_wire`: its ids are there where they are not the usual ones, so
+    that cells and operations in the same record can be found in a derived table, too. What the source
+    says besides (`meta`) stays in the release's own record of the source.
+    """
+    record: dict[str, Any] = {
+        "id": example.id,
+        "question": example.question,
+        "answers": list(example.answers),
+        "table": example.table.to_wire(),
+    }
+    if example.context is not None:
+        record["context"] = example.context.to_dict()
+    if example.history:
+        record["history"] = [turn.to_dict() for turn in example.history]
+    return record
