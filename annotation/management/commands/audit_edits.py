@@ -27,6 +27,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--base-reader", choices=sorted(READERS), help="of the base, if it is of another form"
         )
+        parser.add_argument(
+            "--subset", action="store_true", help="the edited file may have some of the base's items only"
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,6 +39,7 @@ class Command(BaseCommand):
                 base_reader(options["base"]),
                 READERS[options["reader"]](options["edited"]),
                 options["contract"],
+                subset=options["subset"],
             )
         except ReaderError as error:
             raise CommandError(str(error), returncode=2) from None
@@ -79,9 +83,10 @@ def _codes(found: Audit) -> list[str]:
 def _totals(found: Audit) -> list[str]:
     totals = found.totals
     operations = ", ".join(f"{number:,} {name}" for name, number in totals["operations"].items()) or "none"
+    besides = f"{totals['one_or_two_besides_damage']:,} if damage is not counted"
     return [
         f"{totals['paired']:,} items in both files.",
-        f"{totals['one_or_two_changes']:,} have one or two changes in a table of the same shape.",
+        f"{totals['one_or_two_changes']:,} have one or two changes in a table of the same shape ({besides}).",
         f"Operations: {operations}.",
         f"Answers computed again: {totals['computed']:,}.",
     ]

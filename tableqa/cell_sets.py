@@ -1,0 +1,301 @@
+"""How far annotators agree on sets of cells, beyond what marking cells at random would give; with a bootstrap interval.
+
+    cell_set_agreement(units, distance="masi")       # units: ((rows, columns), [set of (row id, column id), or None])
+    cell_set_distance(some, others, "jaccard")       # of two sets, from 0 to 1
+    second_opinion(units, "masi")                    # the same value from other people's code
+
+The coefficient has the form of Krippendorff's alpha, one minus observed over expected disagreement, and differs in
+what it expects. Alpha pools the labels of all units; but cell r3/c2 of one table and r3/c2 of another are not one
+label. So chance is taken within each table: what two sets of the same sizes, drawn at random among the cells of that
+table, would differ by. That mean is computed exactly: how many cells two such sets have in common follows the
+hypergeometric distribution, and both distances depend on that number alone. Nothing is simulated.
+
+Two things follow. How many cells somebody marks is taken as given, so agreeing on the size alone earns nothing. And the
+same two answers weigh more in a large table than in a small one, where they are easier to hit by chance.
+
+Sources:
+  Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2), 37-50.
+  Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. LREC.
+  Krippendorff, K. (2018). Content Analysis, 4th edition, chapter 12 (the form of alpha, and its weights of units).
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13 (percentile intervals).
+"""
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+
+from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
+
+Distance = Literal["jaccard", "masi"]
+CellSetMeasure = Literal["cell_sets_jaccard", "cell_sets_masi"]
+CELL_SET_MEASURES: tuple[str, ...] = get_args(CellSetMeasure)
+"""The measures by their names in a manifest: `cell_sets_` and the distance."""
+
+Cell: TypeAlias = tuple[str, str]
+"""(row id, column id)."""
+CellSet: TypeAlias = Set[Cell]
+Unit: TypeAlias = tuple[tuple[int, int], Sequence[CellSet | None]]
+"""((number of rows, number of columns) of the item's table, one set of cells for each rater, None where missing)."""
+
+WITHIN_TABLES = (
+    "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells."
+)
+NO_CHOICE = (
+    "No two raters could have differed: their sets are empty or cover the whole table, so agreement cannot be told from "
+    "chance."
+)
+
+
+def cell_set_distance(some: CellSet, others: CellSet, distance: Distance) -> float:
+    """How far two sets are apart: 0 when equal (two empty ones too), 1 when they have nothing in common.
+
+    jaccard   one minus the cells in common over the cells in either (Jaccard 1912)
+    masi      the same with the cells in common weighted: 1 for equal sets, 2/3 where one holds the other, 1/3 where they
+              merely overlap (Passonneau 2006): to mark too much is a lesser disagreement than to mark something else
+    """
+    _check_distance(distance)
+    return _distance(len(some & others), len(some), len(others), distance)
+
+
+def cell_set_agreement(
+    units: Sequence[Unit],
+    distance: Distance = "masi",
+    *,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Agreement:
+    """One minus the observed over the expected distance between raters' sets of cells, chance taken within each table.
+
+    units: for each item the (rows, columns) of its own table and one set of (row id, column id) for each rater, None
+    where missing. A unit's disagreement is the mean over its pairs of raters; units weigh as their number of ratings, as
+    in Krippendorff's alpha; units with fewer than two ratings do not enter. 1 is perfect, 0 as by chance; the value has
+    no lower bound. Neither the order of units nor that of raters plays a part, and the seed (of the bootstrap over units,
+    the only thing that is drawn) gives the same interval everywhere.
+
+    `value` is None with a reason where nothing was rated twice, or all sets are empty or whole tables. Raises ValueError
+    for an unknown distance, a set that is none, and more cells than the table has.
+    """
+    _check_distance(distance)
+    if replicates < 0:
+        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+    raters = max((len(sets) for _, sets in units), default=0)
+    used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
+    patterns = Counter(
+        pattern
+        for number, (shape, sets) in enumerate(units)
+        if len((pattern := _pattern(number, shape, sets, raters)).pairs)
+    )
+    ordered = sorted(patterns, key=_Pattern.key)
+    counts = [patterns[pattern] for pattern in ordered]
+    number = sum(counts)
+    value = low = high = reason = None
+    left_out, note = 0, WITHIN_TABLES
+    if not number:
+        reason = NO_PAIR
+    else:
+        observed = [pattern.ratings * pattern.observed(distance) for pattern in ordered]
+        expected = [pattern.ratings * pattern.expected(distance) for pattern in ordered]
+        if not any(expected):
+            reason = NO_CHOICE
+        else:
+            value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
+            if replicates and number == 1:
+                note = f"{note} {ONE_UNIT}"
+            elif replicates:
+                low, high, left_out = _interval(observed, expected, counts, replicates, seed, confidence)
+    return Agreement(
+        value=value,
+        low=low,
+        high=high,
+        units=number,
+        raters=len(used),
+        ratings=sum(pattern.ratings * count for pattern, count in zip(ordered, counts, strict=True)),
+        measure=f"cell_sets_{distance}",
+        reason=reason,
+        note=note,
+        confidence=confidence,
+        replicates=replicates,
+        left_out=left_out,
+        seed=seed,
+    )
+
+
+def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float | None:
+    """The value alone, from nltk's distances and scipy's hypergeometric distribution, for checking a release.
+
+    It shares with `cell_set_agreement` what a unit weighs, and none of the arithmetic. None where the value is undefined.
+    """
+    from nltk.metrics.distance import jaccard_distance, masi_distance
+    from scipy.stats import hypergeom
+
+    _check_distance(distance)
+    measure = {"jaccard": jaccard_distance, "masi": masi_distance}[distance]
+
+    def apart(one: CellSet, other: CellSet) -> float:
+        return float(measure(set(one), set(other))) if one or other else 0.0
+
+    observed = expected = 0.0
+    for (rows, columns), sets in units:
+        given = [cells for cells in sets if cells is not None]
+        pairs = [*combinations(given, 2)]
+        for one, other in pairs:
+            weight = len(given) / len(pairs)
+            observed += weight * apart(one, other)
+            for common in range(min(len(one), len(other)) + 1):
+                likely = float(hypergeom.pmf(common, rows * columns, len(one), len(other)))
+                left, right = range(len(one)), range(len(one) - common, len(one) - common + len(other))
+                as_cells = [frozenset(("r0", f"c{place}") for place in places) for places in (left, right)]
+                expected += weight * likely * apart(*as_cells) if likely else 0.0
+    return 1 - observed / expected if expected else None
+
+
+def _check_distance(distance: str) -> None:
+    if distance not in get_args(Distance):
+        raise ValueError(f"distance is {distance!r}; it is one of {', '.join(get_args(Distance))}.")
+
+
+# ---- one unit ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """All that a unit's part in the figure depends on, in whole numbers.
+
+    cells   cells of the table
+    ratings sets that were given
+    pairs   (cells of the smaller set, of the larger, in common) of each pair of raters, sorted
+    """
+
+    cells: int
+    ratings: int
+    pairs: tuple[tuple[int, int, int], ...]
+
+    def key(self) -> tuple[int, int, tuple[tuple[int, int, int], ...]]:
+        """An order that no rounding can change, so that the same seed draws the same units on every machine."""
+        return self.cells, self.ratings, self.pairs
+
+    def observed(self, distance: Distance) -> float:
+        return sum(_distance(common, small, large, distance) for small, large, common in self.pairs) / len(
+            self.pairs
+        )
+
+    def expected(self, distance: Distance) -> float:
+        return sum(
+            _expected_distance(small, large, self.cells, distance) for small, large, _ in self.pairs
+        ) / len(self.pairs)
+
+
+def _pattern(number: int, shape: tuple[int, int], sets: Sequence[CellSet | None], raters: int) -> _Pattern:
+    if len(sets) != raters:
+        raise ValueError(
+            f"Unit {number} has {len(sets)} ratings and another one has {raters}: one for each rater, None where missing."
+        )
+    rows, columns = shape
+    if rows < 0 or columns < 0:
+        raise ValueError(f"Unit {number} has a table of {rows} rows and {columns} columns.")
+    given = [cells for cells in sets if cells is not None]
+    for cells in given:
+        if not isinstance(cells, Set):
+            raise ValueError(f"Unit {number} holds {cells!r}, which is no set of cells.")
+        if len(cells) > rows * columns:
+            raise ValueError(
+                f"Unit {number} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
+            )
+    pairs = sorted(
+        (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
+        for one, other in combinations(given, 2)
+    )
+    return _Pattern(rows * columns, len(given), tuple(pairs))
+
+
+# ---- two sets ------------------------------------------------------------------------------------------------
+
+
+def _distance(common: int, one: int, other: int, distance: Distance) -> float:
+    union = one + other - common
+    if not union:
+        return 0.0
+    if distance == "jaccard" or common == union:
+        return 1 - common / union
+    return 1 - common / union * (2 / 3 if common == min(one, other) else 1 / 3)
+
+
+_NEGLIGIBLE = 1e-20
+"""Of the likeliest number of common cells; what is less likely than that cannot be seen in 16 digits."""
+
+
+@lru_cache(maxsize=65_536)
+def _expected_distance(small: int, large: int, cells: int, distance: Distance) -> float:
+    """The mean distance of two sets of these sizes, each drawn at random among so many cells.
+
+    The number of common cells k is hypergeometric. Its weights are built outwards from the likeliest k by their ratio,
+    with the four operations only, so that every machine gets the same number and large tables do not overflow.
+    """
+    least, most = max(0, small + large - cells), small
+    likeliest = min(max((small + 1) * (large + 1) // (cells + 2), least), most)
+
+    def ratio(k: int) -> float:
+        """The weight of k + 1 over that of k."""
+        return (small - k) * (large - k) / ((k + 1) * (cells - small - large + k + 1))
+
+    total, mean = 1.0, _distance(likeliest, small, large, distance)
+    weight, k = 1.0, likeliest
+    while k < most and weight > _NEGLIGIBLE:
+        weight *= ratio(k)
+        k += 1
+        total += weight
+        mean += weight * _distance(k, small, large, distance)
+    weight, k = 1.0, likeliest
+    while k > least and weight > _NEGLIGIBLE:
+        k -= 1
+        weight /= ratio(k)
+        total += weight
+        mean += weight * _distance(k, small, large, distance)
+    return mean / total
+
+
+# ---- all units -----------------------------------------------------------------------------------------------
+
+
+def _weighed(values: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(value * count for value, count in zip(values, counts, strict=True))
+
+
+_BLOCK = 1 << 21
+"""Numbers in the largest intermediate array of the bootstrap."""
+
+
+def _interval(
+    observed: Sequence[float],
+    expected: Sequence[float],
+    counts: Sequence[int],
+    replicates: int,
+    seed: int,
+    confidence: float,
+) -> tuple[float | None, float | None, int]:
+    """Ends of the percentile interval over units drawn with replacement, and how many draws left it undefined."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    pairs = np.array([observed, expected])[:, owner]
+    number = len(owner)
+    drawn = []
+    step = max(1, _BLOCK // number)
+    for done in range(0, replicates, step):
+        chosen = generator.integers(0, number, (min(step, replicates - done), number))
+        sums = pairs[:, chosen].sum(axis=2)
+        defined = sums[1] > 0
+        drawn.append(1 - sums[0][defined] / sums[1][defined])
+    values = np.concatenate(drawn)
+    if not len(values):
+        return None, None, replicates
+    tail = (1 - confidence) / 2
+    low, high = map(float, np.quantile(values, [tail, 1 - tail]))
+    return low, high, replicates - len(values)

@@ -1,0 +1,280 @@
+"""What spreadsheets and scripts do to tables, as opposed to people: a date turned round, a decimal point lost.
+
+Whoever edits a table by way of a spreadsheet or a data frame gets more changes than they made. Each kind of them has a
+code here, and most need the text that stood there before: "13.5" is no fault, "13.50" that became "13.5" is one. So
+`damage(old, new)` compares two texts and names what happened to the first without anyone's judgement, if anything did;
+`worn(text)` and `worn_header` say what can be seen on a text alone.
+
+The kinds are those found in the released human edits of FREB-TQA (Zhou et al., NAACL 2024), part 3.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import lru_cache
+
+from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of
+
+DAMAGE: Mapping[str, str] = {
+    "blanks_changed": "Blanks or invisible characters were added or lost.",
+    "case_changed": "Capital letters were lost or added.",
+    "date_rewritten": "A date or time is written in another way, or a text was taken for one.",
+    "number_reformatted": "A number is written in another way; its value is the same.",
+    "sign_changed": "A number has the other sign and the same size.",
+    "decimal_point_lost": "A decimal point was lost, so that the number is about ten times or a hundred times what it was.",
+    "number_malformed": "A number has groups of digits that no number has, as 1,6630.",
+    "encoding_lost": "Characters were lost or turned into others by a wrong encoding.",
+    "line_break_escaped": "A line break became the two characters \\n, or the other way round.",
+    "nan_cell": "A cell holds the text nan.",
+    "unnamed_header": "A header is what pandas calls a column without a name.",
+    "numbered_header": "A repeated header has the number that pandas appends to it.",
+}
+"""Every code of this module with what it says."""
+
+
+def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
+    """The code of what happened to `old` on its way to `new`; None where they are equal or a person may have meant it.
+
+    `column` holds the texts around `old`: where all its numbers have decimals, one without them has lost its point. That
+    judgement alone is not certain (0.4 may have been changed to 4 on purpose); everything else here is.
+    """
+    if old == new:
+        return None
+    if _breaks(old) == _breaks(new):
+        return "line_break_escaped"
+    if _blanks(old) == _blanks(new):
+        return "blanks_changed"
+    if worn(new) == "nan_cell":
+        return "nan_cell"
+    if old.split() and "".join(old.split()).casefold() == "".join(new.split()).casefold() and _letters(old):
+        return "case_changed"
+    if _lost_characters(old, new):
+        return "encoding_lost"
+    if _same_date(old, new):
+        return "date_rewritten"
+    return _number_damage(old, new, column)
+
+
+def worn(text: str) -> str | None:
+    """The code of the damage that can be seen on a cell alone: nan_cell, number_malformed or encoding_lost."""
+    if text.strip() in ("nan", "NaN"):
+        return "nan_cell"
+    if _MALFORMED.fullmatch(text.strip()):
+        return "number_malformed"
+    return "encoding_lost" if not text.isascii() and repaired(text) != text else None
+
+
+def worn_header(header: Sequence[str], place: int) -> str | None:
+    """The code of the damage that can be seen on a header: unnamed_header, numbered_header, or as for a cell."""
+    name = header[place]
+    if _UNNAMED.fullmatch(name):
+        return "unnamed_header"
+    match = _NUMBERED.fullmatch(name)
+    if match and match["name"] in header[:place]:
+        return "numbered_header"
+    return worn(name)
+
+
+_UNNAMED = re.compile(r"Unnamed: ?\d+(?:_level_\d+)?")
+_NUMBERED = re.compile(r"(?P<name>.+)\.[1-9]\d?", re.DOTALL)
+_MALFORMED = re.compile(r"[-+−–(]*(?:[A-Z]{0,3}[$€£¥])?[-+−–( ]*\d{1,3}(?:,\d{3})*,\d{4,}(?:\.\d+)?[) %]*")
+
+
+# Blanks, line breaks, case --------------------------------------------------------------------------------------------
+
+
+def _breaks(text: str) -> str:
+    return text.replace("\\n", "\n")
+
+
+def _blanks(text: str) -> str:
+    """The text without anything invisible, and with blanks only where they part words or digits."""
+    visible = "".join(
+        " " if character.isspace() else character
+        for character in text
+        if character.isspace() or unicodedata.category(character) not in ("Cf", "Cc")
+    )
+    return re.sub(r"(?<!\w) +| +(?!\w)", "", " ".join(visible.split()))
+
+
+def _letters(text: str) -> bool:
+    return any(character.isalpha() for character in text)
+
+
+# Encoding -------------------------------------------------------------------------------------------------------------
+
+_BROKEN = re.compile("[\ufffd\x80-\x9f]")
+_UTF8_READ_AS_LATIN = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
+_UTF8_READ_AS_WINDOWS = re.compile("[ÂÃâ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸ]{1,2}")
+_GBK_READ_AS_LATIN = re.compile("[\u00a1-\u00a9][\u0040-\u007e\u00a1-\u00fe]")
+
+
+@lru_cache(maxsize=65_536)
+def repaired(text: str) -> str:
+    """The text with what a wrong encoding made of single characters turned back, as far as it can be told.
+
+    UTF-8 that was read as Latin-1 or Windows-1252 (Ã© for é), and GBK read as Latin-1 (¡ª for a dash, ¨® for ó), where
+    the result is a letter with an accent or a mark of punctuation. Characters that stand for lost ones become U+FFFD.
+    """
+    if text.isascii():
+        return text
+    mended = _UTF8_READ_AS_WINDOWS.sub(lambda match: _decoded(match[0], "cp1252", "utf-8"), text)
+    mended = _UTF8_READ_AS_LATIN.sub(lambda match: _decoded(match[0], "latin-1", "utf-8"), mended)
+    mended = _GBK_READ_AS_LATIN.sub(lambda match: _decoded(match[0], "latin-1", "gbk"), mended)
+    return _BROKEN.sub("\ufffd", mended)
+
+
+def _decoded(text: str, wrong: str, right: str) -> str:
+    try:
+        mended = text.encode(wrong).decode(right)
+    except UnicodeError:
+        return text
+    plausible = all(
+        "\u2010" <= character <= "\u2044"
+        or (character.isalpha() and character < "\u0250")
+        or character in "€™°±£×"
+        for character in mended
+    )
+    return mended if plausible and len(mended) == 1 and mended not in "¡¨" else text
+
+
+def _lost_characters(old: str, new: str) -> bool:
+    """Whether `new` is `old` in which characters beyond ASCII, and nothing else, have been replaced or dropped."""
+    if repaired(new) != new and fold(repaired(new)).casefold() == fold(repaired(old)).casefold():
+        return True
+    before = repaired(old)
+    if before.isascii():
+        return False
+    if fold(before) == new and fold(old) != old:
+        return True  # accents taken off
+    kept = [re.escape(part) for part in re.split(r"[^\x00-\x7f]+", "".join(before.split()))]
+    pattern = r"(?:[^\w\s$]|[^\x00-\x7f]){0,4}".join(kept)
+    if not re.fullmatch(pattern, "".join(new.split()), re.IGNORECASE):
+        return _shares_question_marks(old, new)
+    # A letter for a letter (Müller, Möller) is another name, and a dash for a dash is typography.
+    return _beyond_ascii(new) != _beyond_ascii(before) and not _letters_for_letters(before, new)
+
+
+def _shares_question_marks(old: str, new: str) -> bool:
+    """£m that became ?û: a question mark for what could not be written, beside other wrong characters."""
+    return "?" in new and "?" not in old and not new.isascii() and _ascii_letters(new) <= _ascii_letters(old)
+
+
+def _ascii_letters(text: str) -> set[str]:
+    return {character for character in text.casefold() if character.isascii() and character.isalnum()}
+
+
+def _beyond_ascii(text: str) -> str:
+    return "".join(character for character in text if not character.isascii())
+
+
+def _letters_for_letters(old: str, new: str) -> bool:
+    one, other = _beyond_ascii(old), _beyond_ascii(new)
+    return len(one) == len(other) and all(
+        a.isalpha() == b.isalpha() and unicodedata.category(a) == unicodedata.category(b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+# Dates ----------------------------------------------------------------------------------------------------------------
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SHEET_DATE = re.compile(r"(\d{1,2})[- ]([A-Za-z]{3})(?:[- ](\d{2}))?")
+_SHEET_MONTH = re.compile(r"([A-Za-z]{3})[- ](\d{2})")
+_SCORE = re.compile(r"(\d{1,2})\s?[-–/]\s?(\d{1,2})")
+_SERIAL = re.compile(r"[1-9]\d{4}")
+_EPOCH = date(1899, 12, 30)
+"""Day 0 of a spreadsheet."""
+
+
+def _same_date(old: str, new: str) -> bool:
+    """Whether both are one date or time, or `new` is what a spreadsheet makes of `old`, a date or a score as 2-5."""
+    before = dates_of(old)
+    if before and set(before) & set(dates_of(new)):
+        return True
+    one, other = time_of(old), time_of(new)
+    if one is not None and one == other:
+        return True
+    short = _sheet_date(new)
+    if short is not None:
+        score = _SCORE.fullmatch(old.strip())
+        if score and short.year is None and {int(score[1]), int(score[2])} == {short.day, short.month}:
+            return True
+        return any(_shortened(day, short) for day in before)
+    if _SERIAL.fullmatch(new.strip()):
+        day = _EPOCH + timedelta(days=int(new))
+        return Date(day.year, day.month, day.day) in before
+    return False
+
+
+def short_date(text: str) -> Date | None:
+    """The date that a text is, its year with the last two digits only, as far as a spreadsheet leaves it; else None."""
+    if found := _sheet_date(text):
+        return found
+    return next((Date(day.year and day.year % 100, day.month, day.day) for day in dates_of(text)), None)
+
+
+def _sheet_date(text: str) -> Date | None:
+    """28-Dec-18, 31-Oct and Dec-18, as a spreadsheet writes them; the year with its last two digits."""
+    if match := _SHEET_DATE.fullmatch(text.strip()):
+        day, month, year = match.groups()
+    elif match := _SHEET_MONTH.fullmatch(text.strip()):
+        day, (month, year) = None, match.groups()
+    else:
+        return None
+    if month.lower() not in _MONTHS:
+        return None
+    return Date(int(year) if year else None, _MONTHS.index(month.lower()) + 1, int(day) if day else None)
+
+
+def _shortened(full: Date, short: Date) -> bool:
+    year = None if full.year is None or short.year is None else full.year % 100
+    return (year, full.month, full.day) == (short.year, short.month, short.day)
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
+
+
+def _number_damage(old: str, new: str, column: Sequence[str]) -> str | None:
+    before, after = number_of(old), number_of(new)
+    if before is not None and after is not None:
+        if before.unit == after.unit or not before.unit or not after.unit:
+            if before.value == after.value:
+                return "number_reformatted"
+            if before.value == -after.value:
+                return "sign_changed"
+            if before.value and _point_lost(before, after, column):
+                return "decimal_point_lost"
+        return None
+    if _MALFORMED.fullmatch(new.strip()) and not _MALFORMED.fullmatch(old.strip()):
+        return "decimal_point_lost" if before is not None and before.decimals else "number_malformed"
+    rests = [_DIGITS.sub("#", "".join(text.split())) for text in (old, new)]
+    if "#" in rests[0] and rests[0] == rests[1]:
+        pairs = zip(_DIGITS.findall(old), _DIGITS.findall(new), strict=True)
+        if all(_decimal(one) == _decimal(other) for one, other in pairs):
+            return "number_reformatted"
+    return None
+
+
+def _decimal(digits: str) -> Decimal:
+    return Decimal(digits.replace(",", ""))
+
+
+def _point_lost(before: Number, after: Number, column: Sequence[str]) -> bool:
+    """Whether `after`, a whole number, is too large by a factor that a lost point explains.
+
+    With certainty where it has the digits of `before`; else where the number, or every number of its column, has decimals
+    and the new one is about ten or a hundred times as large.
+    """
+    if after.decimals or before.fraction or after.fraction:
+        return False
+    factor = abs(after.value / before.value)
+    if before.decimals and factor in (10, 100, 1000):
+        return True
+    others = [number for text in column if (number := number_of(text)) is not None]
+    decimal = before.decimals or (others and all(number.decimals for number in others))
+    return bool(decimal) and 5 <= factor <= 20
