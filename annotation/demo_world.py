@@ -91,8 +91,8 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             setting_up.add_member(
                 project=project, person=people[entry["key"]], roles=roles, by=manager, now=now
             )
-    sources = [
-        importing.import_examples(
+    sources = {
+        entry["name"]: importing.import_examples(
             project=project,
             reader=entry["reader"],
             path=FIXTURES / entry["path"],
@@ -102,9 +102,12 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             now=now,
         ).source
         for entry in world["sources"]
-    ]
+    }
+    batches: dict[str, Batch] = {}
     for entry in world["batches"]:
         responses = entry.get("responses", {})
+        fed = entry.get("feeds_from")
+        named = [] if fed else entry.get("sources", list(sources)[:1])
         batch = assigning.plan_batch(
             project=project,
             name=entry["name"],
@@ -112,11 +115,16 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             variant=entry.get("variant", ""),
             size=entry.get("size"),
             seed=entry.get("seed", 0),
-            sources=sources,
+            settings=entry.get("settings"),
+            overlap=entry.get("overlap"),
+            of=entry.get("of", ""),
+            sources=[sources[name] for name in named],
+            feeds_from=batches[fed] if fed else None,
             only=[*responses, *entry.get("more", [])] or None,
             by=manager,
             now=now,
         )
+        batches[batch.name] = batch
         assigning.open_batch(batch=batch, by=manager, now=now)
         _annotate(batch, responses, people, now)
         if entry.get("closed"):
