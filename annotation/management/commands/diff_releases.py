@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation import release_diff, release_files
+
+SHOWN = 20
+"""Ids of a file that are printed; --json has them all."""
+
+
+class Command(BaseCommand):
+    help = (
+        "What differs between two releases, record by record; needs no database. Fails where anything does."
+    )
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("before", type=Path, metavar="A")
+        parser.add_argument("after", type=Path, metavar="B")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = release_diff.diff_releases(options["before"], options["after"])
+        except release_files.Difference as difference:
+            raise CommandError(str(difference)) from None
+        if options["json"]:
+            files = [one.to_dict() for one in found.files]
+            self.stdout.write(json.dumps({"manifest": list(found.manifest), "files": files}, indent=1))
+        else:
+            self._print(found)
+        if not found.empty:
+            sys.exit(1)
+
+    def _print(self, found: release_diff.ReleaseDiff) -> None:
+        if found.empty:
+            self.stdout.write("The same.")
+        for line in found.manifest:
+            self.stdout.write(line)
+        for one in found.files:
+            self.stdout.write(f"{one.name}:")
+            for what, ids in (("added", one.added), ("removed", one.removed), ("changed", one.changed)):
+                if ids:
+                    more = f", and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+                    self.stdout.write(f"  {len(ids)} {what}: {', '.join(ids[:SHOWN])}{more}")
+            if one.order:
+                self.stdout.write("  the same records in another order")
