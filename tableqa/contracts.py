@@ -13,6 +13,7 @@ from tableqa.answers import Comparison, Difference, compare
 from tableqa.cells import model_for, same_format
 from tableqa.examples import Example
 from tableqa.operations import OPERATIONS, InsertRow, Operation, OperationError, SetCell, normalise, replay
+from tableqa.programs.language import ProgramError
 from tableqa.tables import Table, is_id
 
 TableRule = Literal["differs", "any"]
@@ -35,7 +36,8 @@ class Violation:
 
     Codes: stale_base, unknown_row, unknown_column, duplicate_id, bad_operation (the operations do not replay),
     table_unchanged, too_many_operations, operation_not_allowed, shape_changed, protected_cell, cell_format,
-    table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer.
+    table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer,
+    computed_answer_differs, program_fails.
     """
 
     code: str
@@ -126,11 +128,15 @@ def check(
     edited_example: Example,
     operations: Iterable[Operation],
     reason: str = "",
+    *,
+    computed: Sequence[str] | ProgramError | None = None,
 ) -> list[Violation]:
     """Everything that `contract` does not allow of this edit: structure first, then the answers.
 
     `operations` lead from the base's table to the edited one, which must hold what they make; `reason` is why there are
-    more of them than `at_most`. An empty list means that the contract holds.
+    more of them than `at_most`, or why the answer is not the computed one. `computed` is what the example's confirmed
+    program gives on the edited table (`programs.run`), or the error that it ends with; None where there is no program.
+    An empty list means that the contract holds.
     """
     operations = list(operations)
     violations = structure(contract, base_example.table, operations, reason)
@@ -141,7 +147,8 @@ def check(
             violations.append(Violation("table_differs_from_operations", message))
     except OperationError:
         pass  # structure() has said so
-    return violations + _answers(contract, base_example, edited_example)
+    violations += _answers(contract, base_example, edited_example)
+    return violations + _computed(edited_example.answers, computed, reason)
 
 
 def structure(
@@ -276,6 +283,31 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
         message = f"The answer was {was} and is {now} now{_name(comparison)}. It must stay."
         violations.append(Violation("answer_changed", message))
     return violations
+
+
+def _computed(
+    typed: Sequence[str], computed: Sequence[str] | ProgramError | None, reason: str
+) -> list[Violation]:
+    """Whether the typed answer is the one that the program gives; a stated reason lifts the difference.
+
+    A typed answer that is missing is told elsewhere. A program that does not run says nothing about the answer, so that
+    is told and stops nobody.
+    """
+    if isinstance(computed, ProgramError):
+        message = (
+            f"The program of the answer cannot be run on this table: {computed} Check the answer by hand."
+        )
+        return [Violation("program_fails", message, "warning")]
+    if computed is None or reason.strip() or not any(answer.strip() for answer in typed):
+        return []
+    comparison = compare(typed, computed)
+    if comparison.equal:
+        return []
+    message = (
+        f"The answer is {_list(typed)}, and the program gives {_list(computed)}{_name(comparison)}. "
+        "Mend the answer or the table, or say why they differ."
+    )
+    return [Violation("computed_answer_differs", message)]
 
 
 def _note(comparison: Comparison) -> str:

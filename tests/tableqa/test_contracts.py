@@ -15,6 +15,8 @@ from tableqa import Example, Table
 from tableqa.cells import format_of, same_format
 from tableqa.contracts import Contract, ContractError, check, structure
 from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
+from tableqa.programs import attempt
+from tableqa.programs.language import Cell
 from tests.tableqa.strategies import edits
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contracts.json").read_text("utf-8"))
@@ -109,6 +111,67 @@ def test_a_violation_says_what_is_the_matter(contract: Contract, answers: list[s
     (violation,) = check(contract, BASE, edited([FEWER], answers), [FEWER])
     assert violation.message == message
     assert violation.to_dict() == {"code": violation.code, "message": message, "level": "error"}
+
+
+VOTES_OF_BOB = Cell("r1", "c1")
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (["12"], None),
+        (["12 votes"], None),
+        (["twelve"], None),
+        (
+            ["-12"],
+            "The answer is “-12”, and the program gives “12” (only the sign differs).",
+        ),
+        (
+            ["12000"],
+            "The answer is “12000”, and the program gives “12” (they differ by the factor 1,000).",
+        ),
+        (
+            ["21"],
+            "The answer is “21”, and the program gives “12”.",
+        ),
+    ],
+)
+def test_a_typed_answer_is_held_against_the_computed_one(answers: list[str], message: str | None) -> None:
+    example = edited([FEWER], answers)
+    computed = attempt(VOTES_OF_BOB, example.table)
+    violations = check(Contract(answer="changes"), BASE, example, [FEWER], computed=computed)
+    mend = "Mend the answer or the table, or say why they differ."
+    expected = [] if message is None else [("computed_answer_differs", f"{message} {mend}", "error")]
+    assert [(v.code, v.message, v.level) for v in violations] == expected
+
+
+def test_a_stated_reason_lifts_the_difference_from_the_computed_answer() -> None:
+    example = edited([FEWER], ["21"])
+    computed = attempt(VOTES_OF_BOB, example.table)
+    assert check(Contract(), BASE, example, [FEWER], "the caption says so", computed=computed) == []
+    blank = check(Contract(), BASE, example, [FEWER], " ", computed=computed)
+    assert [v.code for v in blank] == ["computed_answer_differs"]
+
+
+def test_without_a_program_or_an_answer_nothing_is_compared() -> None:
+    assert check(Contract(), BASE, edited([FEWER], ["21"]), [FEWER]) == []
+    codes = [
+        v.code for v in check(Contract(answer="changes"), BASE, edited([FEWER], []), [FEWER], computed=["12"])
+    ]
+    assert codes == ["answer_missing"]
+
+
+def test_a_program_that_does_not_run_is_told_and_stops_nobody() -> None:
+    gone = RemoveRow(row="r1", old=("Bob", "361"))
+    example = edited([gone], ["21"])
+    computed = attempt(VOTES_OF_BOB, example.table)
+    (violation,) = check(Contract(answer="changes"), BASE, example, [gone], computed=computed)
+    assert violation.to_dict() == {
+        "code": "program_fails",
+        "message": "The program of the answer cannot be run on this table: The program reads row 2 of the source, "
+        "which has been removed. Check the answer by hand.",
+        "level": "warning",
+    }
 
 
 def test_another_answer_to_the_same_table_is_pointed_out() -> None:

@@ -1,0 +1,117 @@
+"""Evidence: the cells of a table that an answer is said to rest on, and who says so.
+
+FREB-TQA (section 3.4) removes the relevant cells of a question, and its annotators judge whether that prevents the
+answer (A.2). Where such cells come from differs: people marked them, the source names them, a program reads them, or a
+model pointed at them. `evidence` takes the first source that there is, and says which it was, for a judgement about
+cells is a judgement about their source.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.tables import Table
+
+CellRef = tuple[str, str]
+"""(row id, column id); the header row has an id, too."""
+
+_IN_META: Mapping[str, str] = {
+    "relevant_cells": "relevant cells named in the source (as FREB-TQA does)",
+    "highlighted_cells": "cells highlighted in the source (as in FeTaQA)",
+    "answer_cells": "the answer's coordinates in the source (as in SQA)",
+}
+"""Fields of `Example.meta` in which readers keep marked cells, and what to call them; the first one counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Cells in the order of the table, each once and at least one, and words that name where they come from."""
+
+    cells: tuple[CellRef, ...]
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"cells": [[row id, column id]], "from": words}."""
+        return {"cells": [list(cell) for cell in self.cells], "from": self.source}
+
+
+def evidence(
+    example: Example,
+    marked: Iterable[Mapping[str, Any]] = (),
+    model_answers: Iterable[Mapping[str, Any]] = (),
+) -> Evidence | None:
+    """The cells that the answer of `example` is said to rest on, from the first of these sources that names any:
+
+    what people marked in the project (`marked`: {"cells": [...]}, oldest first; the newest counts), the source's
+    marked cells, the source's program (a derivation of TAT-QA, a logical form of WikiSQL, `Example.program`), and what
+    a model pointed at (`model_answers`: {"model": name, "cells": [...]}, oldest first; the newest counts). Cells that
+    the table does not have, because it was edited, are left out. None where nobody names a cell.
+    """
+    for entry in reversed(list(marked)):
+        if cells := cells_in(example.table, entry.get("cells")):
+            return Evidence(cells, "cells marked by people in this project")
+    for name, words in _IN_META.items():
+        if cells := cells_in(example.table, example.meta.get(name)):
+            return Evidence(cells, words)
+    if (found := source_program(example)) is not None:
+        program, words = found
+        if cells := in_order(example.table, _read(program, example.table)):
+            return Evidence(cells, words)
+    for entry in reversed(list(model_answers)):
+        if cells := cells_in(example.table, entry.get("cells")):
+            model = entry.get("model")
+            return Evidence(
+                cells,
+                f"cells that a model pointed at ({model})" if model else "cells that a model pointed at",
+            )
+    return None
+
+
+def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
+    """The JSON of the program that comes with the example, and what to call the cells that it reads.
+
+    `Example.program` where it is set (a person confirmed it, or a reader knows it); else what the source says in its own
+    form, which counts only where it yields the gold answer.
+    """
+    from tableqa.programs import from_derivation, from_logical_form
+
+    if example.program is not None:
+        return example.program, "cells that the program of the answer reads"
+    for programs, words in (
+        (from_derivation, "numbers of the source's derivation (as in TAT-QA)"),
+        (from_logical_form, "cells that the source's logical form reads (as in WikiSQL)"),
+    ):
+        if found := programs(example):
+            return found[0].to_dict(), words
+    return None
+
+
+def cells_in(table: Table, cells: object) -> tuple[CellRef, ...]:
+    """Those of `cells`, a list of [row id, column id] from outside, that the table has; in its order, each once."""
+    if not isinstance(cells, list | tuple):
+        return ()
+    return in_order(
+        table, (tuple(cell) for cell in cells if isinstance(cell, list | tuple) and len(cell) == 2)
+    )
+
+
+def in_order(table: Table, cells: Iterable[Sequence[Any]]) -> tuple[CellRef, ...]:
+    """The cells that the table has, in its order from the header down, each once."""
+    rows = {id: place for place, id in enumerate(table.all_row_ids)}
+    columns = {id: place for place, id in enumerate(table.column_ids)}
+    known = {
+        (row, column)
+        for row, column in cells
+        if isinstance(row, str) and isinstance(column, str) and row in rows and column in columns
+    }
+    return tuple(sorted(known, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
+
+
+def _read(program: Mapping[str, Any], table: Table) -> Iterable[CellRef]:
+    from tableqa.programs import ProgramError, reads
+
+    try:
+        return reads(program, table)
+    except ProgramError:
+        return ()

@@ -1,0 +1,128 @@
+"""Executable answers: the program that a person confirms for an example, and what it gives once the table is edited.
+
+The search (`tableqa.programs.find_programs`) only guesses which program a question means; a person confirms one of the
+programs that it offers, or says that none of them is right, which is kept as well (`NONE`): how often the search is
+right can be told from that. A confirmed program is run on every draft, but never forced on anybody.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa.answers import compare
+from tableqa.canonical import canonical, thaw
+from tableqa.evidence import CellRef, in_order
+from tableqa.examples import Example
+from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
+from tableqa.tables import Table
+
+NONE: Mapping[str, Any] = {"op": "none"}
+"""Stands where a program would: somebody looked at what was offered, and none of it is how the answer follows."""
+
+MOST_OFFERED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What a confirmed program gives on a table: its answers, or the sentence that says why there are none."""
+
+    answers: tuple[str, ...] | None
+    problem: str = ""
+
+
+def confirmed(value: object, example: Example) -> dict[str, Any] | None:
+    """The JSON of a confirmed program as it is stored; None where nobody has said anything, `NONE` as it is.
+
+    Raises ProgramError: bad_program for what is no program, what `run` raises on the table of `example`, and
+    other_answer for a program that does not give the answer of `example`, for that one cannot be how it follows.
+    """
+    if value is None:
+        return None
+    if value == NONE:
+        return dict(NONE)
+    program = from_dict(value)
+    found = run(program, example.table)
+    if not compare(found, example.answers).equal:
+        given, gold = " | ".join(found), " | ".join(example.answers)
+        raise ProgramError(
+            "other_answer", f"The program gives {given} on the table as it was; the answer there is {gold}."
+        )
+    return program.to_dict()
+
+
+def posted(text: object, kept: object) -> object:
+    """What a form without scripts says of the program: its JSON text; what was `kept` where it says nothing.
+
+    What is no JSON is handed on as it is, and refused like any other thing that is no program.
+    """
+    if not isinstance(text, str) or not text:
+        return kept
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def is_program(value: object) -> bool:
+    """Whether a stored value is a program, and neither nothing nor `NONE`."""
+    return isinstance(value, Mapping) and value != NONE
+
+
+def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
+    """The programs to choose from, the likeliest first: {"programs": [an `entry` and its "source"], "note"}.
+
+    `Example.program` comes before what is found. `cells` are evidence, by which programs are preferred. Two programs
+    that read alike in words are offered once.
+    """
+    known: dict[str, dict[str, Any]] = {}
+    found = find_programs(example, list(cells))
+    candidates: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
+    if example.program is not None and _gives(example.program, example):
+        candidates = [(from_dict(example.program), "known"), *candidates]
+    for program, source in candidates:
+        words = describe(program, example.table)
+        known.setdefault(words, {**entry(program.to_dict(), example.table), "source": source})
+    return {"programs": list(known.values())[:MOST_OFFERED], "note": found.note}
+
+
+def entry(program: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """A program as a page shows it: {"program", "value": its JSON as one text, "words"}."""
+    data = thaw(program)
+    return {"program": data, "value": canonical(data), "words": describe(program, table)}
+
+
+def computed(program: Mapping[str, Any], table: Table) -> Computed:
+    """What a stored program gives on a table."""
+    try:
+        return Computed(tuple(run(program, table)))
+    except ProgramError as error:
+        return Computed(None, error.message)
+
+
+def cells_read(program: Mapping[str, Any] | None, table: Table) -> tuple[CellRef, ...]:
+    """The cells that a stored program's answer rests on, in the order of the table; none where it does not run."""
+    if program is None or not is_program(program):
+        return ()
+    try:
+        return in_order(table, reads(program, table))
+    except ProgramError:
+        return ()
+
+
+def in_words(program: Mapping[str, Any] | None, table: Table) -> str:
+    """A stored program in words; "" where nobody has said anything."""
+    if program is None:
+        return ""
+    return describe(program, table) if is_program(program) else "none of the programs that were offered"
+
+
+def _gives(program: Mapping[str, Any], example: Example) -> bool:
+    try:
+        return compare(run(program, example.table), example.answers).equal
+    except ProgramError:
+        return False

@@ -1,0 +1,32 @@
+"""Executable answers: programs whose denotation on a table is an example's answer.
+
+find_programs(example)       the small programs that yield the gold answer, the likeliest first
+run(program, table)          the answers that a program gives on a table, the edited one for instance
+describe(program, table)     the program in words, for the person who confirms it
+reads(program, table)        the cells that its answers rest on
+from_dict(data), .to_dict()  its JSON, which is what `Example.program` holds
+"""
+
+from tableqa.programs.derivations import from_derivation
+from tableqa.programs.language import NODES, Program, ProgramError, from_dict
+from tableqa.programs.logical_forms import from_logical_form, program_of
+from tableqa.programs.meaning import attempt, follows_order, reads, run
+from tableqa.programs.search import Found, find_programs
+from tableqa.programs.words import describe
+
+__all__ = [
+    "NODES",
+    "Found",
+    "Program",
+    "ProgramError",
+    "attempt",
+    "describe",
+    "find_programs",
+    "follows_order",
+    "from_derivation",
+    "from_dict",
+    "from_logical_form",
+    "program_of",
+    "reads",
+    "run",
+]

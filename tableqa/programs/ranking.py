@@ -1,0 +1,320 @@
+"""How likely it is that a program is what a question means: a small, documented sum over its words.
+
+No model and no training: each line of `score` is a sentence that can be argued with. Weights were set by hand on
+questions of WikiTableQuestions' train split; the figures that `./run bench programs` prints are of its dev split.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from tableqa.programs.language import (
+    Add,
+    Aggregate,
+    AllRows,
+    Beside,
+    Cell,
+    Choice,
+    Count,
+    CountDifferent,
+    Divide,
+    Extreme,
+    Holds,
+    MostCommon,
+    Node,
+    Number,
+    Percent,
+    Pick,
+    Place,
+    Program,
+    Select,
+    Subtract,
+    Those,
+    Where,
+    Year,
+)
+from tableqa.programs.layout import Layout, words
+from tableqa.programs.question import NAMES_OF_RESULTS, Question
+from tableqa.programs.readings import Kind, kind_of_column, reading
+from tableqa.tables import Table
+
+_NAMED = 2.0
+"""An operation that the question's words may name."""
+
+_HALF_NAMED = 0.7
+"""A superlative where the question has a comparative: "larger" for "largest"."""
+
+_COMPARATIVES = {"largest": "larger", "smallest": "smaller"}
+
+_NOT_NAMED = {"largest": -2.5, "smallest": -2.5, "count": -2.0, "sum": -1.5, "pick": -1.0}
+_NOT_NAMED_ELSE = -3.0
+"""An operation that no word of the question names."""
+
+_LEFT_OUT = {
+    "average": -2.5,
+    "subtract": -0.6,
+    "count": -0.4,
+    "largest": -0.8,
+    "smallest": -0.8,
+    "after": -0.5,
+    "before": -0.5,
+    "not": -0.3,
+    "percent": -0.5,
+    "pick": -0.5,
+    "holds": -0.5,
+}
+"""An operation that the question's words may name and the program does not have."""
+
+_NODE = -0.12
+"""Each node: of two programs the smaller one."""
+
+_CONSTANT = -0.3
+"""Each constant: what is not in the table must come from the question."""
+
+_UNUSED = -0.8
+"""Each number, date or cell's text of the question that the program does not use."""
+
+
+TOTALS = frozenset(("total", "totals", "all", "overall", "sum", "career", "grand total", "turnout"))
+"""What stands in a row that holds the totals of the others."""
+
+
+class Ranking:
+    """Scores programs for one question about one table."""
+
+    def __init__(self, table: Table, question: Question, layout: Layout) -> None:
+        self.table = table
+        self.question = question
+        self.layout = layout
+        self._kinds: dict[str, Kind | None] = {}
+
+    def score(self, program: Program, said: int = 0) -> float:
+        """The higher the likelier; `said` is how many numbers and texts of the question the program uses."""
+        operations = set(_operations(program))
+        cues = self._cues
+        score = 0.0
+        for operation in operations:
+            if operation in cues:
+                score += _NAMED
+            elif _COMPARATIVES.get(operation) in cues:
+                score += _NAMED if "pick" in operations else _HALF_NAMED
+            elif operation in self.question.cues:
+                continue  # named by a word that is the name of a column as well
+            else:
+                score += _NOT_NAMED.get(operation, _NOT_NAMED_ELSE)
+        score += sum(weight for name, weight in _LEFT_OUT.items() if name in cues and name not in operations)
+        for node in _parts(program):
+            score += _NODE + self._part(node)
+            if isinstance(node, Number):
+                score += _CONSTANT
+        return score + self._answer(program) + _UNUSED * max(0, self._unused(program) - said)
+
+    def _unused(self, program: Program) -> int:
+        """How many of the question's numbers no column of the program has in its header."""
+        headers = {word for column in _columns(program) for word in self.layout.column_words(column)}
+        return sum(one.text not in headers for one in self.question.mentioned)
+
+    @cached_property
+    def _cues(self) -> frozenset[str]:
+        """The operations that the question names, by words that are not the names of columns: "Final", "Total points"."""
+        headers = frozenset().union(*map(self.layout.column_words, self.table.column_ids))
+        named = {
+            name
+            for name, said in self.question.cue_words.items()
+            if all(len(words(word)) == 1 and words(word)[0] in headers for word in said)
+        }
+        return self.question.cues - named
+
+    def _part(self, node: Node) -> float:
+        match node:
+            case Where():
+                return self._condition(node)
+            case Extreme():
+                often = 1.0 if "often" in self.question.cues else 0.0
+                return 1.6 * self.header(node.column) - often - self._numbering(node.column)
+            case Aggregate():
+                return 1.6 * self.header(node.column)
+            case CountDifferent():
+                named = 1.2 * self.header(node.column, self.question.counted)
+                return named - (0.0 if "different" in self.question.cues else 1.2)
+            case MostCommon():
+                return 1.2 * self.header(node.column) + (1.0 if "often" in self.question.cues else 0.0)
+            case Select():
+                return 1.2 * self.header(node.column)
+            case Holds(left=Cell() as left, right=Cell() as right):
+                return 0.6 if self._place(left) < self._place(right) else 0.0
+            case Choice(value=Cell() as value):
+                named = self._cell(value)
+                return (
+                    min(named, 0.0) + 0.5 * self.header(value.column) - _NODE - self._numbering(value.column)
+                )
+            case Cell():
+                return self._cell(node)
+        return 0.0
+
+    def _condition(self, node: Where) -> float:
+        """A condition whose value the question says is worth more the longer the value is, and one it does not say, less."""
+        score = 0.6 * self.header(node.column)
+        score -= self._numbering(node.column)
+        if node.relation == "differs" and isinstance(node.value, str) and reading(node.value).bare in TOTALS:
+            return -0.2
+        if not isinstance(node.value, str):
+            return score - (1.0 if "than" in self.question.words else 2.5)
+        if node.relation in ("greater", "less", "at_least", "at_most"):
+            relations = next(
+                (one.relations for one in self.question.mentioned if one.text == node.value), None
+            )
+            if relations is None:
+                return score - 3.0
+            if node.relation in relations:
+                return score + 2.2
+            return score - (1.5 if relations else 2.0)
+        value = words(node.value)
+        if value in self.question.phrases or not value:
+            score += 1.2 + 0.4 * min(len(value), 5)
+            if self.layout.column_words(node.column).issuperset(value):
+                score -= 1.2  # the question names the column, and not what is in it
+            if node.relation == "contains":
+                score -= 0.15
+        elif any(one.text == node.value for one in self.question.mentioned):
+            score += 1.0
+        elif any(
+            value == words(name) for word in self.question.words for name in NAMES_OF_RESULTS.get(word, ())
+        ):
+            score += 1.2
+        elif alike(value, self.question.words):
+            score += 0.8
+        else:
+            score -= 2.5
+        return score
+
+    def header(self, column: str, among: frozenset[str] | None = None) -> float:
+        """The share of a header's words that the question says, and a little for the first; or some of its words."""
+        names = self.layout.column_words(column)
+        if not names:
+            return 0.0
+        among = self.question.content if among is None else among
+        said = names & among
+        if not said:
+            said = frozenset(name for name in names if alike((name,), tuple(among)))
+        return len(said) / len(names) + (0.2 if said else 0.0)
+
+    def _cell(self, node: Cell) -> float:
+        if node.row not in self.table.row_ids:
+            return 0.0
+        row = self.table.rows[self.table.row_index(node.row)]
+        named = max((self._named(text) for text in row), default=0.0)
+        return 0.7 * self.header(node.column) + (named if named else -1.5)
+
+    def _place(self, node: Cell) -> int:
+        """Where the question first says a word of a cell's row."""
+        if node.row not in self.table.row_ids:
+            return len(self.question.words)
+        named = {word for text in self.table.rows[self.table.row_index(node.row)] for word in words(text)}
+        places = [
+            place
+            for place, word in enumerate(self.question.words)
+            if word in named and word in self.question.content
+        ]
+        return places[0] if places else len(self.question.words)
+
+    def _named(self, text: str) -> float:
+        value = words(text)
+        if value and value in self.question.phrases:
+            return 1.0 + 0.2 * min(len(value), 4)
+        said = self.layout.question & frozenset(value)
+        return 0.6 * len(said) / len(value) if value else 0.0
+
+    def _numbering(self, column: str) -> float:
+        """A little for a column that only numbers the rows, unless the question names it: few are about that."""
+        cells = self.table.column(column)
+        runs = len(cells) > 2 and all(reading(text).number == i for i, text in enumerate(cells[:6], 1))
+        return 0.5 if runs and not self.header(column) else 0.0
+
+    def _kind(self, column: str) -> Kind | None:
+        if column not in self._kinds:
+            self._kinds[column] = kind_of_column(self.table.column(column))
+        return self._kinds[column]
+
+    def _answer(self, program: Program) -> float:
+        """Whether the sort of answer is the one asked for: "when", "who", "how many"."""
+        text = self.question.text
+        if isinstance(program, Year):
+            return (0.8 if "year" in self.question.words else -0.8) - 0.3
+        if not isinstance(program, Select | Cell):
+            return 0.0
+        kind = self._kind(program.column)
+        header = self.layout.column_words(program.column)
+        if (
+            "when" in self.question.words
+            or "date" in self.question.words
+            or "what year" in text
+            or "which year" in text
+        ):
+            return 0.8 if kind == "date" or header & {"year", "date", "season", "day", "month"} else -0.8
+        if "who" in self.question.words or "name" in self.question.words:
+            return -0.8 if kind is not None else 0.3
+        if "how many" in text or "how much" in text:
+            return 0.6 if kind == "number" else -0.8
+        return -0.4 if kind == "number" and not self.header(program.column) else 0.0
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """The node and all in it, but not what is in a choice: five years compared are no better than two."""
+    yield node
+    if not isinstance(node, Choice):
+        for inner in node.inner():
+            yield from _parts(inner)
+
+
+def _columns(program: Program) -> set[str]:
+    return {node.column for node in program.walk() if hasattr(node, "column")}
+
+
+def _operations(program: Node) -> Iterator[str]:
+    for node in program.walk():
+        match node:
+            case Count():
+                yield "count"
+            case CountDifferent():
+                yield "count"
+            case Aggregate():
+                yield node.function
+            case Divide(left=Add(), right=Number()):
+                yield "average"
+            case Divide():
+                yield "divide"
+            case Percent():
+                yield "percent"
+            case Subtract():
+                yield "subtract"
+            case Add():
+                yield "sum"
+            case Extreme() | Place():
+                yield node.which
+            case Pick():
+                yield node.which
+                yield "pick"
+            case Beside():
+                yield node.which
+            case MostCommon():
+                yield "most_common"
+            case Holds():
+                yield "holds"
+            case Where(relation="differs", value=value):
+                if not isinstance(value, str) or (value and reading(value).bare not in TOTALS):
+                    yield "not"
+            case Those() | AllRows():
+                continue
+
+
+def alike(value: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether one of some words begins as one of others does: Canada and Canadian."""
+    return any(
+        len(word) > 3
+        and len(other) > 3
+        and word[:4] == other[:4]
+        and (word[:5] == other[:5] or min(len(word), len(other)) < 6)
+        for word in value
+        for other in others
+        if word not in ("with", "from", "that")
+    )

@@ -1,0 +1,161 @@
+"""The search: from question, evidence and gold answer to the small programs with that denotation.
+
+Learning from denotations (Liang, Jordan and Klein 2013; Pasupat and Liang 2015), kept small: conditions come from what the
+question and the cells have in common, operations from a fixed list, and the gold answer prunes every step, so that
+nothing is built that does not yield it. Whether a program *means* the question nobody can tell from one table; the
+ranking makes a guess, and a person confirms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+from tableqa.answers import compare
+from tableqa.examples import Example
+from tableqa.programs.candidates import Candidates
+from tableqa.programs.conditions import Conditions
+from tableqa.programs.derivations import from_derivation
+from tableqa.programs.language import Program, ProgramError
+from tableqa.programs.layout import CellRef
+from tableqa.programs.logical_forms import from_logical_form
+from tableqa.programs.meaning import reads, run
+from tableqa.programs.sight import Sight, Spent
+
+MOST_PROGRAMS = 20
+"""Programs that are given."""
+
+MOST_STEPS = 150_000
+"""Elementary steps (a cell looked at, a pair compared) that each part of the search may take.
+
+Half a second at most for all of them together; no question of WikiTableQuestions is cut off.
+"""
+
+MOST_CELLS = 20_000
+"""Cells of a table that is searched at all."""
+
+_MOST_HELD_AGAINST_EVIDENCE = 60
+
+Source = Literal["derivation", "logical_form", "search"]
+
+
+@dataclass(frozen=True)
+class Found(Sequence[Program]):
+    """Programs whose denotation is the gold answer, the likeliest first, and how the search went.
+
+    scores   of each program, higher is likelier; sums of small hand-set weights, not probabilities
+    sources  of each program: the source's "derivation" or "logical_form", or the "search"
+    note     where the search was cut off, a sentence that says so; else ""
+    """
+
+    programs: tuple[Program, ...] = ()
+    scores: tuple[float, ...] = ()
+    sources: tuple[Source, ...] = ()
+    note: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search came to its end."""
+        return not self.note
+
+    @overload
+    def __getitem__(self, index: int) -> Program: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Program, ...]: ...
+    def __getitem__(self, index: int | slice) -> Program | tuple[Program, ...]:
+        return self.programs[index]
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+
+def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> Found:
+    """The programs that yield the gold answers of `example` on its table, the likeliest first, twenty at most.
+
+    What the source says comes first: a derivation (TAT-QA) or a logical form (WikiSQL) in meta; then what the search
+    finds. `cells` are (row id, column id) of evidence: programs that read these cells and no others are preferred, and
+    arithmetic over them is tried; what the table does not have is passed over. Deterministic. The work is bounded
+    (`MOST_STEPS`, `MOST_CELLS`), and `note` says when a bound cut the search off. Without gold answers there is nothing
+    to search for, and only a logical form is given.
+    """
+    known: list[tuple[Program, Source]] = [
+        (program, "logical_form") for program in from_logical_form(example)
+    ]
+    if not any(answer.strip() for answer in example.answers):
+        return _found(example, known, [], "")
+    known[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
+    if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
+        note = f"The table has more than {MOST_CELLS:,} cells and was not searched."
+        return _found(example, known, [], note)
+    ranked, cut_off = _search(example, cells or ())
+    note = "The table is large: the search was cut off, and there may be other programs." if cut_off else ""
+    return _found(example, known, ranked, note)
+
+
+def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[float, Program]], bool]:
+    """What is found, the likeliest first, and whether a part of the search ran out of steps."""
+    sight = Sight(example, evidence, MOST_STEPS)
+    conditions = Conditions(sight)
+    candidates = Candidates(sight, conditions)
+    cut_off = False
+    for part in (
+        conditions.collect,
+        candidates.lookups,
+        candidates.places,
+        candidates.counts,
+        candidates.aggregates,
+        candidates.arithmetic,
+        candidates.comparisons,
+        candidates.across_columns,
+        candidates.whether,
+    ):
+        sight.steps = MOST_STEPS
+        try:
+            part()
+        except Spent:
+            cut_off = True
+    scored = [
+        (sight.ranking.score(program, said.bit_count()), program)
+        for program, said in candidates.found.items()
+    ]
+    scored.sort(key=lambda one: -one[0])
+    if sight.evidence:
+        wanted = frozenset(sight.evidence)
+        best, rest = scored[:_MOST_HELD_AGAINST_EVIDENCE], scored[_MOST_HELD_AGAINST_EVIDENCE:]
+        best = [(score + 4.0 * _overlap(program, example, wanted), program) for score, program in best]
+        scored = [*sorted(best, key=lambda one: -one[0]), *rest]
+    return scored, cut_off
+
+
+def _overlap(program: Program, example: Example, wanted: frozenset[CellRef]) -> float:
+    """The share of the evidence among the cells that evidence and program read."""
+    try:
+        read = reads(program, example.table)
+    except ProgramError:
+        return 0.0
+    return len(read & wanted) / len(read | wanted)
+
+
+def _found(
+    example: Example,
+    known: Sequence[tuple[Program, Source]],
+    ranked: Sequence[tuple[float, Program]],
+    note: str,
+) -> Found:
+    best = max(ranked[0][0], 0.0) if ranked else 0.0
+    programs: dict[Program, tuple[float, Source]] = {}
+    for place, (program, source) in enumerate(known):
+        programs.setdefault(program, (best + len(known) - place, source))
+    for score, program in ranked:
+        if len(programs) >= MOST_PROGRAMS:
+            break
+        if program not in programs and _yields(program, example):
+            programs[program] = (score, "search")
+    scores = tuple(round(score, 3) for score, _ in programs.values())
+    return Found(tuple(programs), scores, tuple(source for _, source in programs.values()), note)
+
+
+def _yields(program: Program, example: Example) -> bool:
+    try:
+        return compare(run(program, example.table), example.answers).equal
+    except ProgramError:
+        return False

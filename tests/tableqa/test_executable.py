@@ -1,0 +1,84 @@
+"""Executable answers: which programs are offered, what may be confirmed, and what it gives on an edited table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tableqa import Example, Table
+from tableqa.answers import compare
+from tableqa.executable import NONE, cells_read, computed, confirmed, in_words, offered
+from tableqa.operations import RemoveRow, SetCell, replay
+from tableqa.programs import ProgramError
+from tableqa.readers import READERS
+
+TABLE = Table(["Year", "Sales"], [["2018", "40"], ["2019", "50"]])
+RISE = {
+    "op": "subtract",
+    "left": {"op": "cell", "row": "r1", "column": "c1"},
+    "right": {"op": "cell", "row": "r0", "column": "c1"},
+}
+EXAMPLE = Example("e", "by how much did sales rise from 2018 to 2019?", TABLE, ["10"])
+
+
+def test_the_programs_that_give_the_answer_are_offered_in_words() -> None:
+    programs = offered(EXAMPLE)["programs"]
+    assert programs[0]["words"].startswith("Sales in row 2 (2019) minus Sales in row 1 (2018)")
+    assert len({one["words"] for one in programs}) == len(programs)
+    for one in programs:
+        assert confirmed(one["program"], EXAMPLE) == one["program"]
+
+
+def test_the_examples_own_program_is_offered_first_and_once() -> None:
+    own = Example("e", EXAMPLE.question, TABLE, ["10"], program=RISE)
+    programs = offered(own)["programs"]
+    assert (programs[0]["source"], programs[0]["program"]) == ("known", RISE)
+    assert [one["words"] for one in programs].count(programs[0]["words"]) == 1
+
+
+def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:
+    with pytest.raises(ProgramError) as error:
+        confirmed({**RISE, "left": RISE["right"], "right": RISE["left"]}, EXAMPLE)
+    assert error.value.code == "other_answer"
+    assert "-10" in error.value.message
+
+
+@pytest.mark.parametrize(
+    "value", [1, "x", [], {}, {"op": "nothing"}, {"op": "none", "x": 1}, {"op": "cell", "row": 1}]
+)
+def test_what_is_no_program_cannot_be_confirmed(value: Any) -> None:
+    with pytest.raises(ProgramError):
+        confirmed(value, EXAMPLE)
+
+
+def test_saying_nothing_and_saying_none_are_two_things() -> None:
+    assert confirmed(None, EXAMPLE) is None
+    assert confirmed({"op": "none"}, EXAMPLE) == NONE
+    assert (in_words(None, TABLE), cells_read(None, TABLE), cells_read(NONE, TABLE)) == ("", (), ())
+    assert in_words(NONE, TABLE)
+
+
+def test_a_program_gives_the_new_answer_of_an_edited_table() -> None:
+    edited = replay(TABLE, [SetCell(row="r1", column="c1", old="50", new="1,050")])
+    assert computed(RISE, edited).answers == ("1010",)
+    assert cells_read(RISE, edited) == (("r0", "c1"), ("r1", "c1"))
+
+
+def test_a_program_whose_cells_are_gone_says_so() -> None:
+    edited = replay(TABLE, [RemoveRow(row="r0", old=TABLE.rows[0])])
+    found = computed(RISE, edited)
+    assert found.answers is None
+    assert "removed" in found.problem
+    assert cells_read(RISE, edited) == ()
+
+
+def test_every_program_offered_for_real_questions_gives_their_answer(test_data: Path) -> None:
+    examples = list(READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv", limit=60))
+    number = 0
+    for example in examples:
+        for one in offered(example)["programs"]:
+            assert compare(list(computed(one["program"], example.table).answers or ()), example.answers).equal
+            number += 1
+    assert number > 60
