@@ -9,8 +9,8 @@ released code, which swaps where the paper re-inserts and is off by one at the b
 | key | what it does | paper |
 |---|---|---|
 | row_shuffle, col_shuffle | all rows, all columns in a random order | FREB-TQA 3.3 |
-| target_row_random, _front, _middle, _bottom | the rows of the answer to a random place of that third | FREB-TQA 3.3 |
-| target_col_random, _front, _back | the columns of the answer to a random place: anywhere, or in that half | FREB-TQA 3.3 |
+| target_row_random, _front, _middle, _bottom | rows of the answer to a random place, of that third | FREB-TQA 3.3 |
+| target_col_random, _front, _back | columns of the answer to a random place, of that half | FREB-TQA 3.3 |
 | transpose | rows become columns, the header turns with them | FREB-TQA 3.3 |
 | mask_cell | the relevant cells are emptied | FREB-TQA 3.4 |
 | escape_table | one cell "None" instead of the table | FREB-TQA 3.4 |

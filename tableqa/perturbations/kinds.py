@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,14 +25,11 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tableqa.question_types import structure_words
 
 SEED = 33
 EMPTY_ROWS = 2
 """How many empty rows `torr_empty_rows` inserts."""
-POSITION = re.compile(
-    r"\b(first|second|third|last|top|bottom|before|previous|latter|after|next|below|above)\b", re.IGNORECASE
-)
-"""The words by which a question refers to where something stands. (FREB-TQA A.3)"""
 
 
 class NothingToDo(Exception):
@@ -164,7 +160,7 @@ def _no_position(make: Make) -> Make:
     """RobuT leaves out questions about absolute position."""
 
     def made(example: Example, rng: random.Random) -> Sequence[Operation]:
-        if found := POSITION.search(example.question):
+        if found := structure_words(example.question):
             raise NothingToDo(f"The question asks for a position ({found[0]!r}).")
         return make(example, rng)
 

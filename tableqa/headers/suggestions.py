@@ -1,0 +1,44 @@
+"""What a suggestion is, and what stands in its place where there can be none."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A new name for a column.
+
+    text    the whole new header, in the case of the old one
+    source  "thesaurus", "project", or the rule of an abbreviation ("dictionary", "truncation", "vowels", "initials")
+    why     the reason in words, for the person who decides
+    score   higher is better; comparable within one list only
+    """
+
+    text: str
+    source: str
+    why: str
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"text": self.text, "source": self.source, "why": self.why, "score": round(self.score, 4)}
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why a source of suggestions has nothing to say: a sentence with what is wrong and how to mend it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """Suggestions for one column, best first, and what was not available for making them."""
+
+    found: tuple[Suggestion, ...]
+    missing: tuple[Unavailable, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "found": [suggestion.to_dict() for suggestion in self.found],
+            "missing": [unavailable.reason for unavailable in self.missing],
+        }

@@ -1,0 +1,239 @@
+"""Other names for a column (RobuT 3.1, header synonyms): from a thesaurus, and from how other columns are called.
+
+RobuT's annotators renamed columns with a thesaurus at hand, and the new name had to belong to the same domain. A
+suggestion is therefore weighed by three things: how common the sense is in which the two words mean the same, how well
+what they mean fits what the column holds (a "date" is a day, not an escort, where the cells are dates), and
+how well known the new word is. What it is weighed by is told in `Suggestion.why`.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tableqa.headers.abbreviations import long_forms
+from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
+from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
+from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
+from tableqa.tables import Table
+
+if TYPE_CHECKING:
+    from tableqa.headers.names import HeaderNames
+
+NEAR = 0.4
+"""What a word of the next broader sense, or of a sense alike, counts against one of the same sense."""
+
+_LEAST_SCORE = 0.1
+_MOST_SENSES = 6
+_MOST_WORDS = 3
+_LONGEST_COLLOCATION = 4
+_MOST_LONG_FORMS = 3
+
+_SHORT = "no nos pos pts pld rd rnd avg pop yr yrs qty wt ht pct approx"
+"""Short forms that are taken as such without a full stop; others may be words ("comp", "ad", "per")."""
+
+
+def synonyms(
+    table: Table,
+    column: str,
+    thesaurus: Thesaurus | Unavailable,
+    names: "HeaderNames | Unavailable | None" = None,
+    limit: int = 8,
+) -> Suggested:
+    """Suggestions for the header of `column` (an id), best first, at most `limit`.
+
+    None of them is a header of the table, the old one included, whatever its case. What the thesaurus or the project's
+    column names cannot give is named in `missing`. A name that both give counts for more.
+    """
+    header = table.header[table.column_index(column)]
+    cells = table.column(column)
+    missing = tuple(source for source in (thesaurus, names) if isinstance(source, Unavailable))
+    found = list(_written_out(header))
+    if isinstance(thesaurus, Thesaurus):
+        found += from_thesaurus(header, cells, thesaurus)
+    if names is not None and not isinstance(names, Unavailable):
+        found = [_known(suggestion, names) for suggestion in found]
+        found += names.suggest(table, column)
+    return Suggested(tuple(_best(found, taken(table), limit)), missing)
+
+
+def _written_out(header: str) -> Iterator[Suggestion]:
+    """The header with a short form written out: "Pos." is "Position", "No." "Number"."""
+    for word in words_of(header):
+        stopped = header[word.end : word.end + 1] == "."
+        long = long_forms(word.text) if stopped or word.text.lower() in _SHORT.split() else ()
+        for place, text in enumerate(long[:_MOST_LONG_FORMS]):
+            written = in_case_of(header, [word], text)
+            yield Suggestion(
+                text=header[: word.start] + written + header[word.end + stopped :],
+                source="dictionary",
+                why=f"“{word.text}{'.' * stopped}” is short for “{text}”.",
+                score=0.7 / (place + 1 if len(long) > 1 else 1),
+            )
+
+
+def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
+    """The suggestion, weighed up where columns of the project are called so."""
+    columns = names.columns(suggestion.text)
+    if not columns:
+        return suggestion
+    score = 1 - (1 - suggestion.score) * (1 - min(0.4, 0.05 * columns))
+    called = "1 column of this project is" if columns == 1 else f"{columns} columns of this project are"
+    return replace(suggestion, why=f"{suggestion.why} {called} called so.", score=score)
+
+
+def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list[Suggestion]:
+    merged: dict[str, Suggestion] = {}
+    for suggestion in found:
+        key = same_name(suggestion.text)
+        if not key or key in used or suggestion.score < _LEAST_SCORE:
+            continue
+        other = merged.get(key)
+        if other is None:
+            merged[key] = suggestion
+        elif other.source == suggestion.source:
+            merged[key] = max(other, suggestion, key=lambda one: one.score)
+        else:
+            score = 1 - (1 - other.score) * (1 - suggestion.score)
+            merged[key] = Suggestion(other.text, other.source, f"{other.why} {suggestion.why}", score)
+    return sorted(merged.values(), key=lambda one: (-one.score, one.text))[:limit]
+
+
+def from_thesaurus(header: str, cells: Sequence[str], thesaurus: Thesaurus) -> list[Suggestion]:
+    """Every header that one word or collocation of `header` makes when another takes its place."""
+    kinds = kinds_of(cells)
+    words = words_of(header)
+    found: dict[str, Suggestion] = {}
+    for place, weight in _places(header, words, thesaurus):
+        for suggestion in _instead_of(header, place, weight, kinds, thesaurus):
+            known = found.get(suggestion.text)
+            if known is None or known.score < suggestion.score:
+                found[suggestion.text] = suggestion
+    return list(found.values())
+
+
+def _places(
+    header: str, words: Sequence[Word], thesaurus: Thesaurus
+) -> Iterator[tuple[Sequence[Word], float]]:
+    """What can be replaced, and how well: listed collocations, and words that are not small or short forms.
+
+    A word within a collocation ("pole" in "pole position") has another meaning there than elsewhere.
+    """
+    within: set[int] = set()
+    for length in range(_LONGEST_COLLOCATION, 1, -1):
+        for start in range(len(words) - length + 1):
+            place = words[start : start + length]
+            if _adjoining(header, place) and thesaurus.readings(_text(header, place)):
+                within.update(word.start for word in place)
+                yield place, 1.0
+    for word in words:
+        short = header[word.end : word.end + 1] == "." or word.text.lower() in _SHORT.split()
+        hyphened = "-" in (header[word.end : word.end + 1], header[: word.start][-1:])
+        if not word.small and not short and not hyphened and len(word.text) > 1:
+            yield [word], 0.3 if word.start in within else 1.0
+
+
+def _text(header: str, place: Sequence[Word]) -> str:
+    return " ".join(header[place[0].start : place[-1].end].split())
+
+
+def _adjoining(header: str, words: Sequence[Word]) -> bool:
+    gaps = (header[a.end : b.start] for a, b in itertools.pairwise(words))
+    return all(gap in (" ", "-", "\n") for gap in gaps)
+
+
+def _instead_of(
+    header: str, place: Sequence[Word], weight: float, kinds: dict[str, float], thesaurus: Thesaurus
+) -> Iterator[Suggestion]:
+    text = _text(header, place)
+    last = place[-1].end == max(word.end for word in words_of(header))
+    for reading in thesaurus.readings(text):
+        senses = thesaurus.senses(reading.word, reading.kind)[:_MOST_SENSES]
+        for sense, share in zip(senses, _shares(senses, reading), strict=True):
+            # What a column holds says something about the word that names it, which is the last one.
+            fitting = (
+                share
+                * (fit(sense.domain, kinds) if last else 0.8)
+                * _class_weight(reading, thesaurus)
+                * weight
+            )
+            words = {word: fitting for word, _ in sense.words}
+            for near in thesaurus.near(sense):
+                if near.domain != "noun.Tops":  # "entity", "object", "group": of nothing in particular
+                    words |= {
+                        word: fitting * NEAR for word, _ in near.words[:_MOST_WORDS] if word not in words
+                    }
+            for word, score in words.items():
+                inflected = thesaurus.inflect(word, reading.kind, reading.form)
+                if (
+                    inflected is not None
+                    and word.lower() != reading.word
+                    and inflected.lower() != text.lower()
+                ):
+                    what = "Means the same as" if score == fitting else "Near in meaning to"
+                    yield Suggestion(
+                        text=replaced(header, place, inflected),
+                        source="thesaurus",
+                        why=f"{what} “{text}” in the sense: {sense.definition} ({thesaurus.source}).",
+                        score=min(0.99, score * _familiarity(word, thesaurus)),
+                    )
+
+
+def _familiarity(word: str, thesaurus: Thesaurus) -> float:
+    """0.4 for a word that WordNet's texts do not have, 1 for one that they have 200 times; less for phrases."""
+    known = math.log1p(thesaurus.frequency(word.lower())) / math.log1p(200)
+    return (0.4 + 0.6 * min(1.0, known)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
+
+
+def _shares(senses: Sequence[Sense], reading: Reading) -> list[float]:
+    """How likely each sense is: its count in the sense-tagged texts, and its place in WordNet's order."""
+    counts = [
+        sum(count for word, count in sense.words if word.lower() == reading.word) + 1 / (place + 1)
+        for place, sense in enumerate(senses)
+    ]
+    # The square root, because the texts are newspapers and novels of the 1960s and tables are neither.
+    roots = [math.sqrt(count) for count in counts]
+    return [root / max(roots) for root in roots]
+
+
+def _class_weight(reading: Reading, thesaurus: Thesaurus) -> float:
+    """Headers are nouns, or participles ("Won", "Directed by"); a bare verb or an adverb is the rarer reading."""
+    usual = {"n": 1.0, "v": 1.0 if reading.form == "past" else 0.25, "a": 0.7, "r": 0.4}[reading.kind]
+    return usual if reading.kind == "n" else usual * math.sqrt(thesaurus.class_share(reading))
+
+
+_MEASURED = ("noun.quantity", "noun.attribute", "noun.possession", "noun.time")
+_THINGS = (
+    "noun.person",
+    "noun.location",
+    "noun.animal",
+    "noun.plant",
+    "noun.artifact",
+    "noun.food",
+    "noun.body",
+)
+_RARE = ("noun.plant", "noun.animal", "noun.food", "noun.body", "noun.shape", "noun.feeling", "noun.motive")
+
+
+def fit(domain: str, kinds: dict[str, float]) -> float:
+    """How well a meaning of this domain (`Sense.domain`) goes with the kinds of a column's cells: 0.15 to 1.
+
+    Times go with dates, years and times; quantities, attributes and possessions with numbers; persons, places and
+    things with texts. Any other pair is neither here nor there (0.7). Without cells everything fits.
+    """
+    if not kinds:
+        return 1.0
+    return sum(share * _fit(domain, kind) for kind, share in kinds.items())
+
+
+def _fit(domain: str, kind: str) -> float:
+    if kind in ("date", "time", "year"):
+        return 1.0 if domain == "noun.time" else 0.15 if domain in _THINGS else 0.5
+    if kind == "number":
+        return 1.0 if domain in _MEASURED else 0.3 if domain in _THINGS else 0.7
+    if kind == "mixed":
+        return 0.7
+    if domain in _RARE:
+        return 0.5
+    return 1.0 if domain in _THINGS else 0.5 if domain in ("noun.quantity", "noun.time") else 0.7

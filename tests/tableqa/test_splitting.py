@@ -1,0 +1,230 @@
+"""Splitting a column: cut, never rewritten; proposals; and patterns that would stop a program elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa import Table
+from tableqa.headers import HeaderNames
+from tableqa.operations import Part, SplitColumn, replay
+from tableqa.splitting import Delimiter, Pattern, SplitError, Template, proposals, split, way_from_dict
+from tests.tableqa.strategies import texts
+
+PLAYERS = ["Ann Lee (USA)", "Bob Orr (ITA)", "", "Cy Poe", "Di Kay (FRA)"]
+
+
+class TestSplitting:
+    def test_every_row_has_its_parts_or_the_fault_that_kept_it_whole(self):
+        splitting = split(PLAYERS, Template("{Player} ({Country})"))
+
+        assert splitting.number == 2
+        assert [cut.parts for cut in splitting.cuts] == [
+            ("Ann Lee", "USA"),
+            ("Bob Orr", "ITA"),
+            None,
+            None,
+            ("Di Kay", "FRA"),
+        ]
+        assert [cut.fault for cut in splitting.cuts] == ["", "", "empty", "no match", ""]
+        assert splitting.unsplit == (3,)
+        assert splitting.share == 0.75
+        assert splitting.columns() == (
+            ("Ann Lee", "Bob Orr", "", "", "Di Kay"),
+            ("USA", "ITA", "", "", "FRA"),
+        )
+        assert splitting.to_dict()["cuts"][3] == {"fault": "no match"}
+
+    @pytest.mark.parametrize(
+        ("way", "cell", "parts"),
+        [
+            (Delimiter(", "), "Rome, Lazio, Italy", ("Rome", "Lazio", "Italy")),
+            (Delimiter(", ", "first"), "Rome, Lazio, Italy", ("Rome", "Lazio, Italy")),
+            (Delimiter(", ", "last"), "Rome, Lazio, Italy", ("Rome, Lazio", "Italy")),
+            (Delimiter("-"), "3 - 2", ("3", "2")),
+            (Delimiter("\n"), "a\nb", ("a", "b")),
+            (Pattern(r"(\d+)-(\d+)"), "3-2", ("3", "2")),
+            (Pattern(r"(\d+)-(\d+)"), "3-2 (aet)", None),
+            (Pattern(r"(\d+)(?: \((\w+)\))?"), "3", ("3", "")),
+            (Template("{a} – {b}"), "x  –y", ("x", "y")),
+            (Template("{Month} {Day}, {Year}"), "May 5, 2004", ("May", "5", "2004")),
+            (Template("{a}.{b}"), "x+y", None),
+            (Template("“{title}” by {who}"), "“Heat” by Ann by Bob", ("Heat", "Ann by Bob")),
+        ],
+    )
+    def test_a_cell_is_cut_in_the_way_that_is_asked_for(self, way, cell, parts):
+        (cut,) = split([cell], way, number=len(parts) if parts else 2).cuts
+        assert cut.parts == parts
+
+    def test_cells_with_another_number_of_parts_stay_whole(self):
+        splitting = split(["a, b", "c, d", "e, f, g"], Delimiter(", "))
+        assert splitting.number == 2
+        assert splitting.cuts[2].fault == "other number"
+        assert splitting.cuts[2].parts is None
+        assert split(["a, b", "c, d", "e, f, g"], Delimiter(", "), number=3).unsplit == (0, 1)
+
+    def test_what_it_makes_can_be_done_to_the_table(self):
+        table = Table(["Player"], [[cell] for cell in PLAYERS])
+        columns = split(PLAYERS, Template("{Player} ({Country})")).columns()
+        into = tuple(
+            Part(column=f"n{i + 1}", header=name, cells=cells)
+            for i, (name, cells) in enumerate(zip(("Player", "Country"), columns, strict=True))
+        )
+        edited = replay(table, [SplitColumn(column="c0", into=into)])
+        assert edited.header == ("Player", "Country")
+        assert edited.rows[0] == ("Ann Lee", "USA")
+
+    @given(st.lists(texts | st.sampled_from(["a, b", "x (y)", "1-2"]), max_size=8), texts.filter(bool))
+    def test_parts_are_pieces_of_the_cell_and_lose_nothing_but_blanks_and_the_delimiter(
+        self, cells, delimiter
+    ):
+        for at in ("every", "first", "last"):
+            for cell, cut in zip(cells, split(cells, Delimiter(delimiter, at)).cuts, strict=True):
+                if cut.parts is not None:
+                    assert all(part in cell for part in cut.parts)
+                    kept = "".join("".join(cut.parts).split())
+                    lost = "".join((delimiter * (len(cut.parts) - 1)).split())
+                    assert len("".join(cell.split())) == len(kept) + len(lost)
+
+    def test_too_long_a_cell_is_named_and_not_tried(self):
+        assert split(["a, " * 1_000], Delimiter(", ")).cuts[0].fault == "too long"
+
+
+class TestPatternsThatWouldStopAProgram:
+    @pytest.mark.parametrize(
+        ("pattern", "cell"),
+        [
+            (r"((a+)+)(b)", "a" * 2_000),
+            (r"(.*)(.*)(.*)(.*)(.*)x", "a" * 2_000),
+            (r"(a|aa|aaa)*(c)", "a" * 2_000),
+            (r"((?:a?){300})(a{300})", "a" * 1_500),
+        ],
+    )
+    def test_they_take_a_moment(self, pattern, cell):
+        started = time.process_time()
+        split([cell] * 20, Pattern(pattern))
+        assert time.process_time() - started < 2
+
+    @pytest.mark.parametrize(
+        ("pattern", "reason"),
+        [
+            (r"((((a{50}){50}){50}){50})(b)", "cannot be used"),
+            (r"(a)(b", "missing \\)"),
+            (r"(a)\1(b)", "invalid escape"),
+            (r"(?=a)(a)(b)", "invalid perl operator"),
+            ("(a)", "has 1 groups"),
+            ("a", "has 0 groups"),
+            ("(a)" * 13, "has 13 groups"),
+            ("", "1 to 200 characters"),
+            ("(a)(b)" * 40, "1 to 200 characters"),
+            ("(a)(\ud800)", "half a character"),
+        ],
+    )
+    def test_what_cannot_be_used_says_why(self, pattern, reason, capfd):
+        with pytest.raises(SplitError, match=reason):
+            Pattern(pattern)
+        assert capfd.readouterr().err == ""
+
+
+class TestTheirJson:
+    @pytest.mark.parametrize("way", [Delimiter(", ", "last"), Pattern("(a)(b)"), Template("{a} ({b})")])
+    def test_it_comes_back(self, way):
+        assert way_from_dict(way.to_dict()) == way
+        assert way.words
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            None,
+            [],
+            {},
+            {"by": "magic", "text": "a"},
+            {"by": ["delimiter"], "text": "a"},
+            {"by": "delimiter"},
+            {"by": "delimiter", "text": ""},
+            {"by": "delimiter", "text": 3},
+            {"by": "delimiter", "text": "a", "at": "second"},
+            {"by": "pattern", "text": "(a)(b)", "at": "last"},
+            {"by": "template", "text": "{a}{b}"},
+            {"by": "template", "text": "{a}"},
+            {"by": "template", "text": "no braces"},
+        ],
+    )
+    def test_anything_else_is_refused(self, data):
+        with pytest.raises(SplitError):
+            way_from_dict(data)
+
+    def test_a_number_of_parts_out_of_range_is_refused(self):
+        with pytest.raises(SplitError, match="into 2 to 12 parts"):
+            split(["a"], Delimiter(","), number=1)
+
+
+class TestProposals:
+    @pytest.mark.parametrize(
+        ("header", "cells", "names", "example"),
+        [
+            ("Date", ["May 5, 2004", "June 16, 1999"], ("Month", "Day", "Year"), ("May", "5", "2004")),
+            ("Date", ["5 May 2004", "16th June 1999"], ("Day", "Month", "Year"), ("5", "May", "2004")),
+            ("Released", ["2004-05-01", "1999-11-30"], ("Year", "Month", "Day"), ("2004", "05", "01")),
+            ("Score", ["3-2", "0–0", "11-4"], ("Score 1", "Score 2"), ("3", "2")),
+            ("Record", ["3-2-1", "0-0-4"], ("Record 1", "Record 2", "Record 3"), ("3", "2", "1")),
+            ("Result", ["W 3-2", "L 0-1"], ("Outcome", "Score"), ("W", "3-2")),
+            ("Length", ["12 km", "1,204.5 km"], ("Length", "Unit"), ("12", "km")),
+            ("Length", ["12 m (39 ft)", "9 m (30 ft)"], ("Length", "Length 2"), ("12 m", "39 ft")),
+            ("Price", ["$12", "$1,204"], ("Currency", "Price"), ("$", "12")),
+            ("Years", ["1996–1998", "1999-2004"], ("From", "To"), ("1996", "1998")),
+            ("Player (Country)", ["Ann (USA)", "Bob (ITA)"], ("Player", "Country"), ("Ann", "USA")),
+            ("City, State", ["Reno, Nevada", "Waco, Texas"], ("City", "State"), ("Reno", "Nevada")),
+            ("Player", ["Ann Lee", "Bob Orr", "Cy Poe"], ("First name", "Last name"), ("Ann", "Lee")),
+            ("Teams", ["Ajax\nPorto", "Lyon\nBonn"], ("Teams 1", "Teams 2"), ("Ajax", "Porto")),
+        ],
+    )
+    def test_the_form_of_the_cells_is_seen_and_its_parts_are_named(self, header, cells, names, example):
+        best = proposals(cells, header)[0]
+        assert (best.names, best.example) == (names, example)
+        assert (best.splits, best.of) == (len(cells), len(cells))
+
+    def test_parts_get_the_names_under_which_the_project_has_their_values(self):
+        known = HeaderNames.build([Table(["Nation"], [["USA"], ["Italy"]])] * 4)
+        best = proposals(["Ann (USA)", "Bob (Italy)"], "Player", known)[0]
+        assert best.names == ("Player", "Nation")
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            [],
+            ["", ""],
+            ["a"],
+            ["1,204", "3,118", "9,004"],
+            ["1st", "2nd", "3rd"],
+            ["N/A", "–", "n/a"],
+            ["Nothing to do", "Of what it was", "the end of it all"],
+        ],
+    )
+    def test_cells_that_are_not_put_together_get_none(self, cells):
+        assert proposals(cells, "x") == []
+
+    def test_rows_that_do_not_split_are_counted(self):
+        best = proposals(["3-2", "1-1", "4-0", "abandoned"], "Score")[0]
+        assert (best.splits, best.of) == (3, 4)
+
+    @given(st.lists(texts | st.sampled_from(["a, b", "x (y)", "1-2", "May 5, 2004"]), max_size=8), texts)
+    def test_on_any_cells_what_is_proposed_is_what_splitting_does(self, cells, header):
+        for proposal in proposals(cells, header):
+            splitting = split(cells, proposal.way)
+            assert splitting.number == len(proposal.names) == len(proposal.example)
+            assert len(set(proposal.names)) == len(proposal.names)
+            assert sum(cut.parts is not None for cut in splitting.cuts) >= proposal.splits
+            assert way_from_dict(proposal.to_dict()["by"]) == proposal.way
+
+    def test_published_tables_are_looked_through_in_milliseconds(self, dev_tables):
+        started, columns, some = time.process_time(), 0, 0
+        for table in dev_tables[:150]:
+            for column, header in zip(table.column_ids, table.header, strict=True):
+                columns += 1
+                some += bool(proposals(table.column(column), header))
+        assert (time.process_time() - started) / columns < 0.05
+        assert 0.15 < some / columns < 0.5
