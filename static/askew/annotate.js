@@ -31,6 +31,7 @@ class AskewAnnotate extends HTMLElement {
   #lastActive = Date.now();
   #lost = false;
   #unanswered = null; // the response of a submission that got no answer
+  #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
     const source = document.getElementById("assignment");
@@ -149,8 +150,10 @@ class AskewAnnotate extends HTMLElement {
 
   #focusStart() {
     const start = this.querySelector("[data-start]");
-    if (start) start.focus();
-    else if (this.operationsField || this.cellsField) this.grid.focusCell();
+    if (start) {
+      start.focus({ preventScroll: true }); // the question comes first, also on a phone
+      scrollTo({ top: 0 });
+    } else if (this.operationsField || this.cellsField) this.grid.focusCell();
     else {
       const question = this.querySelector("[data-show=question]");
       question?.focus({ preventScroll: true });
@@ -236,21 +239,29 @@ class AskewAnnotate extends HTMLElement {
     this.form.querySelector("button[value=submit]").focus();
   }
 
-  /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. */
+  /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
+     were all chosen when the item came (a submission that was undone), they are gone through once more. */
   choose(inputs) {
     const groups = inputs.map((input) => input.closest("[data-field]"));
-    const index = Math.max(0, groups.findIndex((group) => !group.querySelector(":checked")));
+    const open = groups.findIndex((group) => !group.querySelector(":checked"));
+    const index = Math.max(0, open < 0 ? groups.findIndex((group) => this.#again.includes(group)) : open);
     const input = inputs[index];
+    if (input.matches("button")) return input.click();
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (input.type === "radio") input.checked = true;
     else return input.focus();
-    this.#changed();
-    const committing = this.fields.filter((field) => "commit" in field.dataset);
-    if (groups[index] && "commit" in groups[index].dataset && committing.every((field) => field.querySelector(":checked"))) {
+    this.#again = this.#again.filter((group) => group !== groups[index]);
+    input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked
+    const commits = groups[index] && "commit" in groups[index].dataset;
+    if (commits && !this.#again.length && this.#committing().every((field) => field.querySelector(":checked"))) {
       this.submit();
     } else if (input.type === "radio") {
       input.focus();
     }
+  }
+
+  #committing() {
+    return this.fields.filter((field) => "commit" in field.dataset && !field.closest("[hidden]"));
   }
 
   #collect() {
@@ -268,6 +279,8 @@ class AskewAnnotate extends HTMLElement {
       const value = data[field.dataset.field] ?? blankOf(field);
       FILL[field.dataset.kind]?.(field, value);
     }
+    const groups = this.#committing();
+    this.#again = groups.length > 1 && groups.every((field) => field.querySelector(":checked")) ? groups : [];
     if (table) {
       const operations = this.operationsField ? data[this.operationsField.dataset.field] ?? [] : [];
       const { grid: mode, contract, shows } = this.#current;
@@ -373,13 +386,18 @@ class AskewAnnotate extends HTMLElement {
     const list = this.querySelector("[data-changes]");
     if (!list) return;
     const table = this.#current.shows.table;
-    const words = operations.map((operation) => describe(operation, table));
+    const words = operations.slice(0, LISTED).map((operation) => describe(operation, table));
+    if (operations.length > LISTED) words.push(`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
     const summary = this.querySelector("[data-changes-count]");
     if (summary) summary.textContent = limit ? `${operations.length} of ${limit} changes` : count(operations.length, "change");
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = make("li");
+      if (index === LISTED) {
+        item.append(make("span", { className: "soft", textContent: text }));
+        return item;
+      }
       const back = make("button", { type: "button", className: "quiet small", textContent: "Take back" });
       back.dataset.takeBack = index;
       back.setAttribute("aria-label", `Take back: ${text}`);
@@ -487,7 +505,7 @@ class AskewAnnotate extends HTMLElement {
     if (this.#sending || this.#lost) return;
     if (this.#changing) this.#changed();
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
-    const missing = this.fields.find((field) => "required" in field.dataset && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
+    const missing = this.fields.find((field) => "required" in field.dataset && !field.closest("[hidden]") && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
     if (blocking.length || missing) {
       const words = [...blocking.map(({ message }) => message), ...(missing ? [missing.dataset.required] : [])];
       this.#notice(`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
@@ -652,6 +670,7 @@ class AskewAnnotate extends HTMLElement {
   #onInvalid(problem) {
     const violations = problem.body.violations ?? [];
     this.#server = { data: this.#collect(), violations, answer: this.#server?.answer };
+    this.#tell("draft-checked", { violations, answer: this.#server.answer ?? null });
     this.#refresh();
     const blocking = violations.filter(({ level }) => level !== "warning");
     this.#notice(`Not submitted yet. ${(blocking.length ? blocking : [problem]).map(({ message }) => message).join(" ")}`, "problem", "submit");
@@ -795,6 +814,7 @@ class AskewAnnotate extends HTMLElement {
   }
 }
 
+const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };
 const LOST = {
@@ -820,7 +840,7 @@ const COLLECT = {
 };
 
 const FILL = {
-  choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === value; }),
+  choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === String(value); }),
   flag: (field, value) => { inputOf(field).checked = value; },
   text: (field, value) => { inputOf(field).value = value; },
   lines: (field, value) => { inputOf(field).value = value.join("\n"); },
@@ -838,6 +858,7 @@ const blankOf = (field) => field.blank ?? BLANK[field.dataset.kind];
 const SHOW = {
   text: (place, value) => { place.textContent = typeof value === "string" ? value : value?.text ?? ""; },
   question: (place, text) => { place.textContent = text ?? ""; },
+  evidence: (place, evidence) => { place.textContent = evidence?.from ?? ""; },
   answers: (place, answers) => {
     place.replaceChildren(...(answers ?? []).map((text) => make("li", { textContent: text, dir: "auto" })));
   },

@@ -2,7 +2,7 @@
    on the same vectors (tests/vectors/contracts.json). Answers are for the server. Same codes, same order. */
 
 import { modelFor, sameFormat } from "./cells.js";
-import { OperationError, equal, normalise, replay, withIds } from "./operations.js";
+import { OperationError, equal, normalise, placesOf, replay, withIds } from "./operations.js";
 import { count, strip } from "./words.js";
 
 const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];
@@ -88,27 +88,40 @@ function cell(table, row, column) {
 }
 
 function formats(base, edited, net, level) {
+  return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
+    const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
+    return violation("cell_format", `${where}: ${quoted(text)} is not written like ${like}.`, level);
+  });
+}
+
+/* [{row, column, text, like}]: the new texts that are not written as their columns are, and what they are held against. */
+export function oddlyWritten(base, edited, net) {
   if (base.header_id !== edited.header_id) return []; // transposed: columns are rows, and no column has a format
   const columns = edited.column_ids.filter((id) => base.column_ids.includes(id));
-  const violations = [];
+  const places = net.some(({ op }) => op === "set_cell" || op === "insert_row") ? placesOf(edited.row_ids) : new Map();
+  const odd = [];
   const look = (row, column, old, text) => {
-    const others = columnOf(base.rows, base.column_ids.indexOf(column));
-    if (sameFormat(old, text, others)) return;
-    const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
-    const model = modelFor(old, text, others);
-    const like = model === null ? "the others in its column" : quoted(model);
-    violations.push(violation("cell_format", `${where}: ${quoted(text)} is not written like ${like}.`, level));
+    const like = unlike(base, column, old, text);
+    if (like !== null) odd.push({ row, column, text, like });
   };
   for (const operation of net) {
-    if (!edited.row_ids.includes(operation.row)) continue;
+    if (!places.has(operation.row)) continue;
     if (operation.op === "set_cell" && columns.includes(operation.column)) {
       look(operation.row, operation.column, operation.old, operation.new);
     } else if (operation.op === "insert_row") {
-      const line = edited.rows[edited.row_ids.indexOf(operation.row)];
+      const line = edited.rows[places.get(operation.row)];
       for (const column of columns) look(operation.row, column, null, line[edited.column_ids.indexOf(column)]);
     }
   }
-  return violations;
+  return odd;
+}
+
+/* What `text` should be written like in this column of `base`, in words, or null where it is. */
+export function unlike(base, column, old, text) {
+  const others = columnOf(base.rows, base.column_ids.indexOf(column));
+  if (sameFormat(old, text, others)) return null;
+  const model = modelFor(old, text, others);
+  return model === null ? "the others in its column" : quoted(model);
 }
 
 /* The cells of a column, the same list every time: what is known of it is kept by the list. */

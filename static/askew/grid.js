@@ -1,800 +1,1027 @@
-/* <askew-grid>: a table that people read and edit.
+/* <askew-grid>: a table that people read, mark, edit, cut down and compare.
 
    The server renders the table inside the element, and without this script it stays what it is. `show(table,
-   operations, {edit})` paints it anew from JSON: in view mode a plain table, in edit mode an ARIA grid with the keys
-   of a spreadsheet. The base table is never changed: an edit is an operation, undo is an earlier list of operations.
-   Cells are text and only text. Events (all bubble): `grid-change` after every edit and every key typed into a cell,
-   `grid-submit` when Enter is pressed outside a cell, `grid-leave` when Esc is. */
+   operations, options)` paints it anew from JSON in one of five modes (modes.js): read and compare are tables to read,
+   select, edit and structure are ARIA grids with the keys of a spreadsheet (grid-keys.js). The base table is never
+   changed: an edit is a list of operations, undo is an earlier list. Cells are text and only text.
 
-import { OperationError, marked, normalise, replay, withIds } from "./operations.js";
-import { columnName, count, describe } from "./words.js";
+   Options: mode          "read" (default), "select", "edit", "structure", "compare"
+            cells         select: the marked cells, [[row id, column id], ...]
+            marks         cells to be pointed out (evidence), in every mode; `hideMarked(true)` hides their texts
+            protected     cells that must stay, [[row id, column id, reason?], ...]
+            allowed       names of the operations that may be made; null for all
+            cellFormat    "ignore": new texts are not held against their columns
+            label         what a screen reader calls the table
+   Values:  operations (net), cells (in table order), base, edited, mode, marksHidden, here {row, column}
+   Events (all bubble): grid-change {typing} after every change and every key typed into a cell; grid-here when another
+   cell becomes the current one; grid-submit when Enter is pressed outside a cell; grid-leave when Esc is. */
 
-const FIRST_ROWS = 60; // painted at once; the rest follow while the browser is idle
-const MORE_ROWS = 400;
-const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neither laid out nor painted (askew.css)
-const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
-const LONG = 220; // characters; longer cells are clipped until they have the focus
-const TALL = 5; // lines
+import { Edits, Guard } from "./edits.js";
+import { FindBar } from "./find.js";
+import { gridKeys } from "./grid-keys.js";
+import { History } from "./history.js";
+import { MODES } from "./modes.js";
+import { replay, withIds } from "./operations.js";
+import { Painting, element, reachOut } from "./painting.js";
+import { Cells, rectangle, runs, span } from "./selection.js";
+import { count, describe } from "./words.js";
+import { canZoom, follow, percent, zoom } from "./zoom.js";
 
-export const GRID_KEYS = [
-  [["←", "↑", "→", "↓"], "move"],
-  [["Ctrl ←↑→↓"], "to the edge of the table"],
-  [["Home", "End"], "first or last column; with Ctrl the corner"],
-  [["Page up", "Page down"], "a screen up or down"],
-  [["any character"], "type a new value"],
-  [["F2"], "edit the value"],
-  [["Enter"], "keep the value; when not editing, submit"],
-  [["Shift Enter", "Alt Enter"], "line break, while editing"],
-  [["Tab"], "next cell"],
-  [["Esc"], "cancel the edit; when not editing, leave the table"],
-  [["Del"], "empty the cell"],
-  [["Ctrl Z", "Ctrl Y"], "undo, redo"],
-  [["Alt Del"], "remove the row, or put it back"],
-  [["Alt Enter"], "insert a row below"],
-];
+const PAUSE = 250; // ms: what is said of a range waits until the keys rest
+const SELECTED_AT_MOST = 2000; // cells of a range that are told to screen readers one by one
+const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
+const FEW_COLUMNS = 8;
+const EDGE = 24; // px from the edge of the sheet at which dragging scrolls
+
+export const GRID_KEYS = gridKeys("edit");
+export { gridKeys };
+
+let numbers = 0;
 
 export class AskewGrid extends HTMLElement {
-  #base = null;
-  #edited = null;
-  #state = null; // the edited table with its changes marked
-  #memory = new Map();
-  #operations = [];
-  #past = [];
-  #future = [];
-  #edit = false;
-  #current = null; // {row, column}: ids
-  #editor = null;
-  #entries = new Map(); // row id -> {tr, row}
-  #painted = 0;
-  #model = null; // an empty row, cloned for each
-  #selected = null;
-  #full = element("div", { className: "full", ariaHidden: "true" });
-  #idle = null;
-  #numeric = [];
-  #parts = null;
+  edits = null;
+  marked = new Cells();
+  evidence = new Cells();
+  guard = null;
+  allowed = null;
+  cellFormat = "warn";
+  marksHidden = false;
+  history = new History();
+  here = null; // {row, column}: ids
+  chosen = { rows: new Set(), columns: new Set() };
+  turned = false; // compare: rows and columns are exchanged
+  #mode = null;
+  #name = "read";
+  #painting = null;
+  #anchor = null; // where a range began, while there is one
+  #rangeSpan = "cells";
+  #cell = null;
+  #selected = [];
+  #odd = new Map();
+  #hits = new Map();
+  #hit = null;
+  #find = null;
+  #tools = null;
+  #status = element("p", { className: "sr", role: "status" });
+  #where = element("p", { className: "where", ariaHidden: "true" });
+  #told = element("p", { className: "told", ariaHidden: "true" });
+  #beside = element("div", { className: "full", ariaHidden: "true" });
+  #hint = element("div", { className: "hint", ariaHidden: "true" });
+  #timer = null;
+  #press = null;
+  #label = "";
+  #listening = false;
 
   /* Paint `table` with `operations` marked on it. Operations that do not fit the table are left out: returns false. */
-  show(table, operations = [], { edit = false } = {}) {
-    this.#stopPainting();
-    this.#editor = null;
-    this.#base = withIds(table);
-    this.#memory = new Map();
-    this.#edit = edit;
-    this.#past = [];
-    this.#future = [];
-    let fits = true;
-    try {
-      this.#operations = normalise(operations, this.#base);
-    } catch (error) {
-      if (!(error instanceof OperationError)) throw error;
-      fits = false;
-      this.#operations = [];
-    }
+  show(table, operations = [], options = {}) {
+    this.#mode?.forget?.();
+    this.#painting?.stop();
+    clearTimeout(this.#timer);
+    this.#name = options.mode ?? (options.edit ? "edit" : "read");
+    if (!(this.#name in MODES)) throw new Error(`<askew-grid> has no mode ${this.#name}; it has ${Object.keys(MODES).join(", ")}`);
+    const fits = this.#take(table, operations);
+    const { base, state } = this.edits;
+    this.marked = Cells.of(options.cells ?? []);
+    this.evidence = Cells.of(options.marks ?? []);
+    this.guard = new Guard(options.protected ?? [], base);
+    this.allowed = options.allowed ?? null;
+    this.cellFormat = options.cellFormat ?? "warn";
+    this.marksHidden = false;
+    this.#label = options.label ?? "";
     // What came with the item was made step by step, too: each step can be undone.
-    this.#past = this.#operations.map((_, index) => ({ operations: this.#operations.slice(0, index), current: null }));
-    this.#replay();
-    this.#numeric = numericColumns(this.#state);
-    const [row] = this.#state.rows;
-    const [column] = this.#state.columns;
-    this.#current = row && column ? { row: row.id, column: column.id } : null;
+    this.history = new History(this.edits.operations.map((_, index) => (
+      { operations: this.edits.operations.slice(0, index), cells: this.marked, here: null }
+    )));
+    this.chosen = { rows: new Set(), columns: new Set() };
+    this.#anchor = null;
+    this.#hits = new Map();
+    this.#hit = null;
+    this.#mode = new MODES[this.#name](this);
+    this.#odd = this.#mode.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
+    const [row] = state.rows;
+    const [column] = state.columns;
+    const head = this.#mode.hasHead ? base.header_id : null;
+    this.here = column && (row || head) ? { row: row?.id ?? head, column: column.id } : null;
     this.#build();
     return fits;
   }
 
-  #replay() {
-    this.#edited = replay(this.#base, this.#operations);
-    this.#state = marked(this.#base, this.#edited, this.#memory);
+  /* Show what `operations` make of `base`, to be read: old beside new, what is gone and what came marked. */
+  compare(base, operations, options = {}) {
+    return this.show(base, operations, { ...options, mode: "compare" });
+  }
+
+  /* A table that was turned round is compared with itself turned: nothing else of it would stand where it stood. */
+  #take(table, operations) {
+    this.turned = false;
+    this.edits = new Edits(table);
+    const fits = this.edits.begin(operations);
+    const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
+    if (this.#name === "compare" && last >= 0) {
+      const turned = replay(this.edits.base, this.edits.operations.slice(0, last + 1));
+      this.turned = turned.header_id !== this.edits.base.header_id;
+      const rest = this.edits.operations.slice(last + 1);
+      this.edits = new Edits(turned);
+      this.edits.begin(rest);
+    }
+    return fits;
+  }
+
+  // --- what it holds -----------------------------------------------------------------------------------------------
+
+  get mode() {
+    return this.#name;
+  }
+
+  /* Whether people change something in it. */
+  get editing() {
+    return this.#mode?.isGrid ?? false;
+  }
+
+  get base() {
+    return this.edits.base;
+  }
+
+  get edited() {
+    return this.edits.edited;
   }
 
   /* The net operations, with what is being typed into a cell at this moment. */
   get operations() {
-    return this.#editor ? this.#typed() : this.#operations;
+    return this.#mode?.operationsNow?.() ?? this.edits?.operations ?? [];
   }
 
-  get editing() {
-    return this.#edit;
+  /* The marked cells, as they stand in the table. */
+  get cells() {
+    return this.edits ? this.marked.pairs(this.edits.rowPlaces, this.columnIds()) : [];
   }
+
+  // --- what a page may do ------------------------------------------------------------------------------------------
 
   focusCell() {
-    const cell = this.#cell();
-    if (!cell) return this.#parts.sheet.focus();
+    const cell = this.#mode?.isGrid && this.here ? this.#painting.cell(this.here.row, this.here.column) : null;
+    if (!cell) {
+      this.#painting?.sheet.focus();
+      return;
+    }
     cell.focus({ preventScroll: true });
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-    cell.querySelector(".full")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   undo() {
-    this.#travel(this.#past, this.#future, "Undone");
+    this.#travel("undo", "Undone");
   }
 
   redo() {
-    this.#travel(this.#future, this.#past, "Done again");
+    this.#travel("redo", "Done again");
   }
 
-  /* Remove the current row; a removed one is put back. */
   removeRow() {
-    const row = this.#row();
-    if (!this.#edit || !row) return;
-    if (row.removed) {
-      const without = this.#operations.filter((op) => !(op.op === "remove_row" && op.row === row.id));
-      this.#change(normalise(without, this.#base), `${this.#rowName(row)} is back`);
-    } else {
-      this.#change(this.#withRemoval(row.id), `${this.#rowName(row)} removed`);
-    }
+    this.#mode.removeRows?.();
   }
 
-  #withRemoval(id) {
-    const old = this.#edited.rows[this.#edited.row_ids.indexOf(id)];
-    return normalise([...this.#operations, { op: "remove_row", row: id, old }], this.#base);
-  }
-
-  /* Insert an empty row below the current one and go there. */
   insertRow() {
-    if (!this.#edit) return;
-    const { rows } = this.#state;
-    let index = this.#current ? this.#rowIndex() : rows.length - 1;
-    while (index >= 0 && rows[index].removed) index -= 1;
-    const numbers = this.#operations.filter(({ op }) => op === "insert_row").map(({ row }) => Number(row.slice(1)) || 0);
-    const id = `n${Math.max(0, ...numbers) + 1}`;
-    const cells = Array(this.#edited.header.length).fill("");
-    const insertion = { op: "insert_row", row: id, after: index < 0 ? null : rows[index].id, cells };
-    const column = this.#current?.column ?? this.#state.columns[0]?.id;
-    const place = index < 0 ? "at the top" : `below ${this.#rowName(rows[index]).toLowerCase()}`;
-    this.#change(normalise([...this.#operations, insertion], this.#base), `New row ${place}`, { row: id, column });
+    this.#mode.insertRow?.();
+  }
+
+  /* Do operations as one step that can be undone: for a page's own buttons. They follow the ones that are there. */
+  act(operations, said = null) {
+    this.#mode.keep?.();
+    const words = said ?? operations.slice(0, 3).map((operation) => describe(operation, this.edits.edited)).join(". ");
+    return this.change(this.edits.with(operations), words);
+  }
+
+  /* Ids for new rows and columns: n1, n2, ... */
+  freshIds(number) {
+    return this.edits.freshIds(number);
   }
 
   /* Take back one change of the list, whatever came after it. */
   takeBack(index) {
-    const operation = this.#operations[index];
+    this.#mode.keep?.();
+    const operation = this.edits.operations[index];
     if (!operation) return;
-    const rest = operation.op === "insert_row"
-      ? this.#withRemoval(operation.row)
-      : normalise(this.#operations.toSpliced(index, 1), this.#base);
-    this.#change(rest, `Taken back: ${describe(operation, this.#base)}`);
+    const rest = this.edits.withTakenBack(index);
+    const words = describe(operation, this.edits.base);
+    if (rest) this.change(rest, `Taken back: ${words}`);
+    else this.say(`Later changes depend on this one. Take those back first: ${words}`, { shown: true });
   }
 
-  say(text) {
-    const { status } = this.#parts;
-    status.textContent = "";
-    status.textContent = text;
+  /* Hide the texts of the cells that are pointed out, or show them again. */
+  hideMarked(hide = true) {
+    if (hide === this.marksHidden || !this.evidence.size) return;
+    this.marksHidden = hide;
+    this.#painting.refresh(this.evidence.rows.keys());
+    this.#painting.refreshHead();
+    this.#find.refresh();
+    this.say(`${count(this.evidence.size, "marked cell")} ${hide ? "hidden" : "shown again"}.`);
+    this.refreshTools();
   }
 
-  // --- painting ----------------------------------------------------------------------------------------------------
-
-  #build() {
-    this.#parts ??= { status: element("p", { className: "sr", role: "status" }) };
-    const sheet = element("div", { className: "sheet", role: "region", ariaLabel: "Table" });
-    const table = element("table", { className: "tabular" });
-    const head = table.appendChild(element("thead", { role: "rowgroup" }));
-    const { title, caption } = this.#base;
-    if (title || caption) table.prepend(element("caption", { textContent: [title, caption].filter(Boolean).join(": "), dir: "auto" }));
-    sheet.append(table);
-    Object.assign(this.#parts, { sheet, table, head, tools: this.#edit ? this.#tools() : null });
-    sheet.tabIndex = this.#edit && this.#current ? -1 : 0;
-    // Roles are spelt out: rows laid out as grids would lose the ones that a table gives them.
-    table.setAttribute("role", this.#edit ? "grid" : "table");
-    if (this.#edit) {
-      table.setAttribute("aria-label", "Table, editable");
-      table.addEventListener("keydown", (event) => this.#onKey(event));
-      table.addEventListener("click", (event) => this.#onClick(event));
-      table.addEventListener("dblclick", (event) => this.#onDoubleClick(event));
-      for (const kind of ["copy", "cut", "paste"]) table.addEventListener(kind, (event) => this.#onClipboard(event));
-      table.classList.add("editable");
-    }
-    this.#entries.clear();
-    this.#painted = 0;
-    this.#model = this.#emptyRow();
-    this.#paintHead();
-    this.#paintMore(FIRST_ROWS);
-    this.replaceChildren(...[this.#parts.tools, sheet, this.#parts.status].filter(Boolean));
-    this.#lockWidths();
-    this.#select();
-    this.#paintLater();
+  /* Compare: go to the next change (or the one before). Read: the next marked cell. */
+  next(by = 1) {
+    this.#mode.next?.(by);
   }
 
-  #paintHead() {
-    const { head, table } = this.#parts;
-    const above = this.#base.header_rows.map((cells, row) => {
-      const tr = element("tr", { className: "above" });
-      tr.append(element("td", { className: "number" }));
-      for (let index = 0; index < cells.length; ) {
-        const { columns } = this.#spanAt(`h${row}`, this.#base.column_ids[index]) ?? { columns: 1 };
-        tr.append(element("td", { textContent: cells[index], dir: "auto", colSpan: columns }));
-        index += columns;
-      }
-      return tr;
-    });
-    const tr = element("tr", { role: "row" });
-    const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
-    corner.append(element("span", { className: "sr", textContent: "Row" }));
-    tr.append(corner, ...this.#state.columns.map((column, index) => this.#headCell(column, index)));
-    head.replaceChildren(...above, tr);
-    table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
-    table.setAttribute("aria-colcount", String(this.#state.columns.length + 1));
+  openFind() {
+    this.#mode.keep?.();
+    this.#find.open(this.here);
   }
 
-  #spanAt(row, column) {
-    return (this.#base.spans ?? []).find((span) => span.row === row && span.column === column);
+  zoom(by) {
+    zoom(by);
   }
 
-  /* Cells that the source had merged stay cells of their own, which can be edited; they are marked as belonging together. */
-  #markMerged() {
-    const { row_ids, column_ids } = this.#base;
-    for (const { row, column, rows, columns } of this.#base.spans ?? []) {
-      const top = row_ids.indexOf(row);
-      const left = column_ids.indexOf(column);
-      if (top < 0 || left < 0) continue;
-      for (const id of row_ids.slice(top, top + rows)) {
-        for (const name of column_ids.slice(left, left + columns)) {
-          const cell = this.#entries.get(id)?.tr.querySelector(`[data-column="${name}"]`);
-          if (!cell) continue;
-          cell.classList.add("merged");
-          cell.title = `One cell in the source: ${rows} by ${columns}`;
-        }
-      }
-    }
+  /* Say something to screen readers; `shown` also on the page, beside the tools. */
+  say(text, { shown = false } = {}) {
+    clearTimeout(this.#timer);
+    // The same words a second time are said again only if they differ: by a blank that nobody hears.
+    write(this.#status, text && this.#status.textContent === text ? `${text}\u00a0` : text);
+    write(this.#told, shown ? text : "");
   }
 
-  #headCell(column, index) {
-    const th = element("th", { scope: "col", role: "columnheader", dir: "auto" });
-    th.dataset.column = column.id;
-    th.classList.toggle("n", Boolean(this.#numeric[index]));
-    th.classList.toggle("removed", column.removed);
-    if (column.old !== null) th.append(was(column.old), element("ins", { textContent: column.name }));
-    else if (column.name.trim()) th.textContent = column.name;
-    else th.append(element("span", { className: "unnamed", textContent: `column ${index + 1}` }));
-    return th;
+  sayLater(text) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.say(text), PAUSE);
   }
 
-  #paintMore(count) {
-    const { table } = this.#parts;
-    const chunk = Math.min(40, Math.max(10, Math.round(CHUNK / this.#state.columns.length)));
-    const end = Math.min(this.#state.rows.length, this.#painted + count);
-    while (this.#painted < end) {
-      let body = table.tBodies[table.tBodies.length - 1];
-      if (!body || body.rows.length >= chunk) body = table.appendChild(element("tbody", { role: "rowgroup" }));
-      const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + chunk - body.rows.length));
-      body.append(...rows.map((row) => this.#entry(row).tr));
-      body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
-      this.#painted += rows.length;
-    }
-    this.#markMerged();
+  // --- for the modes: where people are -----------------------------------------------------------------------------
+
+  get height() {
+    return this.edits.state.rows.length;
   }
 
-  #paintLater() {
-    if (this.#painted >= this.#state.rows.length) return;
-    const wait = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 16));
-    this.#idle = wait(() => {
-      this.#paintMore(MORE_ROWS);
-      this.#paintLater();
-    }, { timeout: 200 });
+  columnIds() {
+    return this.edits.state.columnIds;
   }
 
-  #paintAll() {
-    this.#stopPainting();
-    if (this.#painted < this.#state.rows.length) this.#paintMore(this.#state.rows.length);
+  rowId(place) {
+    return place < 0 ? this.edits.base.header_id : this.edits.state.rows[place]?.id;
   }
 
-  #stopPainting() {
-    if (this.#idle !== null) (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
-    this.#idle = null;
+  may(operation) {
+    return this.allowed === null || this.allowed.includes(operation);
   }
 
-  #emptyRow() {
-    const tr = element("tr", { role: "row" });
-    tr.append(element("th", { className: "number", scope: "row", role: "rowheader" }));
-    this.#state.columns.forEach(({ id }, index) => {
-      const td = element("td", { role: this.#edit ? "gridcell" : "cell", dir: "auto", className: this.#numeric[index] ? "n" : "" });
-      td.dataset.column = id;
-      tr.append(td);
-    });
-    return tr;
+  isRemoved(row) {
+    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.removed ?? false;
   }
 
-  #entry(row) {
-    const tr = this.#model.cloneNode(true);
-    tr.dataset.row = row.id;
-    const entry = { tr, row: null };
-    this.#entries.set(row.id, entry);
-    this.#paintRow(entry, row);
-    return entry;
+  isColumnRemoved(column) {
+    return this.edits.state.columns[this.edits.columnPlaces.get(column)]?.removed ?? false;
   }
 
-  #paintRow(entry, row) {
-    const { tr, row: before } = entry;
-    const [number, ...cells] = tr.children;
-    if (before === null || before.removed !== row.removed) {
-      tr.classList.toggle("removed", row.removed);
-      tr.classList.toggle("inserted", row.inserted);
-      number.textContent = row.inserted ? "new" : String(row.number);
-      if (row.removed) number.append(element("small", { textContent: "removed" }));
-    }
-    row.cells.forEach((text, index) => {
-      const old = row.old?.get(index);
-      if (before && before.cells[index] === text && before.old?.get(index) === old) return;
-      paintCell(cells[index], text, old);
-    });
-    entry.row = row;
+  cellAt({ row, column }) {
+    return this.#painting.cell(row, column);
   }
 
-  /* Bring the page in line with the marked table: only rows that differ are touched. */
-  #paint() {
-    const { table } = this.#parts;
-    const { rows } = this.#state;
-    const present = rows.length === this.#entries.size && rows.every(({ id }) => this.#entries.has(id));
-    if (!present) this.#dropRows(new Set(rows.map(({ id }) => id)));
-    let above = null;
-    for (const row of rows) {
-      const entry = this.#entries.get(row.id) ?? this.#entry(row);
-      if (entry.row !== row) this.#paintRow(entry, row);
-      if (above && following(above) !== entry.tr) above.after(entry.tr);
-      else if (!above && table.tBodies[0]?.firstElementChild !== entry.tr) {
-        (table.tBodies[0] ?? table.appendChild(element("tbody", { role: "rowgroup" }))).prepend(entry.tr);
-      }
-      above = entry.tr;
-    }
-    this.#painted = rows.length;
-    table.setAttribute("aria-rowcount", String(rows.length + 1));
+  placeInWords(row, column) {
+    return `${this.edits.rowName(row)}, ${this.edits.columnName(column)}`;
   }
 
-  #dropRows(present) {
-    for (const [id, { tr }] of this.#entries) {
-      if (present.has(id)) continue;
-      const body = tr.parentElement;
-      tr.remove();
-      if (!body.rows.length) body.remove();
-      this.#entries.delete(id);
-    }
+  hereInWords() {
+    const area = this.#anchor ? this.area() : null;
+    if (area && (area.top !== area.bottom || area.left !== area.right)) return this.#areaInWords(area);
+    return this.here ? this.placeInWords(this.here.row, this.here.column) : "";
   }
 
-  /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
-     too wide is squeezed into the page, a much wider one scrolls. */
-  #lockWidths() {
-    const { table, head } = this.#parts;
-    const measure = () => [...head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
-    table.classList.add("natural");
-    let widths = measure();
-    const room = this.clientWidth;
-    const natural = sum(widths);
-    if (!natural || !room) return;
-    if (natural <= 1.6 * room) {
-      table.classList.remove("natural");
-      widths = measure();
-    }
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
-    const rounded = widths.map((width) => Math.ceil(width + 0.5));
-    table.style.setProperty("--columns", rounded.map((width) => `${width / rem}rem`).join(" "));
-    table.style.width = `${sum(rounded) / rem}rem`;
-    table.style.setProperty("--first", `${(rounded[1] ?? 0) / rem}rem`);
-    table.classList.toggle("pinned", rounded[1] <= room / 3);
-    table.classList.add("locked");
+  /* The rectangle that is selected, in numbers, or that of the current cell; `as` widens it to "rows", "columns", "all". */
+  area(as = this.#rangeSpan) {
+    if (!this.here) return null;
+    const head = this.#mode.hasHead;
+    const width = this.edits.state.columns.length;
+    if (as === "all") return { top: 0, bottom: this.height - 1, left: 0, right: width - 1 };
+    const one = this.#placeOf(this.here);
+    const other = this.#anchor ? this.#placeOf(this.#anchor) : one;
+    const wide = as === "cells" && this.#rangeSpan !== "cells" ? this.#rangeSpan : as;
+    return rectangle(one, other, wide, this.height, width, head);
   }
 
-  #tools() {
-    const tools = element("div", { className: "grid-tools", role: "group", ariaLabel: "Edit the table" });
-    const button = (name, label, keys, act) => {
-      const made = element("button", { type: "button", className: "quiet", textContent: label });
-      made.dataset.tool = name;
-      made.append(element("kbd", { textContent: keys }));
-      made.addEventListener("click", (event) => {
-        this.#commit();
-        act();
-        if (event.detail > 0 && this.#edit) this.focusCell(); // a mouse goes back to the cell; a keyboard stays here
-      });
-      tools.append(made);
-    };
-    button("undo", "Undo", "Ctrl Z", () => this.undo());
-    button("redo", "Redo", "Ctrl Y", () => this.redo());
-    button("remove", "Remove row", "Alt Del", () => this.removeRow());
-    button("insert", "Insert row below", "Alt Enter", () => this.insertRow());
-    tools.append(element("span", { className: "where", ariaHidden: "true" }));
-    return tools;
+  /* The ids of the rows (the header is one where it is asked for) and columns of a rectangle. */
+  idsIn(area) {
+    if (!area) return { rows: [], columns: [] };
+    const rows = span(Math.max(area.top, this.#mode.hasHead ? -1 : 0), area.bottom).map((place) => this.rowId(place));
+    return { rows, columns: this.columnIds().slice(area.left, area.right + 1) };
   }
 
-  #refreshTools() {
-    const { tools } = this.#parts;
-    if (!tools) return;
-    const row = this.#row();
-    const off = { undo: !this.#past.length, redo: !this.#future.length, remove: !row, insert: false };
-    for (const button of tools.querySelectorAll("button")) {
-      button.setAttribute("aria-disabled", String(off[button.dataset.tool]));
-    }
-    tools.querySelector("[data-tool=remove]").firstChild.data = row?.removed ? "Put row back" : "Remove row";
-    const index = this.#columnIndex();
-    tools.querySelector(".where").textContent = row && index >= 0
-      ? `${this.#rowName(row)}, ${this.#columnName(index)}`
-      : "";
+  areaTexts() {
+    const area = this.area();
+    const { rows, columns } = this.idsIn(area);
+    const { state, columnPlaces, rowPlaces, base } = this.edits;
+    return rows.map((row) => columns.map((column) => (row === base.header_id
+      ? state.columns[columnPlaces.get(column)].name
+      : state.rows[rowPlaces.get(row)].cells[columnPlaces.get(column)])));
   }
 
-  // --- where the focus is ------------------------------------------------------------------------------------------
-
-  #rowIndex() {
-    return this.#current ? this.#state.rows.findIndex((row) => row.id === this.#current.row) : -1;
-  }
-
-  #columnIndex() {
-    return this.#current ? this.#state.columns.findIndex((column) => column.id === this.#current.column) : -1;
-  }
-
-  #row() {
-    return this.#state.rows[this.#rowIndex()] ?? null;
-  }
-
-  #rowName(row) {
-    return row.number === null ? "New row" : `Row ${row.number}`;
-  }
-
-  #columnName(index) {
-    const { id } = this.#state.columns[index];
-    return columnName(this.#base.column_ids.includes(id) ? this.#base : this.#edited, id);
-  }
-
-  #cell() {
-    const column = this.#columnIndex();
-    if (column < 0) return null;
-    if (!this.#entries.has(this.#current.row)) this.#paintAll();
-    return this.#entries.get(this.#current.row)?.tr.children[column + 1] ?? null;
-  }
-
-  /* Mark the current cell; only it can be reached with Tab. */
-  #select() {
-    this.#selected?.removeAttribute("tabindex");
-    this.#selected?.removeAttribute("aria-selected");
-    this.#selected = this.#edit ? this.#cell() : null;
-    const body = this.#selected?.closest("tbody") ?? null;
-    const here = this.#parts.table.querySelector("tbody.here");
-    if (here !== body) {
-      here?.classList.remove("here");
-      body?.classList.add("here");
-    }
-    if (this.#selected) {
-      this.#selected.tabIndex = 0;
-      this.#selected.setAttribute("aria-selected", "true");
-    }
-    this.#showFull();
-    this.#refreshTools();
-  }
-
-  /* A clipped cell shows its whole text over its neighbours while it has the focus. */
-  #showFull() {
-    this.#full.remove();
-    if (!this.#selected?.querySelector(".long")) return;
-    this.#full.textContent = this.#text();
-    this.#selected.append(this.#full);
-  }
-
-  #goTo(rowIndex, columnIndex) {
-    const row = this.#state.rows[clamp(rowIndex, this.#state.rows.length)];
-    const column = this.#state.columns[clamp(columnIndex, this.#state.columns.length)];
-    if (!row || !column) return;
-    this.#current = { row: row.id, column: column.id };
-    this.#select();
-    this.focusCell();
-  }
-
-  #moveBy(rows, columns) {
-    this.#goTo(this.#rowIndex() + rows, this.#columnIndex() + columns);
-  }
-
-  /* Tab: the next cell, on to the next row; past the last cell the focus leaves the table. */
-  #tab(step) {
-    const width = this.#state.columns.length;
-    const next = this.#rowIndex() * width + this.#columnIndex() + step;
-    if (next < 0 || next >= width * this.#state.rows.length) return false;
-    this.#goTo(Math.floor(next / width), next % width);
+  dropRange() {
+    if (!this.#anchor) return false;
+    this.#anchor = null;
+    this.#rangeSpan = "cells";
+    this.refreshRange();
     return true;
   }
 
-  #page() {
-    const { sheet } = this.#parts;
-    const height = this.#cell()?.offsetHeight || 32;
-    return Math.max(1, Math.floor(sheet.clientHeight / height) - 2);
+  selectSpan(what) {
+    this.#anchor ??= { ...this.here };
+    this.#rangeSpan = what;
+    this.refreshRange();
+    this.sayLater(`${this.#areaInWords(this.area())} selected`);
   }
 
-  // --- keys and pointer --------------------------------------------------------------------------------------------
+  selectAll() {
+    this.selectArea({ top: 0, left: 0, bottom: this.height - 1, right: this.edits.state.columns.length - 1 });
+    this.sayLater(`${this.#areaInWords(this.area())} selected`);
+  }
 
-  #onKey(event) {
-    if (this.#editor || event.target.tagName !== "TD") return;
-    if (event.isComposing || event.keyCode === 229 || event.key === "Dead") {
-      this.#open("", true); // an input method starts: let it write into the cell
+  /* Select a rectangle; the current cell becomes its last one. */
+  selectArea({ top, left, bottom, right }) {
+    const columns = this.columnIds();
+    if (columns[left] === undefined || this.rowId(top) === undefined || bottom < top) return;
+    this.#anchor = { row: this.rowId(bottom), column: columns[right] };
+    this.#rangeSpan = "cells";
+    this.here = { row: this.rowId(top), column: columns[left] };
+    this.#select();
+  }
+
+  refreshRange() {
+    this.#drawRange();
+    this.refreshTools();
+  }
+
+  moveBy(rows, columns) {
+    const { row, column } = this.#placeOf(this.here);
+    this.#goTo(row + rows, column + columns);
+  }
+
+  /* What Tab does: on to the next cell and the next row; null past the last cell, where the focus leaves the table. */
+  tabTarget(step) {
+    const width = this.edits.state.columns.length;
+    const { row, column } = this.#placeOf(this.here);
+    const next = row * width + column + step;
+    if (row < 0 || next < 0 || next >= width * this.height) return null;
+    return () => this.#goTo(Math.floor(next / width), next % width);
+  }
+
+  /* Point at a place of a table that is only read. */
+  point({ row, column }) {
+    this.#cell?.removeAttribute("data-here");
+    this.here = { row, column };
+    this.#cell = this.#painting.cell(row, column);
+    if (!this.#cell) return;
+    this.#cell.dataset.here = "";
+    this.#cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  // --- for the modes: changes --------------------------------------------------------------------------------------
+
+  /* Take over operations as one step; false where they are the ones that are there. */
+  change(operations, said = null, { goal = this.here, after = "", shown = false } = {}) {
+    if (same(operations, this.edits.operations)) return false;
+    this.history.did(this.#step());
+    this.#become({ operations, cells: this.marked, here: goal });
+    // What is odd about a text stands beside its cell already: it is said here, not shown again.
+    this.say([said ?? this.#saidOf(), after, this.#oddHere()].filter(Boolean).map(ended).join(" "), { shown });
+    return true;
+  }
+
+  /* Take over a set of marked cells as one step. */
+  mark(cells, said) {
+    const rows = Cells.between(this.marked, cells);
+    if (!rows.size) return;
+    this.history.did(this.#step());
+    this.#mark(cells);
+    this.say(`${said} ${count(cells.size, "cell")} marked.`);
+  }
+
+  #mark(cells) {
+    const rows = Cells.between(this.marked, cells);
+    this.marked = cells;
+    this.#painting.refresh(rows);
+    this.refreshTools();
+    this.emit("grid-change", { typing: false });
+  }
+
+  #step() {
+    return { operations: this.edits.operations, cells: this.marked, here: this.here };
+  }
+
+  #saidOf() {
+    if (!this.here) return "";
+    const { row, column } = this.here;
+    const operation = this.edits.operations.find((op) => (
+      (op.op === "set_cell" && op.row === row && op.column === column)
+      || (op.op === "rename_header" && row === this.edits.base.header_id && op.column === column)
+    ));
+    if (operation) return describe(operation, this.edits.base);
+    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.inserted ? "Kept" : "As it was before";
+  }
+
+  #oddHere() {
+    const like = this.here && this.#odd.get(this.here.row)?.get(this.here.column);
+    return like ? `Not written like ${like}.` : "";
+  }
+
+  #travel(way, word) {
+    this.#mode.keep?.();
+    const step = this.history[way](this.#step());
+    if (!step) {
+      this.say(`Nothing to ${way}.`);
       return;
     }
-    const control = event.ctrlKey || event.metaKey;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const act = this.#action(key, control, event);
-    if (act) {
-      event.preventDefault();
-      event.stopPropagation();
-      act();
-    } else if (event.key.length === 1 && !control && !event.altKey) {
-      event.stopPropagation();
-      this.#open("", true); // the key itself lands in the cell's editor
-    } else if (event.key.length === 1 && event.getModifierState?.("AltGraph")) {
-      event.stopPropagation();
-      this.#open("", true);
+    const focused = this.#painting.table.contains(document.activeElement);
+    this.#anchor = null;
+    this.#rangeSpan = "cells";
+    if (step.operations === this.edits.operations) {
+      this.here = step.here ?? this.here;
+      this.#mark(step.cells);
+      this.#select();
+      this.say(`${word}. ${count(this.marked.size, "cell")} marked.`);
+    } else {
+      this.#become({ ...step, here: step.here ?? this.here });
+      this.say(`${word}. ${count(this.edits.operations.length, "change")} now.`);
+    }
+    if (focused) this.focusCell();
+  }
+
+  #become({ operations, cells, here }) {
+    const focused = this.#painting.table.contains(document.activeElement);
+    const index = this.here ? this.#placeOf(this.here).row : 0;
+    const oddBefore = this.#odd;
+    this.marked = cells;
+    this.edits.become(operations);
+    this.#odd = this.cellFormat === "ignore" ? new Map() : this.edits.odd();
+    const { sheet } = this.#painting;
+    if (this.#painting.update(this.edits.state)) {
+      const moved = [...this.#odd.keys(), ...oddBefore.keys()].filter((row) => !equalMaps(this.#odd.get(row), oddBefore.get(row)));
+      this.#painting.refresh(moved);
+    } else {
+      const { scrollTop, scrollLeft } = sheet;
+      this.#build();
+      this.#painting.sheet.scrollTop = scrollTop;
+      this.#painting.sheet.scrollLeft = scrollLeft;
+    }
+    const { state, rowPlaces, columnPlaces, base } = this.edits;
+    const known = ({ row, column }) => columnPlaces.has(column) && (row === base.header_id || rowPlaces.has(row));
+    if (this.#anchor && !known(this.#anchor)) this.#anchor = null;
+    const row = here && (here.row === base.header_id || rowPlaces.has(here.row)) ? here.row : state.rows[clamp(index, state.rows.length)]?.id;
+    const column = here && columnPlaces.has(here.column) ? here.column : state.columns[0]?.id;
+    this.here = row !== undefined && column !== undefined ? { row, column } : null;
+    this.#select();
+    if (focused && !this.#painting.table.contains(document.activeElement)) this.focusCell();
+    this.#find.refresh();
+    this.emit("grid-change", { typing: false });
+  }
+
+  emit(name, detail = {}) {
+    this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
+  }
+
+  // --- building ----------------------------------------------------------------------------------------------------
+
+  #build() {
+    const mode = this.#mode;
+    const { base, state, operations } = this.edits;
+    this.#cell = null;
+    this.#selected = [];
+    this.#painting?.stop();
+    this.#painting = new Painting(base, state, {
+      grid: mode.isGrid,
+      choosing: this.#name === "select",
+      label: this.#label || "Table",
+      flags: (row) => this.#flags(row),
+      headFlags: (column) => this.#headFlags(column),
+      notes: headNotes(operations, base),
+      moved: new Set(operations.filter(({ op }) => op === "move_row").map(({ row }) => row)),
+    });
+    const { sheet, table } = this.#painting;
+    sheet.tabIndex = mode.isGrid && this.here ? -1 : 0;
+    numbers += 1;
+    const help = element("p", { className: "sr", id: `askew-grid-${numbers}`, textContent: mode.help });
+    if (mode.isGrid) {
+      table.setAttribute("aria-label", this.#label || mode.label);
+      table.setAttribute("aria-multiselectable", "true");
+      table.setAttribute("aria-describedby", help.id);
+      table.classList.add("pointed", this.#name);
+    }
+    this.#listen();
+    this.#find ??= new FindBar({
+      source: () => this.#findable(),
+      show: (hits, current, moves) => this.#showHits(hits, current, moves),
+      closed: (found) => this.#found(found),
+    });
+    this.#tools = this.#makeTools();
+    this.classList.toggle("to-read", !mode.isGrid);
+    const bar = element("div", { className: "grid-state" });
+    bar.append(this.#where, this.#told);
+    write(this.#told, "");
+    this.replaceChildren(this.#tools, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
+    this.#painting.settle(this.clientWidth);
+    this.#select();
+  }
+
+  #listen() {
+    const { table } = this.#painting;
+    table.addEventListener("pointerdown", (event) => this.#onPointerDown(event));
+    table.addEventListener("mousedown", (event) => {
+      if (this.#press) event.preventDefault(); // the focus goes to the cell, not to what is around it
+    });
+    table.addEventListener("click", (event) => this.#onClick(event));
+    table.addEventListener("dblclick", (event) => {
+      if (this.#mode.isGrid && !this.#mode.writesIn?.(event.target) && this.#painting.placeOf(event.target)?.column) this.#mode.doubled();
+    });
+    for (const kind of ["copy", "cut", "paste"]) table.addEventListener(kind, (event) => this.#onClipboard(event));
+    if (this.#listening) return;
+    this.#listening = true;
+    follow(this);
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("grid-zoom", () => {
+      this.#painting.scaled();
+      this.refreshTools();
+    });
+  }
+
+  #flags(row) {
+    const marked = this.marked.rows.get(row);
+    const evidence = this.evidence.rows.get(row);
+    const kept = this.guard.rows.get(row);
+    const hits = this.#hits.get(row);
+    const odd = this.#odd.get(row);
+    if (!marked && !evidence && !kept && !hits && !odd) return null;
+    return this.edits.state.columns.map(({ id }) => {
+      const names = [];
+      if (marked?.has(id)) names.push("marked");
+      if (evidence?.has(id)) names.push("evidence");
+      if (evidence?.has(id) && this.marksHidden) names.push("withheld");
+      if (kept?.has(id)) names.push("kept");
+      if (odd?.has(id)) names.push("odd");
+      if (hits?.has(id)) names.push("hit");
+      if (hits && this.#hit?.row === row && this.#hit.column === id) names.push("now");
+      return names.join(" ");
+    });
+  }
+
+  #headFlags(column) {
+    const head = this.edits.base.header_id;
+    const names = [];
+    if (this.evidence.has(head, column)) names.push("evidence");
+    if (this.guard.cell(head, column)) names.push("kept");
+    if (this.#hits.get(head)?.has(column)) names.push("hit");
+    if (this.#hit?.row === head && this.#hit.column === column) names.push("now");
+    return names.join(" ");
+  }
+
+  // --- tools -------------------------------------------------------------------------------------------------------
+
+  #makeTools() {
+    const tools = element("div", { className: "grid-tools", role: "group", ariaLabel: "Tools of the table" });
+    const add = ({ name, label, keys, act, title }) => {
+      const button = element("button", { type: "button", className: "quiet" });
+      button.dataset.tool = name;
+      button.append(element("span", { textContent: typeof label === "function" ? label() : label }));
+      if (title) button.ariaLabel = title;
+      if (title) button.title = title;
+      if (keys) button.append(element("kbd", { textContent: keys }));
+      button.addEventListener("click", (event) => {
+        this.#mode.keep?.();
+        if (button.getAttribute("aria-disabled") === "true") return;
+        act();
+        // A mouse goes back to the cell; a keyboard stays here.
+        if (event.detail > 0 && this.#mode.isGrid && !this.#find.bar.contains(document.activeElement)) this.focusCell();
+      });
+      tools.append(button);
+    };
+    const own = this.#mode.tools();
+    own.forEach(add);
+    const { rows, columns } = this.edits.state;
+    if (this.#mode.isGrid || rows.length > FEW_ROWS || columns.length > FEW_COLUMNS) {
+      tools.append(element("span", { className: "gap" }));
+      add({ name: "find", label: "Find", keys: "Ctrl F", act: () => this.openFind() });
+      add({ name: "smaller", label: "−", title: "Smaller table", act: () => zoom(-1) });
+      add({ name: "larger", label: "+", title: "Larger table", act: () => zoom(1) });
+    }
+    return tools;
+  }
+
+  refreshTools() {
+    const tools = this.#tools;
+    if (!tools) return;
+    const own = new Map(this.#mode.tools().map((tool) => [tool.name, tool]));
+    for (const button of tools.querySelectorAll("button[data-tool]")) {
+      const { tool: name } = button.dataset;
+      const tool = own.get(name);
+      const off = name === "smaller" ? !canZoom(-1) : name === "larger" ? !canZoom(1) : tool?.off?.() ?? false;
+      if (button.getAttribute("aria-disabled") !== String(off)) button.setAttribute("aria-disabled", String(off));
+      const label = typeof tool?.label === "function" ? tool.label() : null;
+      if (label !== null && button.firstChild.textContent !== label) button.firstChild.textContent = label;
+    }
+    const words = [this.#mode.where(), percent() === 100 ? "" : `${percent()} %`].filter(Boolean).join(" · ");
+    write(this.#where, words);
+  }
+
+  // --- the current cell and the range ------------------------------------------------------------------------------
+
+  #placeOf({ row, column }) {
+    const { rowPlaces, columnPlaces, base } = this.edits;
+    return { row: row === base.header_id ? -1 : rowPlaces.get(row) ?? 0, column: columnPlaces.get(column) ?? 0 };
+  }
+
+  /* Only the current cell can be reached with Tab. */
+  #select() {
+    const cell = this.#mode.isGrid && this.here ? this.#painting.cell(this.here.row, this.here.column) : null;
+    if (cell !== this.#cell) {
+      this.#cell?.removeAttribute("tabindex");
+      this.#cell?.removeAttribute("data-here");
+      this.#cell = cell;
+      if (cell) {
+        cell.tabIndex = 0;
+        cell.dataset.here = "";
+      }
+      this.emit("grid-here", { ...this.here });
+    }
+    this.#showBeside();
+    this.#drawRange();
+    this.refreshTools();
+  }
+
+  #drawRange() {
+    if (!this.#mode.isGrid) return;
+    const areas = [];
+    const area = this.#anchor ? this.area() : null;
+    if (area && (area.top !== area.bottom || area.left !== area.right)) areas.push({ ...area, kind: "range" });
+    const width = this.edits.state.columns.length - 1;
+    const { rows, columns } = this.chosen;
+    const places = (ids, map) => [...ids].map((id) => map.get(id)).filter((place) => place !== undefined).sort((a, b) => a - b);
+    for (const [top, bottom] of runs(places(rows, this.edits.rowPlaces))) areas.push({ top, bottom, left: 0, right: width, kind: "chosen" });
+    for (const [left, right] of runs(places(columns, this.edits.columnPlaces))) areas.push({ top: -1, bottom: this.height - 1, left, right, kind: "chosen" });
+    this.#painting.outline(areas);
+    this.#tellSelected(area);
+  }
+
+  /* aria-selected follows when the keys rest: a range may hold thousands of cells. Marked cells carry their own. */
+  #tellSelected(area) {
+    if (this.#name === "select") return;
+    for (const cell of this.#selected) cell.removeAttribute("aria-selected");
+    this.#selected = [];
+    const choose = (cell) => {
+      if (!cell) return;
+      cell.setAttribute("aria-selected", "true");
+      this.#selected.push(cell);
+    };
+    choose(this.#cell);
+    clearTimeout(this.#telling);
+    if (!area || (area.bottom - area.top + 1) * (area.right - area.left + 1) > SELECTED_AT_MOST) return;
+    this.#telling = setTimeout(() => {
+      const { rows, columns } = this.idsIn(area);
+      for (const row of rows) for (const column of columns) choose(this.#painting.cell(row, column));
+    }, PAUSE);
+  }
+
+  #telling = null;
+
+  /* A clipped cell shows its whole text over its neighbours while it has the focus; an odd one says what is odd. */
+  #showBeside() {
+    for (const shown of [this.#beside, this.#hint]) {
+      if (!shown.isConnected) continue;
+      if (!this.#mode.typing) reachOut(shown.parentElement, false);
+      shown.remove();
+    }
+    if (!this.#cell || !this.here || !this.#mode.isGrid) return;
+    const like = this.#odd.get(this.here.row)?.get(this.here.column);
+    if (this.#cell.querySelector(".long")) {
+      this.#beside.textContent = this.edits.text(this.here.row, this.here.column) ?? "";
+      this.#cell.append(this.#beside);
+      reachOut(this.#cell, true);
+    } else if (like) {
+      this.#hint.textContent = `Not written like ${like}`;
+      this.#cell.append(this.#hint);
+      reachOut(this.#cell, true);
     }
   }
 
-  #action(key, control, event) {
-    const lastRow = this.#state.rows.length - 1;
-    const lastColumn = this.#state.columns.length - 1;
-    if (event.altKey) {
-      if (key === "Enter") return () => this.insertRow();
-      if (key === "Delete" || key === "Backspace") return () => this.removeRow();
-      return null;
+  #goTo(rowPlace, columnPlace, extend = false) {
+    const { state } = this.edits;
+    const least = this.#mode.hasHead ? -1 : 0;
+    const row = this.rowId(Math.max(least, Math.min(rowPlace, state.rows.length - 1)));
+    const column = state.columns[clamp(columnPlace, state.columns.length)];
+    if (row === undefined || !column) return;
+    if (!extend) {
+      this.#anchor = null;
+      this.#rangeSpan = "cells";
+    } else this.#anchor ??= { ...this.here };
+    this.here = { row, column: column.id };
+    this.#select();
+    this.focusCell();
+    if (extend) this.sayLater(`${this.#areaInWords(this.area())} selected`);
+  }
+
+  #areaInWords({ top, bottom, left, right }) {
+    const [rows, columns] = [bottom - top + 1, right - left + 1];
+    const named = (place) => this.edits.rowName(this.rowId(place));
+    const ids = this.columnIds();
+    const rowWords = rows === 1 ? named(top) : `${named(top)} to ${named(bottom).toLowerCase()}`;
+    const columnWords = columns === 1 ? this.edits.columnName(ids[left]) : `${this.edits.columnName(ids[left])} to ${this.edits.columnName(ids[right])}`;
+    return `${rowWords}, ${columnWords}: ${count(rows * columns, "cell")}`;
+  }
+
+  // --- keys --------------------------------------------------------------------------------------------------------
+
+  #onKey(event) {
+    if (event.defaultPrevented) return;
+    const control = event.ctrlKey || event.metaKey;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const cell = this.#mode.isGrid && event.target.matches?.("td, th") && this.#painting.table.contains(event.target);
+    const composing = event.isComposing || event.keyCode === 229 || event.key === "Dead";
+    if (composing) {
+      if (cell) this.#mode.type?.(); // an input method starts: let it write into the cell
+      return;
     }
+    const act = this.#everywhere(key, control, event, cell) ?? (cell ? this.#mode.key(key, control, event) ?? this.#travelKey(key, control, event) : null);
+    if (!act) {
+      // Letters and digits belong to the table that has the focus, whatever it makes of them.
+      if (cell && event.key.length === 1 && !control && !event.altKey) event.stopPropagation();
+      return;
+    }
+    event.stopPropagation();
+    if (act === "type") {
+      this.#mode.type(); // the key itself lands in the field
+      return;
+    }
+    event.preventDefault();
+    act();
+  }
+
+  /* Keys that also act where there is no current cell. */
+  #everywhere(key, control, event, cell) {
+    if (event.altKey) return null;
+    if (control && !event.shiftKey && key === "f") return () => this.openFind();
+    if (control && (key === "+" || key === "=")) return canZoom(1) ? () => zoom(1) : null;
+    if (control && key === "-") return canZoom(-1) ? () => zoom(-1) : null;
+    if (control && key === "0" && percent() !== 100) return () => zoom(0);
+    if (control) return null;
+    if (key === "/" && !this.#mode.type && (cell || event.target === this.#painting.sheet)) return () => this.openFind();
+    if (key === "F3" && this.#find.isOpen) return () => this.#find.step(event.shiftKey ? -1 : 1);
+    if (key === "n" && this.#name === "compare") return () => this.#mode.next(event.shiftKey ? -1 : 1);
+    return null;
+  }
+
+  #travelKey(key, control, event) {
+    const { row, column } = this.#placeOf(this.here);
+    const lastRow = this.height - 1;
+    const lastColumn = this.edits.state.columns.length - 1;
+    const extend = event.shiftKey;
+    const go = (toRow, toColumn) => () => this.#goTo(toRow, toColumn, extend);
+    if (event.altKey) return null;
     if (control) {
       switch (key) {
         case "z": return () => (event.shiftKey ? this.redo() : this.undo());
         case "y": return () => this.redo();
-        case "Enter": return () => this.#emit("grid-submit");
-        case "Home": return () => this.#goTo(0, 0);
-        case "End": return () => this.#goTo(lastRow, lastColumn);
-        case "ArrowUp": return () => this.#goTo(0, this.#columnIndex());
-        case "ArrowDown": return () => this.#goTo(lastRow, this.#columnIndex());
-        case "ArrowLeft": return () => this.#goTo(this.#rowIndex(), 0);
-        case "ArrowRight": return () => this.#goTo(this.#rowIndex(), lastColumn);
+        case "Enter": return () => this.emit("grid-submit");
+        case "Home": return go(0, 0);
+        case "End": return go(lastRow, lastColumn);
+        case "ArrowUp": return go(row <= 0 ? -1 : 0, column);
+        case "ArrowDown": return go(lastRow, column);
+        case "ArrowLeft": return go(row, 0);
+        case "ArrowRight": return go(row, lastColumn);
         default: return null;
       }
     }
     switch (key) {
-      case "ArrowUp": return () => this.#moveBy(-1, 0);
-      case "ArrowDown": return () => this.#moveBy(1, 0);
-      case "ArrowLeft": return () => this.#moveBy(0, -1);
-      case "ArrowRight": return () => this.#moveBy(0, 1);
-      case "Home": return () => this.#goTo(this.#rowIndex(), 0);
-      case "End": return () => this.#goTo(this.#rowIndex(), lastColumn);
-      case "PageUp": return () => this.#moveBy(-this.#page(), 0);
-      case "PageDown": return () => this.#moveBy(this.#page(), 0);
-      case "F2": return () => this.#open(this.#text(), false);
-      case "Delete":
-      case "Backspace": return () => this.#write("");
-      case "Enter": return () => this.#emit("grid-submit");
-      case "Escape": return () => this.#emit("grid-leave");
-      case "Tab": {
-        const step = event.shiftKey ? -1 : 1;
-        const width = this.#state.columns.length;
-        const next = this.#rowIndex() * width + this.#columnIndex() + step;
-        return next < 0 || next >= width * this.#state.rows.length ? null : () => this.#tab(step);
-      }
+      case "ArrowUp": return go(row - 1, column);
+      case "ArrowDown": return go(row + 1, column);
+      case "ArrowLeft": return go(row, column - 1);
+      case "ArrowRight": return go(row, column + 1);
+      case "Home": return go(row, 0);
+      case "End": return go(row, lastColumn);
+      case "PageUp": return go(Math.max(0, row - this.#page()), column);
+      case "PageDown": return go(row + this.#page(), column);
+      case "Enter": return () => this.emit("grid-submit");
+      case "Escape": return () => this.#escape();
       default: return null;
     }
   }
 
-  #onClick(event) {
-    const td = event.target.closest?.("tbody td");
-    if (!td || event.target.tagName === "TEXTAREA" || getSelection()?.toString()) return;
-    const row = td.parentElement.dataset.row;
-    const column = td.dataset.column;
-    const again = this.#current?.row === row && this.#current?.column === column && document.activeElement === td;
-    this.#current = { row, column };
-    this.#select();
-    if (again && event.pointerType === "touch") this.#open(this.#text(), false);
-    else td.focus({ preventScroll: true });
+  #escape() {
+    const chosen = this.chosen.rows.size + this.chosen.columns.size;
+    this.chosen.rows.clear();
+    this.chosen.columns.clear();
+    if (this.dropRange() || chosen) {
+      this.refreshRange();
+      this.say("Nothing selected.");
+    } else this.emit("grid-leave");
   }
 
-  #onDoubleClick(event) {
-    if (event.target.tagName === "TEXTAREA" || !event.target.closest?.("tbody td")) return;
-    getSelection()?.removeAllRanges();
-    this.#open(this.#text(), false);
+  #page() {
+    return this.#painting.page(this.here.row, this.here.column);
+  }
+
+  // --- pointer -----------------------------------------------------------------------------------------------------
+
+  #onPointerDown(event) {
+    this.#press = null;
+    if (!this.#mode.isGrid || event.button !== 0 || event.pointerType === "touch" || this.#mode.writesIn?.(event.target)) return;
+    const place = this.#painting.placeOf(event.target);
+    if (!place) return;
+    this.#mode.keep?.();
+    const again = this.here?.row === place.row && this.here.column === place.column && document.activeElement === this.#cell;
+    this.#settleOn(place, event.shiftKey);
+    this.#press = { place, again, extend: event.shiftKey, moved: false, x: event.clientX, y: event.clientY };
+    this.#mode.pressed(place, { again, extend: event.shiftKey, dragging: true, touch: false });
+    const move = (moved) => this.#onDrag(moved);
+    const release = (released) => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", release);
+      removeEventListener("pointercancel", release);
+      this.#onRelease(released);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", release);
+    addEventListener("pointercancel", release);
+  }
+
+  /* A press on a cell makes it the current one; on a row's number or a header it selects the row or the column. */
+  #settleOn({ row, column }, extend) {
+    const { base } = this.edits;
+    if (row === null) {
+      this.selectAll();
+      return;
+    }
+    const head = row === base.header_id;
+    const across = column === null ? "rows" : head ? "columns" : "cells";
+    const first = this.here?.column ?? this.columnIds()[0];
+    const goal = {
+      row: head && !this.#mode.hasHead ? this.here?.row ?? this.rowId(0) : row,
+      column: column ?? first,
+    };
+    if (goal.row === undefined || goal.column === undefined) return;
+    if (extend && this.here) this.#anchor ??= { ...this.here };
+    else this.#anchor = across === "cells" ? null : { ...goal };
+    this.#rangeSpan = across;
+    this.here = goal;
+    this.#select();
+    this.focusCell();
+    if (this.#anchor && across !== "cells") this.sayLater(`${this.#areaInWords(this.area())} selected`);
+  }
+
+  #onDrag(event) {
+    const press = this.#press;
+    if (!press || press.place.row === null || !(event.buttons & 1)) return;
+    if (!press.moved && Math.abs(event.clientX - press.x) + Math.abs(event.clientY - press.y) < 5) return;
+    press.at = event;
+    this.#extendTo(event);
+    this.#scrollWhile(press);
+  }
+
+  #extendTo({ clientX, clientY }) {
+    const press = this.#press;
+    const box = this.#painting.sheet.getBoundingClientRect();
+    const x = Math.min(Math.max(clientX, box.left + 2), box.right - 3);
+    const y = Math.min(Math.max(clientY, box.top + 2), box.bottom - 3);
+    const target = document.elementFromPoint(x, y);
+    const found = target && this.#painting.placeOf(target);
+    if (!found || found.row === null) return;
+    const head = found.row === this.edits.base.header_id;
+    const across = this.#rangeSpan;
+    const row = head && (across === "cells" || across === "rows") && !(this.#mode.hasHead && press.place.row === found.row) ? this.rowId(0) : found.row;
+    const goal = { row: across === "columns" ? this.here.row : row, column: found.column ?? (across === "rows" ? this.here.column : this.columnIds()[0]) };
+    if (goal.row === this.here.row && goal.column === this.here.column) return;
+    press.moved = true;
+    this.#anchor ??= { ...this.here };
+    this.here = goal;
+    this.#select();
+  }
+
+  /* Near the edge of the sheet, dragging scrolls. */
+  #scrollWhile(press) {
+    if (press.scrolling) return;
+    press.scrolling = true;
+    const step = () => {
+      if (this.#press !== press || press.done) return;
+      const { sheet } = this.#painting;
+      const box = sheet.getBoundingClientRect();
+      const { clientX: x, clientY: y } = press.at;
+      const down = y > box.bottom - EDGE ? 12 : y < box.top + EDGE ? -12 : 0;
+      const right = x > box.right - EDGE ? 12 : x < box.left + EDGE ? -12 : 0;
+      if (!down && !right) {
+        press.scrolling = false;
+        return;
+      }
+      sheet.scrollBy(right, down);
+      this.#extendTo(press.at);
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  #onRelease(event) {
+    const press = this.#press;
+    if (!press) return;
+    press.done = true;
+    setTimeout(() => { // the click that belongs to it has come by then, if one comes
+      if (this.#press === press) this.#press = null;
+    }, 100);
+    if (event.type === "pointercancel") this.dropRange();
+    else if (press.moved) {
+      this.focusCell();
+      this.#mode.dragged(press.place);
+      if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    } else if (!press.extend) this.#mode.pressed(press.place, { again: press.again, extend: false, dragging: false, touch: false });
+  }
+
+  /* What no mouse has pressed: a tap, or a click that a screen reader makes. */
+  #onClick(event) {
+    if (this.#press) {
+      this.#press = null;
+      return;
+    }
+    if (!this.#mode.isGrid || this.#mode.writesIn?.(event.target)) return;
+    const place = this.#painting.placeOf(event.target);
+    if (!place) return;
+    this.#mode.keep?.();
+    const again = this.here?.row === place.row && this.here.column === place.column && document.activeElement === this.#cell;
+    this.#settleOn(place, event.shiftKey);
+    this.#mode.pressed(place, { again, extend: event.shiftKey, dragging: false, touch: true });
   }
 
   #onClipboard(event) {
-    if (this.#editor || event.target.tagName !== "TD" || (event.type !== "paste" && getSelection()?.toString())) return;
+    const { type, clipboardData } = event;
+    if (!this.#mode.isGrid || this.#mode.writesIn?.(event.target) || !event.target.matches?.("td, th")) return;
+    if (type !== "copy" && !this.#mode[type]) return;
     event.preventDefault();
-    if (event.type === "paste") {
-      this.#write(event.clipboardData.getData("text/plain").replace(/\r\n?/g, "\n").replace(/\n$/, ""));
-      return;
+    this.#mode[type](clipboardData);
+    if (type === "copy") this.say(`${count(this.areaTexts().flat().length, "cell")} copied.`);
+  }
+
+  // --- finding -----------------------------------------------------------------------------------------------------
+
+  #findable() {
+    const { base, state } = this.edits;
+    const lines = [
+      { row: base.header_id, texts: state.columns.map(({ name }) => name) },
+      ...state.rows.map(({ id, cells }) => ({ row: id, texts: this.#readable(id, cells) })),
+    ];
+    return { columns: this.columnIds(), lines };
+  }
+
+  /* What is hidden is not found either. */
+  #readable(row, cells) {
+    const evidence = this.marksHidden ? this.evidence.rows.get(row) : null;
+    return evidence ? cells.map((text, place) => (evidence.has(this.edits.state.columns[place].id) ? "" : text)) : cells;
+  }
+
+  #showHits(hits, current, moves = true) {
+    const before = this.#hits;
+    const had = this.#hit;
+    const rows = new Map();
+    for (const { row, column } of hits) {
+      if (!rows.has(row)) rows.set(row, new Set());
+      rows.get(row).add(column);
     }
-    event.clipboardData.setData("text/plain", this.#text());
-    if (event.type === "cut") this.#write("");
+    const changed = new Set([...before.keys(), ...rows.keys()].filter((row) => !equalSets(before.get(row), rows.get(row))));
+    if (had) changed.add(had.row);
+    if (current) changed.add(current.row);
+    this.#hits = rows;
+    this.#hit = current;
+    this.#painting.refresh(changed);
+    this.#painting.refreshHead();
+    if (current && moves) this.#painting.cell(current.row, current.column)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  // --- editing one cell --------------------------------------------------------------------------------------------
-
-  #text() {
-    return this.#row()?.cells[this.#columnIndex()] ?? "";
-  }
-
-  #refuses() {
-    const row = this.#row();
-    const column = this.#state.columns[this.#columnIndex()];
-    if (!this.#edit || !row || !column) return true;
-    if (row.removed) this.say(`${this.#rowName(row)} is removed. Put it back before you edit it.`);
-    return row.removed || column.removed;
-  }
-
-  #open(text, typing) {
-    const cell = this.#cell();
-    if (!cell || this.#editor || this.#refuses()) return; // two quick taps are a double click as well
-    const name = `${this.#rowName(this.#row())}, ${this.#columnName(this.#columnIndex())}`;
-    const area = element("textarea", { className: "editor", value: text, ariaLabel: name, rows: 1, spellcheck: false, dir: "auto" });
-    this.#editor = { area, typing, opened: typing ? null : area.value, ...this.#current };
-    area.addEventListener("keydown", (event) => this.#onEditorKey(event));
-    area.addEventListener("input", () => {
-      grow(area);
-      this.#emit("grid-change", { typing: true });
-    });
-    area.addEventListener("blur", () => this.#commit());
-    cell.append(area);
-    area.focus({ preventScroll: true });
-    area.setSelectionRange(area.value.length, area.value.length);
-    grow(area);
-    cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
-
-  #onEditorKey(event) {
-    event.stopPropagation();
-    if (event.isComposing || event.keyCode === 229) return;
-    const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    const bare = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
-    if (event.key === "Escape") this.#cancel();
-    else if (event.key === "Enter" && event.altKey) {
-      const { area } = this.#editor;
-      area.setRangeText("\n", area.selectionStart, area.selectionEnd, "end");
-      area.dispatchEvent(new Event("input"));
-    } else if (event.key === "Enter" && event.shiftKey) return;
-    else if (event.key === "Enter") {
-      this.#commit();
-      this.focusCell();
-      if (event.ctrlKey || event.metaKey) this.#emit("grid-submit");
-    } else if (event.key === "Tab") {
-      const step = event.shiftKey ? -1 : 1;
-      this.#commit();
-      if (!this.#tab(step)) this.focusCell();
-    } else if (this.#editor.typing && bare && arrows[event.key]) {
-      this.#commit();
-      this.#moveBy(...arrows[event.key]);
-    } else return;
-    event.preventDefault();
-  }
-
-  /* What the operations would be if the text in the open editor were kept. */
-  #typed() {
-    const { area, opened, row, column, typed } = this.#editor;
-    if (opened !== null && area.value === opened) return this.#operations;
-    if (typed?.text !== area.value) {
-      this.#editor.typed = { text: area.value, operations: this.#withText(row, column, area.value) };
-    }
-    return this.#editor.typed.operations;
-  }
-
-  #withText(row, column, text) {
-    const old = this.#edited.rows[this.#edited.row_ids.indexOf(row)][this.#edited.column_ids.indexOf(column)];
-    const kept = old.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text; // a text field turns \r\n into \n
-    return normalise([...this.#operations, { op: "set_cell", row, column, old, new: kept }], this.#base);
-  }
-
-  #write(text) {
-    if (this.#refuses()) return;
-    const { row, column } = this.#current;
-    this.#change(this.#withText(row, column, text), null);
-  }
-
-  #commit() {
-    if (!this.#editor) return;
-    const operations = this.#typed();
-    this.#close();
-    this.#change(operations, null);
-  }
-
-  #cancel() {
-    this.#close();
+  /* The bar is closed: people go on at what they found. */
+  #found(found) {
+    if (found && this.#mode.isGrid) {
+      this.#anchor = null;
+      this.#rangeSpan = "cells";
+      this.here = found.row === this.edits.base.header_id && !this.#mode.hasHead ? this.here : found;
+      this.#select();
+    } else if (found) this.point(found);
     this.focusCell();
-    this.#emit("grid-change", { typing: false });
-  }
-
-  #close() {
-    const { area } = this.#editor;
-    this.#editor = null; // first: taking the field away makes it lose the focus, which would keep the value
-    area.remove();
-  }
-
-  // --- history -----------------------------------------------------------------------------------------------------
-
-  #change(operations, said, goal = this.#current) {
-    if (same(operations, this.#operations)) return;
-    this.#past.push({ operations: this.#operations, current: this.#current });
-    this.#future = [];
-    this.#become(operations, goal);
-    this.say(said ?? this.#saidOf());
-  }
-
-  #saidOf() {
-    const { row, column } = this.#current;
-    const operation = this.#operations.find((op) => op.op === "set_cell" && op.row === row && op.column === column);
-    if (operation) return describe(operation, this.#base);
-    return this.#row()?.inserted ? "Kept" : "As it was before";
-  }
-
-  #travel(from, to, word) {
-    this.#commit();
-    const step = from.pop();
-    if (!step) {
-      this.say(from === this.#past ? "Nothing to undo." : "Nothing to redo.");
-      return;
-    }
-    to.push({ operations: this.#operations, current: this.#current });
-    const focused = this.#parts.table.contains(document.activeElement);
-    this.#become(step.operations, step.current ?? this.#current);
-    if (focused) this.focusCell();
-    this.say(`${word}. ${count(this.#operations.length, "change")} now.`);
-  }
-
-  #become(operations, goal) {
-    this.#paintAll();
-    const shape = columnShape(this.#state);
-    const focused = this.#parts.table.contains(document.activeElement);
-    const index = this.#rowIndex();
-    this.#operations = operations;
-    this.#replay();
-    if (shape === columnShape(this.#state)) this.#paint();
-    else this.#build();
-    this.#current = goal;
-    if (goal && this.#rowIndex() < 0) {
-      const row = this.#state.rows[clamp(index, this.#state.rows.length)];
-      this.#current = row ? { row: row.id, column: goal.column } : null;
-    }
-    this.#select();
-    if (focused && !this.#parts.table.contains(document.activeElement)) this.focusCell();
-    this.#emit("grid-change", { typing: false });
-  }
-
-  #emit(name, detail = {}) {
-    this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   }
 }
 
-const columnShape = ({ columns }) => columns.map(({ id, name, removed }) => [id, name, removed].join("\n")).join("\t");
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-
-/* The row below, wherever one <tbody> ends and another begins. */
-const following = (tr) => tr.nextElementSibling ?? tr.parentElement.nextElementSibling?.firstElementChild ?? null;
-
-function paintCell(td, text, old) {
-  const changed = old !== undefined;
-  td.classList.toggle("changed", changed);
-  if (changed) {
-    td.replaceChildren(was(old), element("ins", text === "" ? { className: "emptied", textContent: "empty" } : { textContent: text }));
-  } else if (text.length > LONG || lines(text) > TALL) {
-    td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
-  } else {
-    td.textContent = text;
+/* What the header says of columns that operations made or moved. */
+function headNotes(operations, base) {
+  const notes = new Map();
+  for (const operation of operations) {
+    if (operation.op === "move_column") notes.set(operation.column, "moved");
+    if (operation.op !== "split_column") continue;
+    const place = base.column_ids.indexOf(operation.column);
+    const name = place < 0 ? operation.column : base.header[place].trim() || `column ${place + 1}`;
+    notes.set(operation.column, "split");
+    for (const { column } of operation.into) notes.set(column, `from ${name}`);
   }
+  return notes;
 }
 
-function was(text) {
-  const del = element("del");
-  del.append(element("span", { className: "sr", textContent: "was " }), text === "" ? "(empty)" : text);
-  return del;
+/* Change the text of a node rather than its children: the latter makes the browser look at all that could depend on them. */
+function write(node, text) {
+  if (!node.firstChild) node.append(text);
+  else if (node.firstChild.data !== text) node.firstChild.data = text;
 }
 
-/* Columns that hold numbers are set flush right. Only how they look: nothing is parsed, nothing rewritten. */
-function numericColumns({ columns, rows }) {
-  return columns.map((_, column) => {
-    let filled = 0;
-    let numbers = 0;
-    for (const { cells } of rows.slice(0, 200)) {
-      const text = cells[column].trim();
-      if (!text || text === "-" || text === "–" || text === "—") continue;
-      filled += 1;
-      if (/^[(+\-−–$€£¥]{0,3}\s?[\d.,\s]*\d[\d.,]*\s?%?\)?$/.test(text)) numbers += 1;
-    }
-    return filled > 0 && numbers >= 0.9 * filled;
-  });
-}
-
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);
+const equalSets = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every((id) => other.has(id)));
+const equalMaps = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every(([key, value]) => other.get(key) === value));
+const ended = (text) => (/[.:!?]$/.test(text) ? text : `${text}.`);
 const clamp = (index, length) => Math.min(Math.max(index, 0), length - 1);
-const lines = (text) => text.split("\n").length;
-
-function grow(area) {
-  area.style.height = "auto";
-  area.style.height = `${area.scrollHeight}px`;
-}
-
-function element(name, properties = {}) {
-  return Object.assign(document.createElement(name), properties);
-}
 
 customElements.define("askew-grid", AskewGrid);

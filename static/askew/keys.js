@@ -56,7 +56,8 @@ export class Keys {
     if (this.off && event.key !== "Escape") return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open]") || writes(event.target)) return;
-    if (event.key === "Enter" && event.target.closest("button, a, summary, input")) return; // its own meaning
+    // Enter has its own meaning on what can be pressed; on a choice it has none that anybody wants.
+    if (event.key === "Enter" && event.target.closest("button, a, summary, input:not([type=radio], [type=checkbox])")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const found = this.table().filter((action) => action.key.toLowerCase() === key.toLowerCase());
     if (!found.length) return;

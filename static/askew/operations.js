@@ -14,16 +14,24 @@ export class OperationError extends Error {
   }
 }
 
-/* The table with every id spelt out. */
+/* The table with every id spelt out: the same one for the same table. */
 export function withIds(table) {
-  return {
-    ...table,
-    header_rows: table.header_rows ?? [],
-    row_ids: table.row_ids ?? table.rows.map((_, index) => `r${index}`),
-    column_ids: table.column_ids ?? table.header.map((_, index) => `c${index}`),
-    header_id: table.header_id ?? "h",
-  };
+  if (table.row_ids && table.column_ids && table.header_id && table.header_rows) return table;
+  let known = spelt.get(table);
+  if (!known) {
+    known = {
+      ...table,
+      header_rows: table.header_rows ?? [],
+      row_ids: table.row_ids ?? table.rows.map((_, index) => `r${index}`),
+      column_ids: table.column_ids ?? table.header.map((_, index) => `c${index}`),
+      header_id: table.header_id ?? "h",
+    };
+    spelt.set(table, known);
+  }
+  return known;
 }
+
+const spelt = new WeakMap();
 
 /* The table that `operations`, done in order, make of `table`. Throws OperationError where one does not fit. */
 export function replay(table, operations) {
@@ -64,14 +72,17 @@ class Sheet {
     this.headerId = table.header_id;
     this.columns = table.column_ids;
     this.order = table.row_ids;
-    this.rows = new Map(table.row_ids.map((id, index) => [id, table.rows[index]]));
+    this.gone = false; // whether `order` still names rows that were taken out
+    this.rows = new Rows(table);
   }
 
   table() {
+    this.sweep();
+    if (equal(this.order, this.source.row_ids)) this.order = this.source.row_ids;
     return {
       ...this.source,
       header: this.header,
-      rows: this.order.map((id) => this.rows.get(id)),
+      rows: this.rows.inOrder(this.order),
       header_rows: this.above,
       row_ids: this.order,
       column_ids: this.columns,
@@ -119,17 +130,27 @@ class Sheet {
     if (after !== null && !this.rows.has(after)) {
       throw new OperationError("unknown_row", `there is no row ${after} to put it after (null puts it on top)`);
     }
+    this.sweep();
     this.order = this.order.toSpliced(after === null ? 0 : this.order.indexOf(after) + 1, 0, id);
   }
 
   takeRow(id) {
-    this.order = this.order.filter((other) => other !== id);
+    this.rows.delete(id);
+    this.gone = true;
+  }
+
+  /* Rows leave the order together, when somebody asks for it: thousands may be taken out one by one. */
+  sweep() {
+    if (!this.gone) return;
+    this.order = this.order.filter((id) => this.rows.has(id));
+    this.gone = false;
   }
 
   putColumn(place, id, above, header, cells) {
     this.columns = this.columns.toSpliced(place, 0, id);
     this.header = this.header.toSpliced(place, 0, header);
     this.above = this.above.map((line, index) => line.toSpliced(place, 0, above[index] ?? ""));
+    this.sweep();
     this.order.forEach((row, index) => this.rows.set(row, this.rows.get(row).toSpliced(place, 0, cells[index])));
   }
 
@@ -137,13 +158,65 @@ class Sheet {
     this.columns = this.columns.toSpliced(place, 1);
     this.header = this.header.toSpliced(place, 1);
     this.above = this.above.map((line) => line.toSpliced(place, 1));
-    for (const [row, cells] of this.rows) this.rows.set(row, cells.toSpliced(place, 1));
+    this.sweep();
+    for (const row of this.order) this.rows.set(row, this.rows.get(row).toSpliced(place, 1));
   }
 
   columnCells(place) {
+    this.sweep();
     return this.order.map((id) => this.rows.get(id)[place]);
   }
 }
+
+/* The rows of a sheet by id: those of its table and, over them, what was written since (null: taken out). */
+class Rows {
+  constructor(table) {
+    this.table = table;
+    this.places = placesOf(table.row_ids);
+    this.written = new Map();
+    this.size = table.rows.length;
+  }
+
+  has(id) {
+    return this.written.has(id) ? this.written.get(id) !== null : this.places.has(id);
+  }
+
+  get(id) {
+    const written = this.written.get(id);
+    return written ?? (written === null ? undefined : this.table.rows[this.places.get(id)]);
+  }
+
+  set(id, cells) {
+    if (!this.has(id)) this.size += 1;
+    this.written.set(id, cells);
+  }
+
+  delete(id) {
+    this.written.set(id, null);
+    this.size -= 1;
+  }
+
+  /* Rows that nothing was written to are those of the table, the very same. */
+  inOrder(ids) {
+    if (ids !== this.table.row_ids) return ids.map((id) => this.get(id));
+    if (!this.written.size) return this.table.rows;
+    const rows = this.table.rows.slice();
+    for (const [id, cells] of this.written) rows[this.places.get(id)] = cells;
+    return rows;
+  }
+}
+
+/* id -> place, of a list that is never changed. */
+export function placesOf(ids) {
+  let places = placesKnown.get(ids);
+  if (!places) {
+    places = new Map(ids.map((id, place) => [id, place]));
+    placesKnown.set(ids, places);
+  }
+  return places;
+}
+
+const placesKnown = new WeakMap();
 
 function expect(what, found, old) {
   if (!equal(found, old)) {
@@ -166,7 +239,6 @@ const ACTS = {
   remove_row(sheet, { row, old }) {
     expect(`the row ${row}`, sheet.row(row), old);
     sheet.takeRow(row);
-    sheet.rows.delete(row);
   },
   insert_row(sheet, { row, after, cells }) {
     sheet.newRow(row);
@@ -175,10 +247,11 @@ const ACTS = {
     sheet.rows.set(row, cells);
   },
   move_row(sheet, { row, after }) {
-    sheet.row(row);
+    const cells = sheet.row(row);
     if (row === after) throw new OperationError("bad_operation", `the row ${row} cannot be put after itself`);
     sheet.takeRow(row);
     sheet.putRow(row, after);
+    sheet.rows.set(row, cells);
   },
   rename_header(sheet, { column, old, new: name }) {
     const place = sheet.column(column);
@@ -216,6 +289,7 @@ const ACTS = {
   },
   transpose(sheet) {
     if (!sheet.columns.length) throw new OperationError("bad_operation", "a table without columns cannot be transposed");
+    sheet.sweep();
     const lines = [...sheet.above, sheet.header, ...sheet.order.map((id) => sheet.rows.get(id))];
     const turned = sheet.columns.map((_, place) => lines.map((line) => line[place]));
     const ids = [...sheet.above.map((_, index) => `h${index}`), sheet.headerId, ...sheet.order];
@@ -225,7 +299,7 @@ const ACTS = {
     sheet.above = [];
     sheet.columns = ids;
     sheet.order = others;
-    sheet.rows = new Map(others.map((id, index) => [id, turned[index + 1]]));
+    sheet.rows = new Rows({ row_ids: others, rows: turned.slice(1) });
   },
   mask_cells(sheet, { cells, with: mask }) {
     cells.forEach(([row, column]) => [sheet.row(row), sheet.column(column)]);
@@ -238,31 +312,35 @@ const ACTS = {
 /* The operations between two tables that share their ids; new rows and columns in the order of `created`. */
 function difference(base, edited, created) {
   const columns = shared(base.column_ids, edited.column_ids);
-  const rows = shared(base.row_ids, edited.row_ids);
-  const cells = new Map(edited.row_ids.map((id, index) => [id, edited.rows[index]]));
+  const sameRows = base.row_ids === edited.row_ids;
+  const places = sameRows ? null : placesOf(edited.row_ids);
+  const now = (row, at) => (sameRows ? edited.rows[at] : edited.rows[places.get(row)]);
   const operations = [];
+  const removed = [];
   for (const [column, at, to] of columns) {
     if (base.header[at] !== edited.header[to]) {
       operations.push({ op: "rename_header", column, at, old: base.header[at], new: edited.header[to] });
     }
   }
-  for (const [row, at] of rows) {
+  base.row_ids.forEach((row, at) => {
     const before = base.rows[at];
-    const after = cells.get(row);
-    if (before === after) continue;
+    const after = now(row, at);
+    if (before === after) return;
+    if (after === undefined) {
+      removed.push({ op: "remove_row", row, at, old: before });
+      return;
+    }
     for (const [column, from, to] of columns) {
       if (before[from] !== after[to]) {
         operations.push({ op: "set_cell", row, column, at: [at, from], old: before[from], new: after[to] });
       }
     }
-  }
-  base.row_ids.forEach((row, at) => {
-    if (!cells.has(row)) operations.push({ op: "remove_row", row, at, old: base.rows[at] });
   });
-  const left = rows.map(([, at]) => base.rows[at]);
+  for (const operation of removed) operations.push(operation);
+  const left = () => (removed.length ? base.row_ids.flatMap((row, at) => (places.has(row) ? [at] : [])) : base.row_ids.map((_, at) => at));
   base.column_ids.forEach((column, at) => {
     if (edited.column_ids.includes(column)) return;
-    operations.push({ op: "remove_column", column, at, old: [base.header[at], ...left.map((row) => row[at])] });
+    operations.push({ op: "remove_column", column, at, old: [base.header[at], ...left().map((line) => base.rows[line][at])] });
   });
   const turnedColumns = changesOfOrder(base.column_ids, edited.column_ids, created);
   for (const [column, after] of turnedColumns.moves) operations.push({ op: "move_column", column, after });
@@ -270,15 +348,16 @@ function difference(base, edited, created) {
     const place = edited.column_ids.indexOf(column);
     const above = edited.header_rows.map((line) => line[place]);
     operations.push({
-      op: "insert_column", column, after, header: edited.header[place], cells: rows.map(([row]) => cells.get(row)[place]),
+      op: "insert_column", column, after, header: edited.header[place],
+      cells: left().map((line) => now(base.row_ids[line], line)[place]),
       ...(above.some(Boolean) ? { above } : {}),
     });
   }
   const turnedRows = changesOfOrder(base.row_ids, edited.row_ids, created);
   for (const [row, after] of turnedRows.moves) operations.push({ op: "move_row", row, after });
-  const places = turnedRows.insertions.length ? placesBelow(base, edited) : null;
+  const below = turnedRows.insertions.length ? placesBelow(base, edited) : null;
   for (const [row, after] of turnedRows.insertions) {
-    operations.push({ op: "insert_row", row, after, at: places.get(row), cells: cells.get(row) });
+    operations.push({ op: "insert_row", row, after, at: below.get(row), cells: edited.rows[places.get(row)] });
   }
   return operations;
 }
@@ -291,7 +370,7 @@ function shared(ids, others) {
 
 /* Where each new row would stand in the base: below the nearest row above it that the base has. */
 function placesBelow(base, edited) {
-  const known = new Map(base.row_ids.map((id, place) => [id, place]));
+  const known = placesOf(base.row_ids);
   const places = new Map();
   let below = 0;
   for (const row of edited.row_ids) {
@@ -304,7 +383,7 @@ function placesBelow(base, edited) {
 /* The fewest moves, and the insertions, that turn `before`, less what is gone, into `after`: [[id, after], ...]. */
 function changesOfOrder(before, after, created) {
   if (before === after || equal(before, after)) return { moves: [], insertions: [] };
-  const places = new Map(before.map((id, place) => [id, place]));
+  const places = placesOf(before);
   const kept = after.filter((id) => places.has(id));
   const stay = longestRising(kept.map((id) => places.get(id)));
   const moves = kept.flatMap((id, index) => (stay.has(places.get(id)) ? [] : [[id, index ? kept[index - 1] : null]]));
@@ -343,11 +422,14 @@ function longestRising(places) {
 // --- what a page shows -------------------------------------------------------------------------------------------
 
 /* The edited table with its changes marked, removed rows and columns still in their places:
-   columns [{id, name, old, removed, inserted, from, to}], rows [{id, number, removed, inserted, cells, old}], where
+   columns [{id, name, old, removed, inserted, from, to}], rows [{id, number, removed, inserted, cells, old}] and the
+   ids of both (columnIds, rowIds: the same list as long as nothing comes, goes or moves), where
    `old` of a row maps a column's position to what stood there. Rows without a change are the same objects as long as
    the base and the columns are, so a page can tell by identity which to paint again. */
 export function marked(base, edited, memory = new Map()) {
-  const columns = weave(base.column_ids, edited.column_ids).map((id) => {
+  const columnIds = weave(base.column_ids, edited.column_ids);
+  const rowIds = weave(base.row_ids, edited.row_ids);
+  const columns = columnIds.map((id) => {
     const from = base.column_ids.indexOf(id);
     const to = edited.column_ids.indexOf(id);
     const name = to < 0 ? base.header[from] : edited.header[to];
@@ -357,9 +439,9 @@ export function marked(base, edited, memory = new Map()) {
   const shape = columns.map(({ id, from, to }) => `${id}:${from}:${to}`).join();
   if (memory.get("shape") !== shape) memory.clear();
   memory.set("shape", shape);
-  const before = new Map(base.row_ids.map((id, index) => [id, index]));
-  const after = new Map(edited.row_ids.map((id, index) => [id, index]));
-  const rows = weave(base.row_ids, edited.row_ids).map((id) => {
+  const before = placesOf(base.row_ids);
+  const after = placesOf(edited.row_ids);
+  const rows = rowIds.map((id) => {
     const was = before.has(id) ? base.rows[before.get(id)] : null;
     const is = after.has(id) ? edited.rows[after.get(id)] : null;
     const known = memory.get(id);
@@ -368,7 +450,7 @@ export function marked(base, edited, memory = new Map()) {
     memory.set(id, { was, is, row });
     return row;
   });
-  return { columns, rows };
+  return { columns, rows, columnIds, rowIds };
 }
 
 function markedRow(id, was, is, columns, number) {
@@ -386,11 +468,16 @@ function markedRow(id, was, is, columns, number) {
 function weave(before, after) {
   if (before === after) return after;
   const present = new Set(after);
-  const order = [...after];
-  before.forEach((id, index) => {
-    if (!present.has(id)) order.splice(index ? order.indexOf(before[index - 1]) + 1 : 0, 0, id);
-  });
-  return order;
+  const below = new Map();
+  let above = null;
+  for (const id of before) {
+    if (present.has(id)) above = id;
+    else if (below.has(above)) below.get(above).push(id);
+    else below.set(above, [id]);
+  }
+  if (!below.size) return after;
+  const order = [...(below.get(null) ?? []), ...after.flatMap((id) => [id, ...(below.get(id) ?? [])])];
+  return equal(order, before) ? before : order; // nothing came or moved: what is gone keeps its place
 }
 
 export function equal(one, other) {

@@ -1,7 +1,7 @@
 /* Operations in words, the same words as tableqa/operations/words.py writes. Rows are counted from 1 as on the page; a
    column is called by its header, or by its number where the header is empty or stands over several columns. */
 
-import { withIds } from "./operations.js";
+import { placesOf, withIds } from "./operations.js";
 
 const LONGEST = 60; // characters of a text that are shown
 const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"; // as Python has it
@@ -13,7 +13,8 @@ export const strip = (text) => text.replace(ENDS, "");
 
 export function describe(operation, given) {
   const table = withIds(given);
-  const row = (id) => (table.row_ids.includes(id) ? `Row ${table.row_ids.indexOf(id) + 1}` : `Row ${id}`);
+  const rows = placesOf(table.row_ids);
+  const row = (id) => (rows.has(id) ? `Row ${rows.get(id) + 1}` : `Row ${id}`);
   const below = (id) => (id === null ? "on top" : `below ${row(id).toLowerCase()}`);
   const place = (id) => `column ${table.column_ids.includes(id) ? table.column_ids.indexOf(id) + 1 : id}`;
   const numbered = (id) => {

@@ -1,0 +1,435 @@
+/* A list of what can be done to the columns of a table, for the panel of a kind that changes columns.
+
+   `ColumnList` is what the elements of those kinds have in common. It is an ARIA grid of lines: the line where people
+   are is open and shows its choices, the others are one line each. What the lines are and what a choice does, a kind's
+   own element says (`lines`, `take`, ...); edits go through the table's element and are undone there.
+
+   Keys: up and down to another line, left and right to its choices; a digit takes that choice and goes on to the next
+   line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter submits on a line and takes
+   on a choice; Esc leaves the list. Letters belong to the list, as they do to the table. */
+
+import { send } from "./api.js";
+import { withIds } from "./operations.js";
+
+const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
+
+export class ColumnList extends HTMLElement {
+  table = null;
+  suggestions = null;
+  here = { line: null, choice: -1 };
+  #waiting = "";
+  #assignment = null;
+  #timer = null;
+  #editor = null;
+  #list = make("div", { className: "lines", role: "grid" });
+  #note = make("p", { className: "soft small", role: "status" });
+
+  connectedCallback() {
+    if (this.page) return;
+    this.page = this.closest("askew-annotate");
+    this.form = this.closest("form");
+    this.replaceChildren(this.#list, this.#note);
+    this.#list.setAttribute("aria-label", this.dataset.label ?? "Columns");
+    this.#list.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#list.addEventListener("click", (event) => this.#onClick(event));
+    this.#list.addEventListener("dblclick", (event) => this.#onDoubleClick(event));
+    this.addEventListener("item-shown", ({ detail }) => this.#onItem(detail.assignment));
+    this.addEventListener("item-suggested", ({ detail }) => this.#onSuggested(detail));
+    this.page.addEventListener("grid-change", ({ detail }) => !detail.typing && this.changed());
+    this.page.addEventListener("grid-here", () => this.point());
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.#timer);
+  }
+
+  get grid() {
+    return this.page.grid;
+  }
+
+  // --- what a kind says --------------------------------------------------------------------------------------------
+
+  /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], own?, key?}]: `now` is
+     what became of it, `column` the id of a column of the table that the line is about, `own` a label for the button
+     of its own (F2), `key` the digit that acts on it. */
+  lines() {
+    return [];
+  }
+
+  /* A choice of a line was taken. True goes on to the next line when a digit took it. */
+  take() {
+    return false;
+  }
+
+  /* None of a line's choices fits. */
+  none() {}
+
+  /* One choice is turned down, or is not any more. */
+  reject() {}
+
+  /* Space on the line itself. */
+  toggle() {}
+
+  /* A digit where the current line has no choices. */
+  digit() {}
+
+  /* The line itself was clicked; `again` if it was the current one already. */
+  pressed() {}
+
+  /* Del on the line itself. */
+  clear() {}
+
+  /* F2, or the line's own button: by default the line's text field. */
+  own(line, choice) {
+    this.#edit(line, this.text(line, choice), choice);
+  }
+
+  /* The text that the line's field begins with, null where there is none; and what becomes of the text. */
+  text() {
+    return null;
+  }
+
+  keep() {}
+
+  /* Another item is on screen: what belonged to the last one goes. */
+  begin() {}
+
+  /* Suggestions for the item have come, or will not; `before` are the ones that were there before. */
+  suggested() {}
+
+  // --- the item ----------------------------------------------------------------------------------------------------
+
+  /* Called when an item is filled in, before its operations are. */
+  shown(table) {
+    this.table = withIds(table);
+    this.suggestions = null;
+    this.here = { line: null, choice: -1 };
+    clearTimeout(this.#timer);
+    this.#close();
+    this.begin();
+    this.draw();
+  }
+
+  #onItem(assignment) {
+    this.#assignment = assignment.id;
+    const given = assignment.shows.suggestions ?? null; // in practice they come with the item
+    this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? "Looking for suggestions…" : "";
+    this.suggestions = given;
+    this.suggested(null);
+    this.draw();
+  }
+
+  #onSuggested({ suggestions, reason }, tries = 0) {
+    const before = this.suggestions;
+    this.suggestions = suggestions ?? before;
+    const missing = suggestions?.missing ?? [];
+    this.#waiting = [reason, ...missing].filter(Boolean).join(" ");
+    this.suggested(before);
+    this.draw();
+    if (suggestions?.preparing && tries < AGAIN.length) {
+      this.#timer = setTimeout(() => this.#askAgain(this.#assignment, tries + 1), AGAIN[tries] * 1000);
+    }
+  }
+
+  async #askAgain(id, tries) {
+    try {
+      const answer = await send("GET", `${this.page.dataset.api}assignments/${id}/suggestions/`);
+      if (id === this.#assignment) this.#onSuggested(answer, tries);
+    } catch { /* they are a help, not a need */ }
+  }
+
+  /* The operations are others than before. */
+  changed() {
+    if (this.table) this.draw();
+  }
+
+  // --- drawing -----------------------------------------------------------------------------------------------------
+
+  draw() {
+    if (this.#editor) return;
+    const focused = this.#list.contains(document.activeElement);
+    const lines = this.lines();
+    if (!lines.some(({ id }) => id === this.here.line)) this.here = { line: lines[0]?.id ?? null, choice: -1 };
+    const current = lines.find(({ id }) => id === this.here.line);
+    this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
+    this.#list.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
+    const words = [this.#waiting, !lines.length && this.suggestions && !this.suggestions.preparing ? this.dataset.none ?? "" : ""].filter(Boolean).join(" ");
+    if (this.#note.textContent !== words) this.#note.textContent = words;
+    const waited = lines.length > 0 && document.activeElement === this.#note;
+    this.#note.hidden = !words && document.activeElement !== this.#note;
+    if (focused || waited) this.focus();
+    this.point();
+  }
+
+  #line(line, open) {
+    const row = make("div", { className: "line", role: "row" });
+    row.dataset.line = line.id;
+    row.classList.toggle("open", open);
+    if (line.state) row.dataset.state = line.state;
+    row.append(this.#head(line, open));
+    if (!open) return row;
+    (line.choices ?? []).forEach((choice, index) => row.append(this.#choice(choice, index)));
+    if (line.details?.length || line.own || line.choices?.length) row.append(this.#foot(line));
+    return row;
+  }
+
+  #head(line, open) {
+    const head = cell("head", open && this.here.choice < 0);
+    if (line.key) head.append(make("kbd", { textContent: line.key }), " ");
+    head.append(name(line.name, line.now !== undefined && line.now !== null));
+    if (line.now !== undefined && line.now !== null) {
+      head.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: "becomes " }));
+      head.append(make("ins", { textContent: line.now, dir: "auto" }));
+    }
+    if (line.note) head.append(" ", make("small", { textContent: line.note }));
+    return head;
+  }
+
+  #choice(choice, index) {
+    const place = cell("choice", this.here.choice === index);
+    place.dataset.choice = index;
+    if (choice.state) place.dataset.state = choice.state;
+    if (index < 9) place.append(make("kbd", { textContent: String(index + 1) }));
+    place.append(make("span", { className: "text", textContent: choice.text, dir: "auto" }));
+    if (choice.state) place.append(make("span", { className: "sr", textContent: ` (${choice.state})` }));
+    if (choice.rejectable) {
+      const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
+      button.dataset.reject = index;
+      button.ariaLabel = choice.state === "rejected" ? `Do not turn “${choice.text}” down` : `Turn “${choice.text}” down`;
+      button.title = choice.state === "rejected" ? "Not turned down after all" : "Turn down";
+      place.append(button);
+    }
+    const why = [choice.by, choice.why].filter(Boolean).join(": ");
+    if (why) place.append(make("small", { textContent: why, dir: "auto" }));
+    return place;
+  }
+
+  #foot(line) {
+    const foot = make("div", { className: "foot", role: "gridcell" });
+    for (const { text, look } of line.details ?? []) foot.append(make("p", { textContent: text, className: look ? "look" : "", dir: "auto" }));
+    if (line.own) foot.append(this.#button("own", line.own, "F2"));
+    if (line.noneLabel && line.choices?.length) foot.append(this.#button("none", line.noneLabel, "0"));
+    return foot;
+  }
+
+  #button(does, label, key) {
+    const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: label });
+    button.dataset.does = does;
+    button.append(make("kbd", { textContent: key }));
+    return button;
+  }
+
+  /* Mark the column that the current line is about in the head of the table. */
+  point() {
+    if (!this.table || !this.grid?.edits) return;
+    const column = this.lines().find(({ id }) => id === this.here.line)?.column ?? null;
+    for (const th of this.grid.querySelectorAll("thead th.about")) th.classList.remove("about");
+    const th = column && this.grid.querySelector(`thead th[data-column="${CSS.escape(column)}"]`);
+    if (!th) return;
+    th.classList.add("about");
+    if (this.#list.contains(document.activeElement)) reveal(th);
+  }
+
+  // --- where people are --------------------------------------------------------------------------------------------
+
+  focus() {
+    const place = this.#list.querySelector("[tabindex='0']");
+    if (!place) {
+      this.#note.hidden = false; // what is waited for has the focus until it is there
+      this.#note.tabIndex = -1;
+      this.#note.focus({ preventScroll: true });
+      return;
+    }
+    place.focus({ preventScroll: true });
+    place.closest(".line").scrollIntoView({ block: "nearest" });
+    place.scrollIntoView({ block: "nearest" });
+  }
+
+  go(line, choice = -1) {
+    this.here = { line, choice };
+    this.draw();
+    this.focus();
+    this.point();
+  }
+
+  #current() {
+    const lines = this.lines();
+    const at = lines.findIndex(({ id }) => id === this.here.line);
+    return { lines, at, line: lines[at] };
+  }
+
+  move(by) {
+    const { lines, at } = this.#current();
+    const next = lines[Math.min(Math.max(at + by, 0), lines.length - 1)];
+    if (next) this.go(next.id);
+  }
+
+  // --- keys and pointer --------------------------------------------------------------------------------------------
+
+  #onKey(event) {
+    if (this.#editor || event.isComposing || event.altKey) return;
+    const { line } = this.#current();
+    if (!line) return;
+    const control = event.ctrlKey || event.metaKey;
+    const act = control ? this.#withControl(event) : this.#alone(event.key, line);
+    if (act) {
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat || event.key.startsWith("Arrow")) act();
+    } else if (event.key.length === 1 && !control) {
+      event.stopPropagation();
+      if (this.text(line, null) !== null) this.#edit(line, ""); // the key itself lands in the field
+    }
+  }
+
+  #withControl(event) {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (key === "z") return () => (event.shiftKey ? this.grid.redo() : this.grid.undo());
+    if (key === "y") return () => this.grid.redo();
+    if (key === "Enter") return () => this.#emit("grid-submit");
+    return null;
+  }
+
+  #alone(key, line) {
+    const { choice } = this.here;
+    const choices = line.choices ?? [];
+    if (/^[1-9]$/.test(key)) {
+      const at = Number(key) - 1;
+      if (!choices.length) return () => this.digit(at);
+      return () => choices[at] && this.take(line, choices[at]) && this.move(1);
+    }
+    switch (key) {
+      case "ArrowUp": return () => this.move(-1);
+      case "ArrowDown": return () => this.move(1);
+      case "PageUp": return () => this.move(-8);
+      case "PageDown": return () => this.move(8);
+      case "Home": return () => this.move(-Infinity);
+      case "End": return () => this.move(Infinity);
+      case "ArrowRight": return () => this.go(line.id, Math.min(choice + 1, choices.length - 1));
+      case "ArrowLeft": return () => this.go(line.id, Math.max(choice - 1, -1));
+      case "0": return choices.length ? () => { this.none(line); this.move(1); } : null;
+      case " ": return () => (choice < 0 ? this.toggle(line) : this.take(line, choices[choice]));
+      case "Enter": return choice < 0 ? () => this.#emit("grid-submit") : () => this.take(line, choices[choice]);
+      case "Delete":
+      case "Backspace": return () => (choice < 0 ? this.clear(line) : this.reject(line, choices[choice]));
+      case "F2": return line.own ? () => this.own(line, choices[choice] ?? null) : null;
+      case "Escape": return () => this.#emit("grid-leave");
+      default: return null;
+    }
+  }
+
+  #onClick(event) {
+    const row = event.target.closest("[data-line]");
+    const { lines } = this.#current();
+    const line = lines.find(({ id }) => id === row?.dataset.line);
+    if (!line || event.target.closest("input")) return;
+    const { reject, does } = event.target.closest("button")?.dataset ?? {};
+    const choice = event.target.closest("[data-choice]")?.dataset.choice;
+    const again = this.here.line === line.id;
+    if (reject !== undefined) this.reject(line, line.choices[reject]);
+    else if (does === "none") this.none(line);
+    else if (does === "own") this.own(line, null);
+    else if (choice !== undefined) {
+      this.go(line.id, Number(choice));
+      this.take(line, line.choices[choice]);
+    } else {
+      this.go(line.id);
+      if (event.target.closest(".head")) this.pressed(line, again);
+    }
+  }
+
+  #onDoubleClick(event) {
+    const { line } = this.#current();
+    if (line?.own && event.target.closest(".open > .head")) this.own(line, null);
+  }
+
+  // --- the text field of a line ------------------------------------------------------------------------------------
+
+  #edit(line, text, choice = null) {
+    if (this.#editor || text === null) return;
+    this.go(line.id);
+    const head = this.#list.querySelector(".open > .head");
+    const field = make("input", { type: "text", value: text, autocomplete: "off", spellcheck: true, dir: "auto", maxLength: 2000 });
+    field.ariaLabel = `New name for ${line.name || "a column without a name"}`;
+    this.#editor = { field, line, choice };
+    field.addEventListener("keydown", (event) => this.#onEditorKey(event));
+    field.addEventListener("blur", () => this.#commit());
+    head.append(field);
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  }
+
+  #onEditorKey(event) {
+    event.stopPropagation();
+    if (event.isComposing || event.keyCode === 229) return;
+    const step = event.key === "Tab" ? (event.shiftKey ? -1 : 1) : { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (event.key === "Escape") this.#close();
+    else if (event.key === "Enter") {
+      this.#commit();
+      if (event.ctrlKey || event.metaKey) this.#emit("grid-submit");
+    } else if (step) {
+      this.#commit();
+      this.move(step);
+      event.preventDefault();
+      return;
+    } else return;
+    event.preventDefault();
+    this.focus();
+  }
+
+  #commit() {
+    if (!this.#editor) return;
+    const { field, line, choice } = this.#editor;
+    const text = field.value.trim();
+    this.#close();
+    if (text) this.keep(line, text, choice);
+  }
+
+  #close() {
+    if (!this.#editor) return;
+    const { field } = this.#editor;
+    this.#editor = null; // first: taking the field away makes it lose the focus, which would keep the text
+    field.remove();
+    if (this.table) this.draw();
+  }
+
+  #emit(kind) {
+    this.dispatchEvent(new CustomEvent(kind, { bubbles: true }));
+  }
+}
+
+/* Keep a JSON value in a hidden field of the form, and tell the page. */
+export function store(form, name, value) {
+  const place = form.querySelector(`[data-field="${name}"]`);
+  place.value = value;
+  place.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+export const stored = (form, name) => form.querySelector(`[data-field="${name}"]`).value ?? [];
+
+/* Hidden fields hold JSON from the start. */
+export function prepareFields(form) {
+  for (const place of form.querySelectorAll("span[data-kind=json]")) {
+    place.blank = [];
+    place.value ??= [];
+  }
+}
+
+function name(text, changed) {
+  if (!text.trim()) return make("em", { className: "soft", textContent: "without a name" });
+  return make(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
+}
+
+function cell(className, current) {
+  return make("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
+}
+
+/* Bring a column into sight without moving the page. */
+function reveal(th) {
+  const sheet = th.closest(".sheet");
+  const [box, own] = [sheet.getBoundingClientRect(), th.getBoundingClientRect()];
+  if (own.left < box.left + 60) sheet.scrollLeft += own.left - box.left - 60;
+  else if (own.right > box.right) sheet.scrollLeft += own.right - box.right + 8;
+}
+
+export const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);

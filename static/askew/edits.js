@@ -1,0 +1,222 @@
+/* An edit in the making: the base table, the net operations on it, and what people want done as operations.
+
+   Nothing here touches the page, and nothing changes the base. Every method that begins with `with` answers a new list
+   of net operations; `become` takes one over. */
+
+import { oddlyWritten } from "./contract.js";
+import { OperationError, marked, normalise, placesOf, replay, withIds } from "./operations.js";
+import { columnName } from "./words.js";
+
+export class Edits {
+  #memory = new Map();
+
+  constructor(table) {
+    this.base = withIds(table);
+    this.become([]);
+  }
+
+  /* Take over a list of net operations. */
+  become(operations) {
+    this.operations = operations;
+    this.edited = replay(this.base, operations);
+    this.state = marked(this.base, this.edited, this.#memory);
+    this.rowPlaces = placesOf(this.state.rowIds);
+    this.columnPlaces = placesOf(this.state.columnIds);
+  }
+
+  /* Take over operations as they were stored; false, and none at all, where they do not fit the table. */
+  begin(operations) {
+    try {
+      this.become(normalise(operations, this.base));
+      return true;
+    } catch (error) {
+      if (!(error instanceof OperationError)) throw error;
+      this.become([]);
+      return false;
+    }
+  }
+
+  /* The cells of a row as they are now, or undefined for one that is removed. */
+  rowNow(id) {
+    return this.edited.rows[placesOf(this.edited.row_ids).get(id)];
+  }
+
+  /* The text of a cell or a header as it is now, or null where there is none. */
+  text(row, column) {
+    const place = this.edited.column_ids.indexOf(column);
+    if (place < 0) return null;
+    return (row === this.base.header_id ? this.edited.header : this.rowNow(row))?.[place] ?? null;
+  }
+
+  with(operations) {
+    return normalise([...this.operations, ...operations], this.base);
+  }
+
+  /* New texts of cells and headers: [{row, column, text}]. Cells that are removed are left alone. */
+  withTexts(texts) {
+    const operations = texts.flatMap(({ row, column, text }) => {
+      const old = this.text(row, column);
+      if (old === null) return [];
+      const kept = old.includes("\r\n") ? text.replace(/\r?\n/g, "\r\n") : text; // a text field turns \r\n into \n
+      return row === this.base.header_id
+        ? [{ op: "rename_header", column, old, new: kept }]
+        : [{ op: "set_cell", row, column, old, new: kept }];
+    });
+    return this.with(operations);
+  }
+
+  /* Without these rows and these columns. */
+  without(rows, columns) {
+    return this.with([...removals(this.edited, rows), ...columnRemovals(this.edited, rows, columns)]);
+  }
+
+  /* Removed rows and columns of the base are put back where they stood, with the texts of the base. */
+  withBack(rows, columns) {
+    const { base, edited } = this;
+    const places = placesOf(base.row_ids);
+    const backColumns = this.#returning(this.state.columns, columns, (column, after) => {
+      const at = base.column_ids.indexOf(column);
+      const above = base.header_rows.map((line) => line[at]);
+      const cells = edited.row_ids.map((id) => (places.has(id) ? base.rows[places.get(id)][at] : ""));
+      return { op: "insert_column", column, after, header: base.header[at], cells, ...(above.some(Boolean) ? { above } : {}) };
+    });
+    const wider = replay(edited, backColumns);
+    const at = wider.column_ids.map((id) => base.column_ids.indexOf(id));
+    return this.with([...backColumns, ...this.#returning(this.state.rows, rows, (row, after) => {
+      const old = base.rows[places.get(row)];
+      return { op: "insert_row", row, after, cells: at.map((place) => (place < 0 ? "" : old[place])) };
+    })]);
+  }
+
+  /* `make(id, the one it comes after)` for each of `ids` that is removed, in the order in which they stand. */
+  #returning(all, ids, make) {
+    const wanted = new Set(ids);
+    const made = [];
+    let after = null;
+    for (const { id, removed } of all) {
+      if (removed && !wanted.has(id)) continue;
+      if (removed) made.push(make(id, after));
+      after = id;
+    }
+    return made;
+  }
+
+  /* A new row of empty cells below the row `after` (null: on top): [its id, the operations]. */
+  withNewRow(after) {
+    const [row] = this.freshIds(1);
+    const cells = Array(this.edited.header.length).fill("");
+    return [row, this.with([{ op: "insert_row", row, after, cells }])];
+  }
+
+  /* Ids that no row and no column has: n1, n2, ... */
+  freshIds(number) {
+    const made = this.operations.flatMap(({ op, row, column, into }) => {
+      if (op === "insert_row") return [row];
+      if (op === "insert_column") return [column];
+      return op === "split_column" ? into.map((part) => part.column) : [];
+    });
+    const taken = [...made, ...this.base.row_ids, ...this.base.column_ids].map((id) => Number(/^n([0-9]+)$/.exec(id)?.[1] ?? 0));
+    const last = taken.reduce((most, one) => Math.max(most, one), 0);
+    return Array.from({ length: number }, (_, index) => `n${last + 1 + index}`);
+  }
+
+  /* Without the change at `index`, whatever came after it; null where a later change depends on it. */
+  withTakenBack(index) {
+    const operation = this.operations[index];
+    if (operation.op === "remove_row") return this.withBack([operation.row], []);
+    if (operation.op === "remove_column" && this.base.column_ids.includes(operation.column)) {
+      return this.withBack([], [operation.column]);
+    }
+    if (operation.op === "insert_row") return this.without([operation.row], []);
+    if (operation.op === "insert_column") return this.without([], [operation.column]);
+    try {
+      return normalise(this.operations.toSpliced(index, 1), this.base);
+    } catch (error) {
+      if (error instanceof OperationError) return null;
+      throw error;
+    }
+  }
+
+  /* row id -> column id -> what its text should be written like: the new texts that are not. */
+  odd() {
+    const found = new Map();
+    for (const { row, column, like } of oddlyWritten(this.base, this.edited, this.operations)) {
+      if (!found.has(row)) found.set(row, new Map());
+      found.get(row).set(column, like);
+    }
+    return found;
+  }
+
+  rowName(id) {
+    if (id === this.base.header_id) return "Header";
+    const row = this.state.rows[this.rowPlaces.get(id)];
+    return !row || row.number === null ? "New row" : `Row ${row.number}`;
+  }
+
+  columnName(id) {
+    return columnName(this.base.column_ids.includes(id) ? this.base : this.edited, id);
+  }
+}
+
+function removals({ row_ids: ids, rows }, gone) {
+  const places = placesOf(ids);
+  return gone.filter((id) => places.has(id)).map((row) => ({ op: "remove_row", row, old: rows[places.get(row)] }));
+}
+
+/* Columns are removed after the rows `gone`: they hold what is left of them then, and nothing of one another. */
+function columnRemovals(table, gone, columns) {
+  const out = new Set(gone);
+  const left = table.rows.filter((_, place) => !out.has(table.row_ids[place]));
+  return columns.filter((id) => table.column_ids.includes(id)).map((column) => {
+    const place = table.column_ids.indexOf(column);
+    return { op: "remove_column", column, old: [table.header[place], ...left.map((cells) => cells[place])] };
+  });
+}
+
+/* Cells that must stay, and why: [row id, column id] or [row id, column id, reason]. */
+export class Guard {
+  #reasons = new Map();
+  #rows = new Map();
+  #columns = new Map();
+
+  constructor(cells, table) {
+    for (const [row, column, reason] of cells) {
+      this.#reasons.set(`${row}\n${column}`, reason || "protected");
+      const known = table.column_ids.includes(column) && (row === table.header_id || table.row_ids.includes(row));
+      if (!known) continue; // what is not there protects nothing
+      if (row !== table.header_id) keep(this.#rows, row, column);
+      keep(this.#columns, column, row);
+    }
+  }
+
+  /* Why a cell must keep its text, or null. */
+  cell(row, column) {
+    return this.#reasons.get(`${row}\n${column}`) ?? null;
+  }
+
+  /* [row id, column id, reason] of a cell for which the row must stay, or null. */
+  row(row) {
+    const column = this.#rows.get(row);
+    return column === undefined ? null : [row, column, this.cell(row, column)];
+  }
+
+  column(column) {
+    const row = this.#columns.get(column);
+    return row === undefined ? null : [row, column, this.cell(row, column)];
+  }
+
+  /* The columns of a row that are protected. */
+  get rows() {
+    const rows = new Map();
+    for (const key of this.#reasons.keys()) {
+      const [row, column] = key.split("\n");
+      if (!rows.has(row)) rows.set(row, new Set());
+      rows.get(row).add(column);
+    }
+    return rows;
+  }
+}
+
+function keep(map, key, value) {
+  if (!map.has(key)) map.set(key, value);
+}

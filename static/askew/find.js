@@ -1,0 +1,131 @@
+/* A small bar that finds text in the cells and headers of a table. It knows texts and places, not the page's table. */
+
+import { element } from "./painting.js";
+import { count } from "./words.js";
+
+/* One spelling for finding: no case, no accents, one kind of blank. */
+const plain = (text) => (SIMPLE.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/gu, " ")).toLowerCase();
+const SIMPLE = /^[!-~]*(?: [!-~]+)*$/;
+
+export class FindBar {
+  #input = element("input", { type: "text", ariaLabel: "Find in the table", spellcheck: false, autocomplete: "off", placeholder: "Find in the table", enterKeyHint: "search" });
+  #count = element("span", { className: "soft small", role: "status" });
+  #lines = null; // [{row, texts}] while the bar is open; folded when somebody has typed
+  #folded = false;
+  #hits = [];
+  #at = -1;
+
+  /* source() -> {columns: [id], lines: [{row, texts}]}; show(hits, current, moves) paints; close() ends it. */
+  constructor({ source, show, closed }) {
+    this.source = source;
+    this.show = show;
+    this.closed = closed;
+    this.bar = element("div", { className: "find-bar", hidden: true, role: "search", ariaLabel: "Find in the table" });
+    const button = (label, text, act) => {
+      const made = element("button", { type: "button", className: "quiet", textContent: text, title: label, ariaLabel: label });
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.bar.append(
+      this.#input, this.#count,
+      button("Previous hit", "↑", () => this.step(-1)), button("Next hit", "↓", () => this.step(1)),
+      button("Close", "✕", () => this.close()),
+    );
+    this.#input.addEventListener("input", () => this.#look());
+    this.bar.addEventListener("keydown", (event) => this.#onKey(event));
+  }
+
+  get isOpen() {
+    return !this.bar.hidden;
+  }
+
+  /* Open the bar, or go back to it; hits are counted from `here` {row, column} on. */
+  open(here) {
+    this.here = here;
+    if (!this.isOpen) {
+      this.bar.hidden = false;
+      this.refresh();
+    }
+    this.#input.focus();
+    this.#input.select();
+  }
+
+  /* The table has changed. */
+  refresh() {
+    if (!this.isOpen) return;
+    const { columns, lines } = this.source();
+    this.columns = columns;
+    this.#lines = lines;
+    this.#folded = false;
+    this.#look(false);
+  }
+
+  step(by) {
+    if (!this.#hits.length) return;
+    this.#at = (this.#at + by + this.#hits.length) % this.#hits.length;
+    this.#tell();
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    this.bar.hidden = true;
+    const found = this.#hits[this.#at] ?? null;
+    this.#lines = null;
+    this.#hits = [];
+    this.#at = -1;
+    this.show([], null);
+    this.closed(found);
+  }
+
+  #look(moves = true) {
+    const wanted = plain(this.#input.value);
+    const before = this.#hits[this.#at] ?? null;
+    this.#hits = [];
+    if (wanted && !this.#folded) {
+      this.#lines = this.#lines.map(({ row, texts }) => ({ row, texts: texts.map(plain) }));
+      this.#folded = true;
+    }
+    if (wanted) {
+      for (const { row, texts } of this.#lines) {
+        texts.forEach((text, place) => {
+          if (text.includes(wanted)) this.#hits.push({ row, column: this.columns[place] });
+        });
+      }
+    }
+    const from = before ?? this.here;
+    this.#at = this.#hits.length ? Math.max(0, from ? this.#firstFrom(from) : 0) : -1;
+    this.#tell(moves);
+  }
+
+  #firstFrom(place) {
+    const order = new Map(this.#lines.map(({ row }, at) => [row, at]));
+    const row = order.get(place.row);
+    const column = this.columns.indexOf(place.column);
+    return this.#hits.findIndex((hit) => order.get(hit.row) > row || (hit.row === place.row && this.columns.indexOf(hit.column) >= column));
+  }
+
+  #tell(moves = true) {
+    const wanted = this.#input.value;
+    const number = this.#hits.length;
+    this.#count.textContent = !wanted ? "" : number ? `${this.#at + 1} of ${count(number, "hit")}` : "Not found";
+    this.show(this.#hits, this.#hits[this.#at] ?? null, moves);
+  }
+
+  #onKey(event) {
+    const control = event.ctrlKey || event.metaKey;
+    if (control && event.key.toLowerCase() === "f") {
+      event.stopPropagation(); // a second time, the browser's own search opens
+      return;
+    }
+    if (event.key === "Escape") this.close();
+    else if (event.key === "F3" || (event.key === "Enter" && event.target === this.#input)) this.step(event.shiftKey ? -1 : 1);
+    else if (event.key === "ArrowDown" && event.target === this.#input) this.step(1);
+    else if (event.key === "ArrowUp" && event.target === this.#input) this.step(-1);
+    else {
+      if (event.key === "Enter") event.stopPropagation();
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

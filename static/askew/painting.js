@@ -1,0 +1,513 @@
+/* A table as it is painted: rows in groups that are neither laid out nor painted while they are out of sight, columns
+   whose widths are measured once and kept, and rectangles over what is selected.
+
+   A Painting is made from a marked table (operations.js) and brought in line with a later one by `update`; only what
+   differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
+   are painted at once, the others while the browser is idle. */
+
+import { equal, placesOf } from "./operations.js";
+
+const FIRST_CELLS = 1000; // painted at once, about; the rest follow while the browser is idle
+const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neither laid out nor painted (askew.css)
+const AT_ONCE = 500; // cells that are painted without asking whether they are in sight
+const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
+const LONG = 220; // characters; longer cells are clipped until they have the focus
+const TALL = 5; // lines
+const SLICE = 6; // ms of painting between two looks at what else there is to do
+
+export class Painting {
+  sheet = element("div", { className: "sheet", role: "region" });
+  table = element("table", { className: "tabular" });
+  #head = element("thead", { role: "rowgroup" });
+  #headCells = new Map(); // column id -> th
+  #dressed = new WeakMap(); // th -> the class names that were painted
+  #entries = new Map(); // row id -> {tr, row, flags, columns}
+  #base;
+  #state;
+  #options;
+  #model = null; // an empty row, cloned for each
+  #numeric = [];
+  #merged = new Map();
+  #painted = 0;
+  #dirty = new Set();
+  #idle = null;
+  #widths = null; // rem at zoom 1: [row number, columns...]
+  #areas = [];
+  #rowPlaces;
+  #sizes = null;
+
+  /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
+     notes: column id -> words, moved: set of row ids, choosing: whether cells are marked}. */
+  constructor(base, state, options) {
+    this.#base = base;
+    this.#options = options;
+    this.#take(state);
+    this.#numeric = numericColumns(state);
+    this.#merged = mergedCells(base);
+    const { grid, label } = options;
+    this.sheet.setAttribute("aria-label", label);
+    this.table.setAttribute("role", grid ? "grid" : "table"); // spelt out: rows laid out as grids would lose their roles
+    this.table.append(this.#head);
+    const { title, caption } = base;
+    if (title || caption) this.table.prepend(element("caption", { textContent: [title, caption].filter(Boolean).join(": "), dir: "auto" }));
+    this.sheet.append(this.table);
+    this.#model = this.#emptyRow();
+    this.#paintHead(true);
+    this.#paintMore(Math.min(60, Math.max(20, Math.round(FIRST_CELLS / Math.max(1, state.columns.length)))));
+  }
+
+  /* To be called once the sheet is on the page. */
+  settle(room) {
+    this.#lockWidths(room);
+    this.#sizes = new ResizeObserver(() => {
+      if (!this.#widths) this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0); // it was hidden until now
+      this.#drawAreas();
+    });
+    this.#sizes.observe(this.table);
+    this.#paintLater();
+  }
+
+  stop() {
+    this.#sizes?.disconnect();
+    if (this.#idle !== null) (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
+    this.#idle = null;
+  }
+
+  /* Bring the page in line with another state of the same table; false where its columns are other ones. */
+  update(state) {
+    const before = this.#state;
+    if (!equal(state.columnIds, before.columnIds)) return false;
+    const sameColumns = state.columns.every((column, at) => sameColumn(column, before.columns[at]));
+    const moved = !equal(state.rowIds, before.rowIds);
+    if (moved) this.#paintAll();
+    this.#take(state);
+    if (!sameColumns) this.#paintHead(false);
+    if (moved) this.#arrange();
+    const everywhere = moved || !sameColumns; // else a row that differs is another object at the same place
+    const changed = everywhere ? state.rowIds : state.rowIds.filter((_, at) => state.rows[at] !== before.rows[at]);
+    this.refresh(changed.filter((id) => {
+      const entry = this.#entries.get(id);
+      return entry && (entry.row !== state.rows[this.#rowPlaces.get(id)] || entry.columns !== this.#columnsKey);
+    }));
+    return true;
+  }
+
+  #columnsKey = "";
+
+  #take(state) {
+    this.#state = state;
+    this.#rowPlaces = placesOf(state.rowIds);
+    this.#columnsKey = state.columns.map(({ removed, inserted }) => (removed ? "r" : inserted ? "i" : ".")).join("");
+  }
+
+  /* Look again at the flags of these rows: those in sight at once, the others soon. */
+  refresh(ids) {
+    for (const id of ids) if (this.#entries.has(id)) this.#dirty.add(id);
+    if (!this.#dirty.size) return;
+    if (this.#dirty.size * this.#state.columns.length <= AT_ONCE) this.#clean([...this.#dirty]);
+    else {
+      for (const body of this.#bodiesInSight()) this.#clean([...body.rows].map((tr) => tr.dataset.row));
+      this.#paintLater();
+    }
+  }
+
+  refreshHead() {
+    this.#paintHead(false);
+  }
+
+  /* The element of a cell or a header, painted if it was not yet; null where there is none. */
+  cell(row, column) {
+    if (row === this.#base.header_id) return this.#headCells.get(column) ?? null;
+    const place = this.#state.columnIds.indexOf(column);
+    if (place < 0 || !this.#rowPlaces.has(row)) return null;
+    if (!this.#entries.has(row)) this.#paintAll();
+    if (this.#dirty.has(row)) this.#clean([row]);
+    return this.#entries.get(row).tr.children[place + 1];
+  }
+
+  /* What stands at an element: {row, column}; column null for a row's number, both null for the corner. */
+  placeOf(target) {
+    const cell = target.closest?.("td, th");
+    if (!cell || !this.table.contains(cell) || cell.closest("tr.above")) return null;
+    const row = cell.closest("thead") ? this.#base.header_id : cell.parentElement.dataset.row;
+    if (cell.classList.contains("number")) return { row: cell.closest("thead") ? null : row, column: null };
+    return cell.dataset.column === undefined ? null : { row, column: cell.dataset.column };
+  }
+
+  /* How many rows fit into the sheet. */
+  page(row, column) {
+    const height = this.cell(row, column)?.offsetHeight || 32;
+    return Math.max(1, Math.floor(this.sheet.clientHeight / height) - 2);
+  }
+
+  /* Draw rectangles: [{top, bottom, left, right, kind}] in numbers of rows and columns; row -1 is the header. */
+  outline(areas) {
+    this.#areas = areas;
+    this.#drawAreas();
+  }
+
+  scaled() {
+    this.#drawAreas();
+  }
+
+  // --- the head ----------------------------------------------------------------------------------------------------
+
+  #paintHead(anew) {
+    const { grid } = this.#options;
+    if (anew) {
+      const above = this.#base.header_rows.map((cells, row) => this.#above(cells, row));
+      const tr = element("tr", { role: "row" });
+      const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
+      corner.append(element("span", { className: "sr", textContent: "Row" }));
+      tr.append(corner);
+      this.#headCells.clear();
+      for (const { id } of this.#state.columns) {
+        const th = element("th", { scope: "col", role: "columnheader", dir: "auto" });
+        th.dataset.column = id;
+        this.#headCells.set(id, th);
+        tr.append(th);
+      }
+      this.#head.replaceChildren(...above, tr);
+      this.table.setAttribute("aria-colcount", String(this.#state.columns.length + 1));
+    }
+    this.#state.columns.forEach((column, index) => this.#paintHeadCell(this.#headCells.get(column.id), column, index));
+    this.table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
+    if (grid) this.#head.classList.add("pointed");
+  }
+
+  /* A further header row: the cells that the source had merged in it are one. */
+  #above(cells, row) {
+    const tr = element("tr", { className: "above" });
+    tr.append(element("td", { className: "number" }));
+    const { columns: shown } = this.#state;
+    const spans = this.#base.spans ?? [];
+    for (let index = 0; index < shown.length;) {
+      const { from } = shown[index];
+      const span = spans.find((one) => one.row === `h${row}` && one.column === this.#base.column_ids[from]);
+      let width = 1;
+      while (span && width < span.columns && shown[index + width]?.from === from + width) width += 1;
+      tr.append(element("td", { textContent: from < 0 ? "" : cells[from], dir: "auto", colSpan: width }));
+      index += width;
+    }
+    return tr;
+  }
+
+  #paintHeadCell(th, column, index) {
+    const note = this.#options.notes?.get(column.id) ?? (column.removed ? "removed" : column.inserted ? "new" : "");
+    const key = [column.name, column.old ?? "", column.old !== null, note].join("\n");
+    if (th.dataset.painted !== key) {
+      th.dataset.painted = key;
+      const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: `column ${index + 1}` });
+      const parts = column.old !== null ? [was(column.old), now(column.name)] : [name];
+      th.replaceChildren(...parts, ...(note ? [element("small", { textContent: note })] : []));
+    }
+    const classes = [this.#numeric[index] ? "n" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", column.old !== null ? "changed" : "", this.#options.headFlags?.(column.id) ?? ""];
+    const names = classes.filter(Boolean).join(" ");
+    const had = this.#dressed.get(th) ?? "";
+    if (names === had) return;
+    for (const name of had.split(" ")) if (name) th.classList.remove(name); // a page may have put others there
+    for (const name of names.split(" ")) if (name) th.classList.add(name);
+    this.#dressed.set(th, names);
+  }
+
+  // --- rows --------------------------------------------------------------------------------------------------------
+
+  #emptyRow() {
+    const { grid, choosing } = this.#options;
+    const tr = element("tr", { role: "row" });
+    tr.append(element("th", { className: "number", scope: "row", role: "rowheader" }));
+    this.#state.columns.forEach(({ id }, index) => {
+      const td = element("td", { role: grid ? "gridcell" : "cell", dir: "auto", className: this.#numeric[index] ? "n" : "" });
+      td.dataset.column = id;
+      if (choosing) td.setAttribute("aria-selected", "false");
+      tr.append(td);
+    });
+    return tr;
+  }
+
+  #entry(row) {
+    const tr = this.#model.cloneNode(true);
+    tr.dataset.row = row.id;
+    const entry = { tr, row: null, flags: null, columns: ".".repeat(this.#state.columns.length) };
+    this.#entries.set(row.id, entry);
+    this.#paintRow(entry, row);
+    return entry;
+  }
+
+  #paintRow(entry, row) {
+    const { tr, row: before } = entry;
+    const flags = this.#options.flags?.(row.id) ?? null;
+    const columns = this.#columnsKey;
+    const merged = this.#merged.get(row.id);
+    const cells = tr.children;
+    const moved = this.#options.moved?.has(row.id) ?? false;
+    if (before === null || before.removed !== row.removed) {
+      tr.classList.toggle("removed", row.removed);
+      tr.classList.toggle("inserted", row.inserted);
+      cells[0].textContent = row.inserted ? "new" : String(row.number);
+      const note = row.removed ? "removed" : moved ? "moved" : "";
+      if (note) cells[0].append(element("small", { textContent: note }));
+    }
+    const first = before === null;
+    row.cells.forEach((text, index) => {
+      const old = row.old?.get(index);
+      const flag = flags?.[index] ?? "";
+      const had = entry.flags?.[index] ?? "";
+      const wasOld = before?.old?.get(index);
+      const filled = first || before.cells[index] !== text || wasOld !== old || content(flag) !== content(had);
+      const dressed = first
+        ? flag || old !== undefined || columns[index] !== "." || merged?.has(this.#state.columns[index].id)
+        : flag !== had || (wasOld === undefined) !== (old === undefined) || entry.columns[index] !== columns[index];
+      const td = cells[index + 1];
+      if (filled) fill(td, text, old, flag);
+      if (dressed) this.#dress(td, index, flag, old !== undefined, merged);
+    });
+    entry.row = row;
+    entry.flags = flags;
+    entry.columns = columns;
+  }
+
+  #dress(td, index, flag, changed, merged) {
+    const column = this.#state.columns[index];
+    const classes = [this.#numeric[index] ? "n" : "", changed ? "changed" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", merged?.has(column.id) ? "merged" : "", flag];
+    td.className = classes.filter(Boolean).join(" ");
+    if (this.#options.choosing) td.setAttribute("aria-selected", String(` ${flag} `.includes(" marked ")));
+    const title = merged?.get(column.id) ?? "";
+    if (td.title !== title) td.title = title;
+  }
+
+  #paintMore(number) {
+    const chunk = this.#chunk();
+    const end = Math.min(this.#state.rows.length, this.#painted + number);
+    while (this.#painted < end) {
+      let body = this.table.tBodies[this.table.tBodies.length - 1];
+      if (!body || body.rows.length >= chunk) body = this.table.appendChild(element("tbody", { role: "rowgroup" }));
+      const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + chunk - body.rows.length));
+      body.append(...rows.map((row) => this.#entry(row).tr));
+      body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
+      this.#painted += rows.length;
+    }
+  }
+
+  #chunk() {
+    return Math.min(40, Math.max(10, Math.round(CHUNK / Math.max(1, this.#state.columns.length))));
+  }
+
+  #paintAll() {
+    if (this.#painted < this.#state.rows.length) this.#paintMore(this.#state.rows.length);
+  }
+
+  /* While the browser is idle: rows whose flags changed, then rows that were never painted. */
+  #paintLater() {
+    if (this.#idle !== null || (!this.#dirty.size && this.#painted >= this.#state.rows.length)) return;
+    const wait = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 16));
+    this.#idle = wait(() => {
+      this.#idle = null;
+      const until = performance.now() + SLICE;
+      do {
+        if (this.#dirty.size) this.#clean([...this.#dirty].slice(0, this.#chunk()));
+        else this.#paintMore(this.#chunk());
+      } while (performance.now() < until && (this.#dirty.size || this.#painted < this.#state.rows.length));
+      this.#paintLater();
+    }, { timeout: 100 });
+  }
+
+  #clean(ids) {
+    for (const id of ids) {
+      if (!this.#dirty.delete(id)) continue;
+      const entry = this.#entries.get(id);
+      if (entry && this.#rowPlaces.has(id)) this.#paintRow(entry, this.#state.rows[this.#rowPlaces.get(id)]);
+    }
+  }
+
+  /* Put rows into their order, take away those that are gone and paint those that are new. */
+  #arrange() {
+    const { rows } = this.#state;
+    for (const [id, { tr }] of this.#entries) {
+      if (this.#rowPlaces.has(id)) continue;
+      const body = tr.parentElement;
+      tr.remove();
+      if (!body.rows.length) body.remove();
+      this.#entries.delete(id);
+    }
+    let above = null;
+    for (const row of rows) {
+      const { tr } = this.#entries.get(row.id) ?? this.#entry(row);
+      if (above && below(above) !== tr) above.after(tr);
+      else if (!above && this.table.tBodies[0]?.rows[0] !== tr) {
+        const body = this.table.tBodies[0] ?? this.table.appendChild(element("tbody", { role: "rowgroup" }));
+        body.insertBefore(tr, body.rows[0] ?? null);
+      }
+      above = tr;
+    }
+    this.#painted = rows.length;
+    this.table.setAttribute("aria-rowcount", String(rows.length + 1));
+  }
+
+  #bodiesInSight() {
+    const top = this.sheet.scrollTop;
+    const bottom = top + this.sheet.clientHeight;
+    return [...this.table.tBodies].filter((body) => body.offsetTop + body.offsetHeight >= top && body.offsetTop <= bottom);
+  }
+
+  // --- widths and rectangles ---------------------------------------------------------------------------------------
+
+  /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
+     too wide is squeezed into the page, a much wider one scrolls. */
+  #lockWidths(room) {
+    const { table } = this;
+    const measure = () => [...this.#head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
+    table.classList.add("natural");
+    let widths = measure();
+    const natural = sum(widths);
+    if (!natural || !room) return;
+    if (natural <= 1.6 * room) {
+      table.classList.remove("natural");
+      widths = measure();
+    }
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+    const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
+    this.#widths = widths.map((width) => Math.ceil(width / zoom + 0.5) / rem);
+    table.style.setProperty("--columns", this.#widths.map(scaled).join(" "));
+    table.style.width = scaled(sum(this.#widths));
+    table.style.setProperty("--first", scaled(this.#widths[1] ?? 0));
+    table.style.setProperty("--number", scaled(this.#widths[0]));
+    table.classList.toggle("pinned", widths[1] <= room / 3);
+    table.classList.add("locked");
+  }
+
+  /* Each group of rows has its part of every rectangle, so one that spans thousands of rows costs no more than a few
+     groups; what a group shows already is left alone. */
+  #drawAreas() {
+    const columns = this.#state.columns.length;
+    this.#state.columns.forEach(({ id }, index) => {
+      const inside = this.#areas.some(({ top, left, right }) => top < 0 && left <= index && index <= right);
+      const th = this.#headCells.get(id);
+      if (inside !== (th.dataset.inside !== undefined)) {
+        if (inside) th.dataset.inside = "";
+        else delete th.dataset.inside;
+      }
+    });
+    if (!this.#widths) return;
+    let start = 0;
+    for (const body of this.table.tBodies) {
+      const { length } = body.rows;
+      const parts = this.#areas.flatMap(({ top, bottom, left, right, kind }) => {
+        const [from, to] = [Math.max(top, start), Math.min(bottom, start + length - 1)];
+        return from > to || left >= columns ? [] : [{ from: from - start, to: to - start, left, right, kind, opens: top >= start, ends: bottom < start + length }];
+      });
+      this.#drawIn(body, parts);
+      start += length;
+    }
+  }
+
+  #drawIn(body, parts) {
+    const present = body.firstElementChild?.classList.contains("areas") ? body.firstElementChild : null;
+    if (!parts.length) {
+      present?.remove();
+      return;
+    }
+    const rows = body.rows;
+    const boxes = parts.map((part) => ({
+      ...part,
+      top: part.from === 0 ? 0 : rows[part.from].offsetTop,
+      height: part.from === 0 && part.to === rows.length - 1 ? null : rows[part.to].offsetTop + rows[part.to].offsetHeight - (part.from === 0 ? 0 : rows[part.from].offsetTop),
+    }));
+    const key = JSON.stringify(boxes);
+    if (present?.dataset.key === key) return;
+    const layer = present ?? element("div", { className: "areas", ariaHidden: "true" });
+    layer.dataset.key = key;
+    const pinned = this.table.classList.contains("pinned");
+    layer.replaceChildren(...boxes.flatMap((box) => {
+      if (!pinned || box.left > 0) return [this.#box(box, box.left, box.right)];
+      const first = element("div", { className: "beside" }); // stays with the column that stays in sight
+      first.append(this.#box(box, 0, 0));
+      return [first, ...(box.right > 0 ? [this.#box({ ...box, joined: true }, 1, box.right)] : [])];
+    }));
+    if (!present) body.prepend(layer);
+  }
+
+  #box({ top, height, kind, opens, ends, joined }, left, right) {
+    const box = element("div", { className: ["area", kind, opens ? "opens" : "", ends ? "ends" : "", joined ? "joined" : ""].filter(Boolean).join(" ") });
+    box.style.top = `${top}px`;
+    if (height === null) box.style.bottom = "0";
+    else box.style.height = `${height}px`;
+    box.style.left = scaled(sum(this.#widths.slice(0, left + 1)));
+    box.style.width = scaled(sum(this.#widths.slice(left + 1, right + 2)));
+    return box;
+  }
+}
+
+const scaled = (rem) => `calc(${Math.round(rem * 1e4) / 1e4}rem * var(--zoom, 1))`;
+const sameColumn = (one, other) => one.name === other.name && one.old === other.old && one.removed === other.removed && one.inserted === other.inserted;
+
+/* The part of the flags that changes what stands in a cell, not only how it looks. */
+const content = (flag) => (flag ? ["withheld", "evidence"].filter((name) => ` ${flag} `.includes(` ${name} `)).join() : "");
+
+/* The row below, wherever one <tbody> ends and another begins. */
+function below(tr) {
+  return tr.nextElementSibling ?? tr.parentElement.nextElementSibling?.rows[0] ?? null;
+}
+
+function fill(td, text, old, flag) {
+  const kept = content(flag);
+  if (kept.includes("withheld")) {
+    td.replaceChildren(element("span", { className: "withheld", textContent: "hidden" }));
+    return;
+  }
+  if (old !== undefined) td.replaceChildren(was(old), now(text));
+  else if (text.length > LONG || lines(text) > TALL) {
+    td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
+  } else td.textContent = text;
+  if (kept.includes("evidence")) td.prepend(element("span", { className: "sr", textContent: "marked: " }));
+}
+
+function was(text) {
+  const del = element("del");
+  del.append(element("span", { className: "sr", textContent: "was " }), text === "" ? "(empty)" : text);
+  return del;
+}
+
+const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: "empty" } : { textContent: text });
+
+/* Columns that hold numbers are set flush right. Only how they look: nothing is parsed, nothing rewritten. */
+function numericColumns({ columns, rows }) {
+  return columns.map((_, column) => {
+    let filled = 0;
+    let numbers = 0;
+    for (const { cells } of rows.slice(0, 200)) {
+      const text = cells[column].trim();
+      if (!text || text === "-" || text === "–" || text === "—") continue;
+      filled += 1;
+      if (/^[(+\-−–$€£¥]{0,3}\s?[\d.,\s]*\d[\d.,]*\s?%?\)?$/.test(text)) numbers += 1;
+    }
+    return filled > 0 && numbers >= 0.9 * filled;
+  });
+}
+
+/* row id -> place of a column -> words. Cells that the source had merged stay cells of their own, which can be edited. */
+function mergedCells({ row_ids: rowIds, column_ids: columnIds, spans }) {
+  const found = new Map();
+  for (const { row, column, rows, columns } of spans ?? []) {
+    const top = rowIds.indexOf(row);
+    const left = columnIds.indexOf(column);
+    if (top < 0 || left < 0) continue;
+    for (const id of rowIds.slice(top, top + rows)) {
+      if (!found.has(id)) found.set(id, new Map());
+      for (let at = left; at < left + columns; at += 1) found.get(id).set(columnIds[at], `One cell in the source: ${rows} by ${columns}`);
+    }
+  }
+  return found;
+}
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const lines = (text) => text.split("\n").length;
+
+/* What lies over a cell may reach beyond its group of rows, as long as it is there. */
+export function reachOut(cell, on) {
+  for (const part of [cell, cell.closest("tbody")]) part?.toggleAttribute("data-open", on);
+}
+
+export function element(name, properties = {}) {
+  return Object.assign(document.createElement(name), properties);
+}

@@ -1,0 +1,122 @@
+/* <askew-renames>: the columns of a table with suggestions for their names. A column is renamed through the table's
+   element; which suggestions were taken and turned down stands in the fields `taken` and `rejected`. */
+
+import { ColumnList, prepareFields, store, stored } from "./columns.js";
+
+class AskewRenames extends ColumnList {
+  connectedCallback() {
+    if (!this.page) prepareFields(this.closest("form"));
+    super.connectedCallback();
+  }
+
+  lines() {
+    if (!this.table) return [];
+    const names = this.#names();
+    const rejected = new Set(stored(this.form, "rejected").map(keyOf));
+    return this.table.column_ids.map((id, place) => {
+      const old = this.table.header[place];
+      const now = names.get(id);
+      const found = this.suggestions?.columns?.[id] ?? [];
+      const choices = found.map((one) => ({
+        ...one,
+        state: now === one.text ? "taken" : rejected.has(keyOf([id, one.text, one.source])) ? "rejected" : "",
+        rejectable: now !== one.text,
+      }));
+      const left = choices.filter(({ state }) => state !== "rejected").length;
+      return {
+        id, column: id, name: old, now, choices, state: now === undefined ? "" : "changed",
+        note: now === undefined ? this.#note(old, choices.length, left) : "",
+        own: "A name of your own", noneLabel: "None of these fits",
+      };
+    });
+  }
+
+  /* What comes later is put behind what is there: nobody's digit may mean another name all of a sudden. */
+  suggested(before) {
+    if (!before?.columns || !this.suggestions?.columns) return;
+    const columns = Object.fromEntries(Object.entries(this.suggestions.columns).map(([id, found]) => {
+      const shown = before.columns[id] ?? [];
+      const known = new Set(shown.map(({ text }) => text));
+      return [id, [...shown, ...found.filter(({ text }) => !known.has(text))]];
+    }));
+    this.suggestions = { ...this.suggestions, columns };
+  }
+
+  #note(old, all, left) {
+    if (!this.suggestions || !old.trim()) return "";
+    if (!all) return "no suggestions";
+    return left ? `${left} suggestion${left === 1 ? "" : "s"}` : "none of them fits";
+  }
+
+  take(line, choice) {
+    const taken = stored(this.form, "taken").filter(([column]) => column !== line.id);
+    this.#store("rejected", stored(this.form, "rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));
+    this.#rename(line.id, choice.text, [...taken, [line.id, choice.text, choice.source]]);
+    return true;
+  }
+
+  none(line) {
+    const others = stored(this.form, "rejected").filter(([column]) => column !== line.id);
+    const down = line.choices.filter(({ state }) => state !== "taken").map(({ text, source }) => [line.id, text, source]);
+    this.#store("rejected", [...others, ...down]);
+    this.grid.say(`None of the suggestions for ${line.name} fits.`);
+    this.draw();
+  }
+
+  reject(line, choice) {
+    if (choice.state === "taken") {
+      this.clear(line);
+      return;
+    }
+    const one = [line.id, choice.text, choice.source];
+    const others = stored(this.form, "rejected").filter((other) => keyOf(other) !== keyOf(one));
+    const back = choice.state === "rejected";
+    this.#store("rejected", back ? others : [...others, one]);
+    this.grid.say(back ? `${choice.text}: not turned down after all.` : `${choice.text}: turned down.`);
+    this.draw();
+  }
+
+  clear(line) {
+    if (line.now === undefined) return;
+    this.#rename(line.id, line.name, stored(this.form, "taken").filter(([column]) => column !== line.id));
+  }
+
+  toggle(line) {
+    if (line.now !== undefined) this.clear(line);
+  }
+
+  text(line, choice) {
+    return choice?.text ?? line.now ?? line.name;
+  }
+
+  /* A name that began as a suggestion stays one of that suggester's, edited; without one it is the person's own. */
+  keep(line, text, choice) {
+    const others = stored(this.form, "taken").filter(([column]) => column !== line.id);
+    const began = choice ? [line.id, choice.text, choice.source] : stored(this.form, "taken").find(([column]) => column === line.id);
+    this.#rename(line.id, text, text !== line.name && began ? [...others, began] : others);
+  }
+
+  #rename(column, text, taken) {
+    const old = this.#names().get(column) ?? this.table.header[this.table.column_ids.indexOf(column)];
+    const rejected = stored(this.form, "rejected");
+    const known = new Set(taken.map(keyOf));
+    this.#store("rejected", rejected.filter((one) => !known.has(keyOf(one))));
+    this.#store("taken", taken);
+    if (text !== old) this.grid.act([{ op: "rename_header", column, old, new: text }]);
+    this.draw();
+  }
+
+  #store(field, value) {
+    store(this.form, field, value);
+  }
+
+  /* Column id -> its new name, of those that have one. */
+  #names() {
+    const operations = this.grid?.edits ? this.grid.operations : [];
+    return new Map(operations.filter(({ op }) => op === "rename_header").map((operation) => [operation.column, operation.new]));
+  }
+}
+
+const keyOf = (one) => JSON.stringify(one);
+
+customElements.define("askew-renames", AskewRenames);

@@ -1,0 +1,67 @@
+/* What changed between two wordings of a text, word by word. Blanks between words belong to the word before them. */
+
+const WORD = /[\p{L}\p{M}\p{N}_]+(?:['’.,-][\p{L}\p{M}\p{N}_]+)*\s*|[^\s\p{L}\p{M}\p{N}_]\s*|\s+/gu;
+const MOST = 400_000; // comparisons; texts beyond that are shown as replaced as a whole
+
+/* [{kind: "same" | "removed" | "added", text}]: "same" and "removed" together are the old text (but for blanks),
+   "same" and "added" the new one. */
+export function changesOfWords(before, after) {
+  const old = before.match(WORD) ?? [];
+  const now = after.match(WORD) ?? [];
+  let start = 0;
+  while (start < old.length && start < now.length && alike(old[start], now[start])) start += 1;
+  let end = 0;
+  while (end < old.length - start && end < now.length - start && alike(old.at(-1 - end), now.at(-1 - end))) end += 1;
+  const parts = [];
+  const put = (kind, texts) => {
+    if (!texts.length) return;
+    if (parts.at(-1)?.kind === kind) parts.at(-1).text += texts.join("");
+    else parts.push({ kind, text: texts.join("") });
+  };
+  put("same", now.slice(0, start));
+  for (const [kind, texts] of middle(old.slice(start, old.length - end), now.slice(start, now.length - end))) put(kind, texts);
+  put("same", now.slice(now.length - end));
+  return parts;
+}
+
+/* Draw a wording into a place: what is gone struck through, what is new marked. As text, like everything. */
+export function drawWording(place, before, after) {
+  place.replaceChildren(...changesOfWords(before, after).map(({ kind, text }) => {
+    if (kind === "same") return document.createTextNode(text);
+    const part = document.createElement(kind === "removed" ? "del" : "ins");
+    part.textContent = text.trimEnd();
+    const both = document.createDocumentFragment();
+    both.append(part, text.slice(part.textContent.length));
+    return both;
+  }));
+}
+
+/* Case does not count as a change, as in tableqa.wording. */
+const alike = (one, other) => one.trimEnd().toLowerCase() === other.trimEnd().toLowerCase();
+
+/* The longest common subsequence, removals before additions. */
+function middle(old, now) {
+  if (old.length * now.length > MOST) return [["removed", old], ["added", now]];
+  const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
+  for (let i = old.length - 1; i >= 0; i -= 1) {
+    for (let j = now.length - 1; j >= 0; j -= 1) {
+      lengths[i][j] = alike(old[i], now[j]) ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+    }
+  }
+  const steps = [];
+  let [i, j] = [0, 0];
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && alike(old[i], now[j])) {
+      steps.push(["same", [now[j]]]);
+      i += 1;
+      j += 1;
+    } else if (j >= now.length || (i < old.length && lengths[i + 1][j] >= lengths[i][j + 1])) {
+      steps.push(["removed", [old[i]]]);
+      i += 1;
+    } else {
+      steps.push(["added", [now[j]]]);
+      j += 1;
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,44 @@
+/* How large tables are shown: five steps, one choice for all tables of this browser. */
+
+const STORE = "askew:zoom";
+const STEPS = [0.75, 0.87, 1, 1.25, 1.5];
+const PLAIN = STEPS.indexOf(1);
+
+let step = remembered();
+const grids = new Set();
+
+export const percent = () => Math.round(STEPS[step] * 100);
+export const canZoom = (by) => step + by in STEPS;
+
+/* Show this element's table at the chosen size, now and when the choice changes. */
+export function follow(grid) {
+  grids.add(new WeakRef(grid));
+  grid.style.setProperty("--zoom", String(STEPS[step]));
+}
+
+/* By one step up or down; 0 is the plain size. */
+export function zoom(by) {
+  const next = by === 0 ? PLAIN : step + by;
+  if (!(next in STEPS) || next === step) return;
+  step = next;
+  try {
+    localStorage.setItem(STORE, String(STEPS[step]));
+  } catch { /* then it holds until the page is left */ }
+  for (const reference of grids) {
+    const grid = reference.deref();
+    if (!grid) grids.delete(reference);
+    else {
+      grid.style.setProperty("--zoom", String(STEPS[step]));
+      grid.dispatchEvent(new CustomEvent("grid-zoom"));
+    }
+  }
+}
+
+function remembered() {
+  try {
+    const found = STEPS.indexOf(Number(localStorage.getItem(STORE)));
+    return found < 0 ? PLAIN : found;
+  } catch {
+    return PLAIN;
+  }
+}
