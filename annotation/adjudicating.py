@@ -165,12 +165,12 @@ def decide(
         if exclude.strip():
             resolution = Accepted((), exclude.strip())
         elif response is not None:
-            resolution = task.resolve([task.read(response, plain)], plain)
+            resolution = task.uphold([task.read(response, plain)], plain)
         else:
             chosen = _chosen(item, choose)
             annotations = [candidate.annotation for candidate in chosen]
             outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
-            resolution = _merged(task.resolve([c.response for c in chosen], plain), outcomes)
+            resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
         if not isinstance(resolution, Accepted):
             raise Refused("invalid_request", f"These responses cannot stand together: {resolution.reason}")
         return _write(item, resolution, annotations, by=by, note=note.strip(), now=now)
@@ -209,7 +209,7 @@ def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
 def _merged(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
     """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
     if isinstance(resolution, Accepted) and resolution.outcomes and len(resolution.outcomes) == len(outcomes):
-        return Accepted(outcomes)
+        return Accepted(outcomes, resolution.reason)
     return resolution
 
 

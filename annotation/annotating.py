@@ -97,7 +97,7 @@ def save_draft(
         _touch(assignment, now)
     problems: Sequence[Problem] = ()
     try:
-        task.read(response, item)
+        problems = task.warnings(task.read(response, item), item)
     except Invalid as invalid:
         problems = invalid.problems
     return SavedDraft(saved, now, tuple(problems), task.preview(response.get("data"), item))

@@ -48,13 +48,15 @@ def _question_type(
     """Whether cells are retrieved or an operation is needed, in the model's view. (FREB-TQA A.4)"""
     from tableqa import question_types
 
-    text, seen = prompts.in_lines(example.table)
-    reply = model.ask(question_types.messages(example, text), temperature=temperature, seed=SEED)[0]
+    text = question_types.request(example.question, example.table)
+    reply = model.ask([{"role": "user", "content": text}], temperature=temperature, seed=SEED)[0]
+    suggestion = question_types.by_model(question_types.read_reply(reply))
+    rows = len(example.table.rows)
     return {
-        "label": question_types.read_reply(reply),
+        **suggestion.to_dict(),
         "reply": reply,
-        "rows_seen": seen,
-        "rows_total": len(example.table.rows),
+        "rows_seen": min(rows, question_types.MOST_ROWS_SHOWN),
+        "rows_total": rows,
     }
 
 

@@ -74,7 +74,7 @@ def plan_batch(
         examples, size = _named(sources, only), None
     else:
         # A kind that leaves examples out is given all of them, or a small sample might be empty.
-        examples = sample(sources, of=of, seed=seed, size=None if task.prepares else size)
+        examples = sample(sources, of=of, seed=seed, size=None if task.without else size)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
     try:

@@ -467,6 +467,14 @@ class ReleaseForm(forms.Form):
         choices=[(name, name) for name in FORMATS],
         help_text="Every format carries the raw records, the decisions and the agreement; the others add their own files.",
     )
+    mix = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31,
+        label="Seed of a mix",
+        help_text="With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
+        "question) are composed, two or three at a time. Leave it empty for none.",
+    )
     allow_simulated = forms.BooleanField(
         required=False,
         label="Include simulated people",

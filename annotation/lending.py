@@ -1,13 +1,188 @@
-"""What the platform lends to a kind that asks for it: the project's tables and column names, and a thesaurus."""
+"""What the platform lends to a kind that asks for it: indexes of the project's tables, and a thesaurus.
+
+An index is made in the background when somebody first asks for it, and kept as a file under the data folder; a web
+process reads the file once. What has no file yet is `Unavailable` for the moment, and nobody waits for it. An index
+belongs to the sources that it was made from: a further source makes another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from annotation.models import Project
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+import tableqa
+from annotation import jobs
+from annotation.models import Example, Job, Project, Source, StoredTable
+from tableqa.canonical import canonical, digest
+from tableqa.corpus import Index
+from tableqa.headers import HeaderNames, Unavailable, thesaurus
 from tasks.contract import Context
+
+log = logging.getLogger(__name__)
+
+LAYOUT = 1
+"""The version of the files. A process that expects another one makes them anew."""
+
+MOST_KEPT = 8
+"""Indexes that a process keeps in memory, those of the projects asked for last."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A kind of index: how it is made of tables, and how it becomes JSON and comes back."""
+
+    build: Callable[[Iterator[tableqa.Table]], Any]
+    read: Callable[[Any], Any]
+    what: str
+
+
+INDEXES = {
+    "header_names": Made(HeaderNames.build, HeaderNames.from_dict, "column names"),
+    "corpus": Made(Index.build, Index.from_dict, "tables"),
+}
+"""The members of `Context` that are made of a project's tables."""
 
 
 def context(project: Project, needs: Sequence[str]) -> Context:
-    """The members that a kind names in `needs`, for one project."""
-    return Context()
+    """The members that a kind names in `needs`, for one project. What is still being made is named in `preparing`."""
+    lent: dict[str, Any] = {}
+    if wanted := [name for name in INDEXES if name in needs]:
+        state = state_of(project)
+        lent = {name: _index(project, name, state) for name in wanted}
+    if "thesaurus" in needs:
+        lent["thesaurus"] = thesaurus()
+    if "table" in needs:
+        lent["table"] = lambda sha: table(project, sha)
+    return Context(
+        **lent, preparing=tuple(name for name, index in lent.items() if isinstance(index, Preparing))
+    )
+
+
+def prepare(project: Project, needs: Sequence[str]) -> None:
+    """Have made in the background what a kind will ask for, before anybody does."""
+    state = state_of(project)
+    for name in INDEXES:
+        if name in needs and not path(project, name, state).exists():
+            _order(project, name, state)
+
+
+def table(project: Project, sha: str) -> tableqa.Table | None:
+    """The source table of the project with this digest, or None."""
+    stored = _tables(project).filter(digest=sha).first()
+    return stored.table() if stored else None
+
+
+# -- indexes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing(Unavailable):
+    """Being made: asking again in a moment may give it."""
+
+
+_lock = threading.Lock()
+_kept: OrderedDict[Path, Any] = OrderedDict()
+
+
+def state_of(project: Project) -> str:
+    """What the indexes of a project depend on: its sources that are ready, which never change."""
+    return digest(sorted(Source.objects.ready().filter(project=project).values_list("public_id", flat=True)))
+
+
+def path(project: Project, name: str, state: str) -> Path:
+    """Where an index lies."""
+    return Path(settings.MEDIA_ROOT) / "indexes" / project.slug / f"{name}-{LAYOUT}-{state[:16]}.json"
+
+
+def _index(project: Project, name: str, state: str) -> Any:
+    """The index, from memory or from its file; `Unavailable` while there is none."""
+    file = path(project, name, state)
+    with _lock:  # two requests at once do not read it twice
+        if file in _kept:
+            _kept.move_to_end(file)
+            return _kept[file]
+        index = _read(file, name)
+        if index is not None:
+            _kept[file] = index
+            while len(_kept) > MOST_KEPT:
+                _kept.popitem(last=False)
+            return index
+    return _order(project, name, state)
+
+
+def _read(file: Path, name: str) -> Any:
+    """The index in a file; None where there is no file, or a damaged one, which is taken away to be made anew."""
+    try:
+        return INDEXES[name].read(json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        log.warning("the index %s is made anew: %s", file, error)
+        file.unlink(missing_ok=True)
+        return None
+
+
+def forget() -> None:
+    """Let go of every index in memory; the files stay."""
+    with _lock:
+        _kept.clear()
+
+
+def _order(project: Project, name: str, state: str) -> Unavailable:
+    """Have the index made, unless somebody has ordered it before; what to say until it is there."""
+    what = INDEXES[name].what
+    ordered = Job.objects.filter(project=project, kind="index", ids={"name": name, "state": state})
+    job = ordered.order_by("-pk").first()
+    if job is None or job.state == Job.State.DONE:  # done, and yet no file: somebody removed it
+        jobs.enqueue(
+            project=project, kind="index", ids={"name": name, "state": state}, by=None, now=timezone.now()
+        )
+    elif job.state == Job.State.FAILED:
+        return Unavailable(f"The {what} of this project could not be read. {job.error}")
+    return Preparing(f"The {what} of this project are being read. More suggestions come in a moment.")
+
+
+@jobs.kind("index")
+def _make(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Make the file of an index. Safe to run twice: the same tables make the same file."""
+    name, project = job.ids["name"], job.project
+    state = state_of(project)
+    target = path(project, name, state)
+    tables = _tables(project).order_by("digest")
+    total = tables.count()
+    index = INDEXES[name].build(_one_by_one(tables, lambda done: progress(done, total)))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(f".{job.public_id}.part")
+    part.write_text(canonical(index.to_dict()), encoding="utf-8")
+    part.rename(target)
+    for older in target.parent.glob(f"{name}-*.json"):
+        if older != target:
+            older.unlink(missing_ok=True)
+    return {"tables": total}
+
+
+def _tables(project: Project) -> QuerySet[StoredTable]:
+    """The source tables of a project, each once."""
+    examples = Example.objects.usable().filter(source__project=project)
+    return StoredTable.objects.filter(pk__in=examples.values("stored_table_id"))
+
+
+def _one_by_one(tables: QuerySet[StoredTable], tell: Callable[[int], None]) -> Iterator[tableqa.Table]:
+    """The tables a page at a time: no query stays open while the index grows."""
+    done, last = 0, ""
+    while page := list(tables.filter(digest__gt=last)[:200]):
+        for stored in page:
+            yield stored.table()
+            done += 1
+        tell(done)
+        last = page[-1].digest

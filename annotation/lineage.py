@@ -9,7 +9,7 @@ from django.db.models import Max
 
 from annotation import queue
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Outcome
-from tasks.contract import Perturbed, Prepared, Surroundings
+from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
 
 
 def make_example(*, item: Item, perturbed: Perturbed) -> Example:
@@ -75,6 +75,7 @@ def make_items(
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update().filter(pk=batch.pk).values_list("pk").first()
+    examples = _starting_points(batch.task(), examples)
     here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
     new = _prepared(batch, [example for example in examples if example.pk not in here])
     last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0
@@ -93,19 +94,33 @@ def make_items(
     return len(items)
 
 
+def _starting_points(task: TaskType, examples: Sequence[Example]) -> list[Example]:
+    """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
+    originals = [example.pk for example in examples if example.parent_id is None]
+    if not task.starts_from or not originals:
+        return list(examples)
+    made = Example.objects.filter(parent__in=originals, perturbation__in=task.starts_from)
+    newest = {example.parent_id: example for example in made.select_related("stored_table").order_by("pk")}
+    return list(dict.fromkeys(newest.get(example.pk, example) for example in examples))
+
+
 def _prepared(batch: Batch, examples: Sequence[Example]) -> list[tuple[Example, Prepared, list[Example]]]:
     """Each example with what its item freezes and the examples that this shows; most wanted first."""
     task = batch.task()
     if not task.prepares:
         return [(example, Prepared(), []) for example in examples]
-    found = []
+    made: list[tuple[Example, Prepared, list[Example]]] = []
     for example in examples:
         around, alternatives = surroundings(example)
         prepared = task.prepare(example.example(), around)
         if prepared is not None:
-            found.append(
-                (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
-            )
+            made.append((example, prepared, alternatives))
+    together = task.together([prepared for _, prepared, _ in made], batch.settings)
+    found = [
+        (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
+        for (example, _, alternatives), prepared in zip(made, together, strict=True)
+        if prepared is not None
+    ]
     return sorted(found, key=lambda entry: -entry[1].priority)
 
 

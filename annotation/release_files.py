@@ -11,22 +11,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import tableqa
-from annotation import agreement
+from annotation import agreement, mixing
 from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
 from tableqa.operations import OperationError, from_dict, replay
-from tasks.contract import Accepted, Item, TaskType, task_type
+from tasks.contract import Accepted, Item, Resolution, TaskType, task_type
 
 MANIFEST = "manifest.json"
 RAW = ("sources.jsonl", "annotations.jsonl", "decisions.jsonl")
-FORMATS = ("askew", "freb_tqa")
+FORMATS = ("askew", "freb_tqa", "robut", "lftqa")
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
 
@@ -122,11 +122,12 @@ def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
 # -- deriving ---------------------------------------------------------------------------------------
 
 
-def benchmark(raw: Raw, format: str) -> dict[str, list[dict[str, Any]]]:
+def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[dict[str, Any]]]:
     """The records of the benchmark files by path, from the accepted decisions in their order.
 
     Where several accepted edits of one example land in one file, the records of the second get the id
-    `ID#2` in every file that it goes to, so that an edit and its original keep one id.
+    `ID#2` in every file that it goes to, so that an edit and its original keep one id. With a seed for
+    `mix`, accepted perturbations of one original are composed as well.
     """
     files: dict[str, list[dict[str, Any]]] = {}
     seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -146,7 +147,22 @@ def benchmark(raw: Raw, format: str) -> dict[str, list[dict[str, Any]]]:
                 if (path, id) not in written:
                     written.add((path, id))
                     files.setdefault(path, []).append({**record, "id": id})
+    if mix is not None and (made := mixing.records(mixes(raw, mix), format)):
+        files["mix.json"] = made
     return files
+
+
+def mixes(raw: Raw, seed: int) -> mixing.Mixes:
+    """Accepted perturbations of the same original, composed: what the kinds made directly of originals takes part."""
+    parts = []
+    for decision in raw.decisions:
+        if (decision["source"], decision["example"]) not in raw.originals:
+            continue
+        original = raw.example(decision["source"], decision["example"])
+        kind = raw.batches[decision["batch"]]["type"]
+        made = (outcome["example"] for outcome in decision["outcomes"] if outcome["example"])
+        parts += [(original, part) for one in made if (part := mixing.part(original, kind, one))]
+    return mixing.compose(parts, seed)
 
 
 def _number(known: list[dict[str, Any]], record: dict[str, Any]) -> int:
@@ -242,7 +258,7 @@ def _said(error: Exception) -> str:
 
 
 def _verify(folder: Path) -> dict[str, int]:
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     _check_files(folder, manifest)
     raw = load(folder, manifest["batches"])
     _check_manifest(raw, manifest)
@@ -264,7 +280,8 @@ def _verify(folder: Path) -> dict[str, int]:
     }
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a release folder. Raises Difference where the folder is no release of this layout."""
     path = folder / MANIFEST
     if not path.is_file():
         raise Difference(f"{folder}: there is no {MANIFEST}; this is not a release")
@@ -278,7 +295,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 KEYS = frozenset(
-    ("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement", "files")
+    ("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement", "mix", "files")
 )
 
 
@@ -392,7 +409,8 @@ def _check_decision(
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:
-        response = _outcome(task, item, outcome, annotations, where)
+        decide = task.resolve if decision["by"] == "resolve" else task.uphold
+        response = _outcome(task, item, outcome, annotations, where, decide)
         for id in outcome["annotations"]:
             if id not in annotations or annotations[id]["item"] != decision["item"]:
                 raise Difference(f"{where}: annotation {id} is not one of this item")
@@ -427,13 +445,14 @@ def _outcome(
     outcome: Mapping[str, Any],
     annotations: Mapping[str, Mapping[str, Any]],
     where: str,
+    decide: Callable[[Sequence[Any], Item], Resolution],
 ) -> Any:
     """The response of an outcome: what its annotations say, or what the kind makes of them, or a person's own."""
     stored = outcome["response"]
     try:
         supports = [annotations[id]["response"] for id in outcome["annotations"] if id in annotations]
         if supports and any(response != stored for response in supports):
-            merged = task.resolve([task.read(response, item) for response in supports], item)
+            merged = decide([task.read(response, item) for response in supports], item)
             made = merged.outcomes if isinstance(merged, Accepted) else ()
             if [task.envelope(one.response, item) for one in made] != [stored]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
@@ -460,12 +479,15 @@ def _check_resolution(
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
-    if again != supports or (not again and resolution.reason != decision["reason"]):
+    if again != supports or resolution.reason != decision["reason"]:
         raise Difference(f"{where}: the responses decide it otherwise")
 
 
 def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
-    files = benchmark(raw, manifest["format"])
+    seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
+    files = benchmark(raw, manifest["format"], seed)
+    if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
+        raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
     for name in manifest["files"].keys() - files.keys() - set(RAW):
         raise Difference(f"{name}: does not follow from the decisions")
     for name, lines in files.items():

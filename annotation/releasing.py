@@ -54,10 +54,13 @@ def make_release(
     by: Person | None,
     now: datetime,
     allow_simulated: bool = False,
+    mix: int | None = None,
     out: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Release:
     """Write a release to the data folder and, when given, a copy to `out` (absent or empty).
+
+    With `mix`, a seed, accepted perturbations of one original are composed as well (`annotation.mixing`).
 
     Making it again under the same name is fine while the data is the same; other data under a name
     that was used is refused. Raises Refused.
@@ -65,7 +68,7 @@ def make_release(
     if out is not None:
         _require_empty(out)
     release = plan_release(
-        project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
+        project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated, mix=mix
     )
     try:
         release = write_release(release, progress=progress)
@@ -90,12 +93,25 @@ def _require_empty(out: Path) -> None:
 
 
 def start_release(
-    *, project: Project, name: str, format: str, by: Person, now: datetime, allow_simulated: bool = False
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person,
+    now: datetime,
+    allow_simulated: bool = False,
+    mix: int | None = None,
 ) -> Release:
     """Make a release in the background; its job tells how far it is."""
     with transaction.atomic():
         release = plan_release(
-            project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated
+            project=project,
+            name=name,
+            format=format,
+            by=by,
+            now=now,
+            allow_simulated=allow_simulated,
+            mix=mix,
         )
         release.job = jobs.enqueue(
             project=project, kind="release", ids={"release": release.pk}, by=by, now=now
@@ -112,7 +128,14 @@ def _run_release(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def plan_release(
-    *, project: Project, name: str, format: str, by: Person | None, now: datetime, allow_simulated: bool
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person | None,
+    now: datetime,
+    allow_simulated: bool,
+    mix: int | None = None,
 ) -> Release:
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
     if format not in FORMATS:
@@ -137,6 +160,7 @@ def plan_release(
         format=format,
         watermark=_watermark(project),
         allow_simulated=allow_simulated,
+        mix_seed=mix,
         made_by=by,
         made_at=now,
     )
@@ -232,7 +256,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     raw = release_files.load(out, described)
     if not raw.decisions and not raw.annotations:
         raise Refused("nothing_to_release", "There is no annotation to release yet.")
-    for name, lines in release_files.benchmark(raw, release.format).items():
+    for name, lines in release_files.benchmark(raw, release.format, release.mix_seed).items():
         release_files.write_records(out / name, lines)
     manifest = {
         "layout": release_files.LAYOUT,
@@ -243,6 +267,11 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "guidelines": _guidelines(release, batches),
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw),
+        "mix": (
+            release_files.mixes(raw, release.mix_seed).to_dict(release.mix_seed)
+            if release.mix_seed is not None
+            else None
+        ),
         "files": release_files.describe(out),
     }
     text = canonical(manifest)

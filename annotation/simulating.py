@@ -20,7 +20,7 @@ from annotation.models import Batch, Membership, Person, Project
 from annotation.roles import Permission, Role
 from tableqa import Example, Table
 from tableqa.examples import Context, Turn
-from tasks.contract import Item, task_type
+from tasks.contract import SHOWN, Item, task_type
 
 IN_PROCESS = "http://127.0.0.1/"
 
@@ -115,7 +115,8 @@ def _item(assignment: dict[str, Any]) -> Item:
         context=Context.from_dict(shows["context"]) if "context" in shows else None,
         history=[Turn.from_dict(turn) for turn in shows.get("history", [])],
     )
-    return Item(example=example, variant=assignment["variant"])
+    inputs = {name: value for name, value in shows.items() if name not in SHOWN}
+    return Item(example=example, variant=assignment["variant"], inputs=inputs)
 
 
 @contextmanager

@@ -105,6 +105,9 @@ class ReleaseRequest(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=80)
     format = serializers.ChoiceField(choices=FORMATS)
     allow_simulated = serializers.BooleanField(default=False)
+    mix = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=0, max_value=2**31
+    )
 
 
 class DecideRequest(serializers.Serializer[Any]):
@@ -205,6 +208,14 @@ class FeedbackShape(serializers.Serializer[Any]):
 class SuggestionsShape(serializers.Serializer[Any]):
     suggestions = serializers.DictField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
+
+
+class QuestionShape(serializers.Serializer[Any]):
+    question = serializers.DictField()
+
+
+class WorkedOutShape(serializers.Serializer[Any]):
+    answer = serializers.DictField()
 
 
 class LeaseAnswer(serializers.Serializer[Any]):

@@ -12,6 +12,7 @@ urlpatterns = [
     path("projects/", views.Projects.as_view(), name="api_projects"),
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
     path("projects/<slug:slug>/practice/<str:type>/", views.Practice.as_view(), name="api_practice"),
+    path("task-types/<str:type>/work-out/", views.WorkOut.as_view(), name="api_work_out"),
     path("batches/", views.Batches.as_view(), name="api_batches"),
     path("batches/<str:public_id>/next/", views.Next.as_view(), name="api_next"),
     path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),

@@ -51,6 +51,18 @@ class TaskTypes(APIView):
         return Response(shapes.TaskTypeShape(list(task_types().values()), many=True).data)
 
 
+class WorkOut(APIView):
+    """What a kind's own tools need the server for."""
+
+    @extend_schema(request=shapes.QuestionShape, responses=shapes.WorkedOutShape)
+    def post(self, request: Request, type: str) -> Response:
+        """Work something out from what is sent, for a tool on the page. Nothing is read or stored."""
+        if type not in task_types():
+            raise Http404(access.NOT_HERE)
+        answer = task_types()[type].work_out(_valid(shapes.QuestionShape, request)["question"])
+        return Response({"answer": answer})
+
+
 class Releases(generics.ListAPIView[Release]):
     """The releases of the projects in which you may see them."""
 

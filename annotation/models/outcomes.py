@@ -90,6 +90,7 @@ class Release(models.Model):
     format = models.CharField(max_length=40)
     watermark = models.BigIntegerField()
     allow_simulated = models.BooleanField(default=False)
+    mix_seed = models.BigIntegerField(null=True)
     digest = models.CharField(max_length=64, blank=True)
     manifest = models.JSONField(default=dict)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")

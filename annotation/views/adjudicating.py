@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -15,10 +16,10 @@ from annotation.forms import DecisionForm
 from annotation.models import Batch, Item, Person
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on
-from annotation.views.tables import drawn, in_words
+from annotation.views.tables import chosen_cells, drawn, given, in_words
 from tableqa.operations import from_list
+from tasks.contract import SHOWN, TaskType
 from tasks.contract import Item as PlainItem
-from tasks.contract import TaskType
 
 
 @page("GET")
@@ -64,7 +65,8 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         "item": plain,
         "reason": item.adjudication.reason,
         "shows": task.payload(plain),
-        "table": drawn(plain.example.table) if "table" in task.shows else None,
+        "beside": _beside(task.payload(plain)),
+        "table": given(task, plain) if "table" in task.shows else None,
         "candidates": [
             _shown(candidate, task, plain, candidate.letter in chosen) for candidate in candidates
         ],
@@ -72,6 +74,18 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         "left": visibility.adjudicable(actor.person, adjudicating.waiting(batch)).count(),
     }
     return render(request, "adjudicating/adjudicate.html", context)
+
+
+def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What an item shows under names of its kind's own, as far as it is a text: a title and the text."""
+    texts = {
+        name: shown.get("text") if isinstance(shown, Mapping) else shown for name, shown in shows.items()
+    }
+    return [
+        (name.replace("_", " ").capitalize(), text)
+        for name, text in texts.items()
+        if name not in SHOWN and isinstance(text, str)
+    ]
 
 
 def _waits(item: Item) -> bool:
@@ -93,6 +107,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, chosen: bool) 
     response = candidate.annotation.response or {}
     field = task.operations_field
     operations = list(from_list(response["data"].get(field, []))) if field else []
+    marked = chosen_cells(task, response["data"])
     return {
         "letter": candidate.letter,
         "added": candidate.added,
@@ -101,22 +116,29 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, chosen: bool) 
         "data": response["data"],
         "words": candidate.words,
         "changes": in_words(item.example.table, operations),
-        "table": _around_changes(drawn(item.example.table, operations)) if operations else None,
+        "table": (
+            _around_changes(drawn(item.example.table, operations, marked=marked))
+            if operations or marked
+            else None
+        ),
         "table_label": f"Table of response {candidate.letter}",
         "template": f"{task.key}/response.html",
     }
 
 
 def _around_changes(table: dict[str, Any]) -> dict[str, Any]:
-    """The rows that changed and their neighbours: the whole table stands above, and rows keep their numbers.
+    """The rows that changed or are marked, and their neighbours: the whole table stands above, and rows keep their
+    numbers.
 
-    A table without a marked row (columns moved, headers renamed) is shown whole.
+    A table without such a row (columns moved, headers renamed) is shown whole.
     """
     rows = table["rows"]
     marked = [
         at
         for at, row in enumerate(rows)
-        if row["removed"] or row["inserted"] or any(cell["changed"] for cell in row["cells"])
+        if row["removed"]
+        or row["inserted"]
+        or any(cell["changed"] or cell["marked"] for cell in row["cells"])
     ]
     near = {beside for at in marked for beside in (at - 1, at, at + 1)}
     return {**table, "rows": [row for at, row in enumerate(rows) if at in near]} if marked else table

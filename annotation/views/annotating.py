@@ -12,23 +12,30 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, annotating, guidance, queue
+from annotation import access, annotating, guidance, queue, suggesting
 from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page
-from annotation.views.tables import drawn, in_words
+from annotation.views.tables import in_words, sheet
+from tableqa.canonical import canonical
 from tableqa.operations import (
+    InsertColumn,
     InsertRow,
     Operation,
     OperationError,
+    RemoveColumn,
     RemoveRow,
+    RenameHeader,
     SetCell,
     from_list,
     normalise,
     replay,
 )
 from tasks.contract import Invalid, Item, Problem, TaskType
+
+LONGEST_JSON = 200
+"""Characters of a JSON field that the list of kept drafts shows."""
 
 
 @page("GET", "POST")
@@ -103,10 +110,10 @@ def _page(
     data = _draft_data(assignment) if data is None else data
     operations = _operations(task, data)
     try:
-        sheet = drawn(item.example.table, operations)
+        table = sheet(task, item, data, operations)
     except OperationError as error:
         problems, operations = [*problems, Problem("operations", error.code, str(error))], []
-        sheet = drawn(item.example.table)
+        table = sheet(task, item, data)
     last = _last_annotation(batch, assignment.person_id)
     context = {
         "batch": batch,
@@ -115,8 +122,10 @@ def _page(
         "item": item,
         "data": data,
         "violations": problems,
-        "table": sheet if "table" in task.shows else None,
+        "table": table if "table" in task.shows else None,
         "changes": in_words(item.example.table, operations),
+        # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
+        "suggested": suggesting.suggestions(assignment) if "suggest" in request.GET else None,
         "last_annotation": last.public_id if last else "",
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(
@@ -134,6 +143,10 @@ def _kept(assignment: Assignment) -> list[str]:
         value = data.get(spec.name)
         if spec.kind == "operations" and isinstance(value, list):
             words += in_words(annotating.plain(assignment).example.table, _operations(task, data))
+        elif spec.kind == "cells" and isinstance(value, list):
+            words += [f"{len(value)} {'cell' if len(value) == 1 else 'cells'} marked"] if value else []
+        elif spec.kind == "json":
+            words += [f"{spec.name}: {canonical(value)[:LONGEST_JSON]}"] if value else []
         elif value:
             words.append(f"{spec.name}: {' | '.join(map(str, value)) if isinstance(value, list) else value}")
     return words
@@ -197,9 +210,10 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     now = timezone.now()
     data = task.form_data(request.POST, _draft_data(assignment))
     problems: list[Problem] = []
-    if action in EDITS and task.operations_field:
+    edit = EDITS.get(action) or task.form_edits().get(action)
+    if edit is not None and task.operations_field:
         try:
-            operations = EDITS[action](request.POST, item, _operations(task, data))
+            operations = edit(request.POST, item, _operations(task, data))
             data[task.operations_field] = [
                 operation.to_dict() for operation in normalise(operations, item.example.table)
             ]
@@ -263,8 +277,73 @@ def _insert_row(post: Mapping[str, str], item: Item, operations: list[Operation]
     return [*operations, InsertRow(row=name, after=after, at=at, cells=("",) * len(table.header))]
 
 
+def _put_row_back(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    base, table = item.example.table, replay(item.example.table, operations)
+    row = post.get("row", "")
+    if row not in base.row_ids or row in table.row_ids:
+        raise OperationError("unknown_row", "Choose a row that was removed.")
+    cells = dict(zip(base.column_ids, base.rows[base.row_index(row)], strict=True))
+    texts = tuple(cells.get(column, "") for column in table.column_ids)
+    return [*operations, InsertRow(row=row, after=_before(row, base.row_ids, table.row_ids), cells=texts)]
+
+
+def _remove_column(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    table = replay(item.example.table, operations)
+    column = _column(post, table.column_ids)
+    texts = (table.cell(table.header_id, column), *table.column(column))
+    at = item.example.table.column_index(column) if column in item.example.table.column_ids else None
+    return [*operations, RemoveColumn(column=column, at=at, old=texts)]
+
+
+def _put_column_back(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    base, table = item.example.table, replay(item.example.table, operations)
+    column = post.get("column", "")
+    if column not in base.column_ids or column in table.column_ids:
+        raise OperationError("unknown_column", "Choose a column that was removed.")
+    at = base.column_index(column)
+    texts = dict(zip(base.row_ids, base.column(column), strict=True))
+    back = InsertColumn(
+        column=column,
+        after=_before(column, base.column_ids, table.column_ids),
+        header=base.header[at],
+        cells=tuple(texts.get(row, "") for row in table.row_ids),
+        above=tuple(line[at] for line in base.header_rows),
+    )
+    return [*operations, back]
+
+
+def _rename_header(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    table = replay(item.example.table, operations)
+    column = _column(post, table.column_ids)
+    at = item.example.table.column_index(column) if column in item.example.table.column_ids else None
+    old, new = table.cell(table.header_id, column), post.get("value", "").replace("\r\n", "\n")
+    return [*operations, RenameHeader(column=column, at=at, old=old, new=new)]
+
+
+def _column(post: Mapping[str, str], columns: Sequence[str]) -> str:
+    column = post.get("column", "")
+    if column not in columns:
+        raise OperationError("unknown_column", "Choose a column of the table.")
+    return column
+
+
+def _before(id: str, before: Sequence[str], after: Sequence[str]) -> str | None:
+    """What stood before it and is still there; None where it belongs in front."""
+    return next((one for one in reversed(before[: before.index(id)]) if one in after), None)
+
+
 def _restore(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
     return operations[:-1]
 
 
-EDITS = {"apply": _apply, "remove_row": _remove_row, "insert_row": _insert_row, "restore": _restore}
+EDITS = {
+    "apply": _apply,
+    "remove_row": _remove_row,
+    "put_row_back": _put_row_back,
+    "insert_row": _insert_row,
+    "remove_column": _remove_column,
+    "put_column_back": _put_column_back,
+    "rename_header": _rename_header,
+    "restore": _restore,
+}
+"""What the buttons of a page without scripts do to the operations of a draft."""

@@ -11,7 +11,7 @@ from django.utils.safestring import mark_safe
 from annotation import access, guidance, practising
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
-from annotation.views.tables import drawn
+from annotation.views.tables import sheet
 
 
 @page("GET", "POST")
@@ -55,7 +55,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "item": exercise.item,
         "assignment": presented,
         "data": data,
-        "table": drawn(exercise.item.example.table) if "table" in task.shows else None,
+        "table": sheet(task, exercise.item, data) if "table" in task.shows else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(guidance.as_html(text, top=3)),  # nosec
     }

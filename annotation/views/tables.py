@@ -1,41 +1,85 @@
-"""A table as templates draw it: with the changes of a response marked, whatever the operations were."""
+"""A table as templates draw it: with the changes of a response and marked cells, whatever the operations were."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tableqa import Table
-from tableqa.operations import Operation, describe, replay
+from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, replay
+from tasks.contract import Item, TaskType
 
 
-def drawn(base: Table, operations: Sequence[Operation] = ()) -> dict[str, Any]:
-    """Columns and rows with ids and marks: old text beside new, removed rows in their place, inserted ones marked.
+def given(task: TaskType, item: Item) -> dict[str, Any]:
+    """The table of an item as it was given, with the cells that the item points at."""
+    return drawn(item.example.table, marked=_evidence(task, item))
 
+
+def sheet(
+    task: TaskType, item: Item, data: Mapping[str, Any], operations: Sequence[Operation] = ()
+) -> dict[str, Any]:
+    """The table of an item on the page where a response to it is made: what it points at, what is chosen so far.
+
+    Raises OperationError as `drawn` does.
+    """
+    return drawn(
+        item.example.table,
+        operations,
+        marked=_evidence(task, item),
+        choosing=_cells_field(task),
+        chosen=chosen_cells(task, data),
+    )
+
+
+def chosen_cells(task: TaskType, data: Mapping[str, Any]) -> list[Sequence[str]]:
+    """The cells that a draft or response has marked; a draft may hold anything, and what is no cell is left out."""
+    found = data.get(_cells_field(task), [])
+    return [
+        cell
+        for cell in (found if isinstance(found, list) else [])
+        if isinstance(cell, list) and len(cell) == 2 and all(isinstance(id, str) for id in cell)
+    ]
+
+
+def _cells_field(task: TaskType) -> str:
+    return next((spec.name for spec in task.fields if spec.kind == "cells"), "")
+
+
+def _evidence(task: TaskType, item: Item) -> Sequence[Sequence[str]]:
+    evidence = item.inputs.get("evidence") if "evidence" in task.showing(item) else None
+    return evidence.get("cells", ()) if isinstance(evidence, Mapping) else ()
+
+
+def drawn(
+    base: Table,
+    operations: Sequence[Operation] = (),
+    *,
+    marked: Iterable[Sequence[str]] = (),
+    choosing: str = "",
+    chosen: Iterable[Sequence[str]] = (),
+) -> dict[str, Any]:
+    """Columns and rows with ids and marks, for annotating/_table.html.
+
+    Old text stands beside new; removed rows and columns stand where they stood; inserted, moved, renamed and
+    split ones are noted. `marked` are cells that somebody points at, [row id, column id]. `choosing` names the field
+    in which a person without scripts ticks cells, of which `chosen` are ticked; "" where no cells are chosen. After
+    rows and columns were exchanged only the edited table is drawn: there is no place for what was.
     Operations that do not replay raise OperationError.
     """
     edited = replay(base, operations) if operations else base
+    if edited.header_id != base.header_id:
+        base, operations = edited, ()
+    columns = _columns(base, edited, operations)
+    pointed = {(cell[0], cell[1]) for cell in marked}
+    ticked = {(cell[0], cell[1]) for cell in chosen}
     return {
         "title": edited.title,
         "caption": edited.caption,
-        "header_rows": [_above(edited, number) for number in range(len(edited.header_rows))],
-        "columns": [
-            {"id": id, "name": name, "number": number}
-            for number, (id, name) in enumerate(zip(edited.column_ids, edited.header, strict=True), start=1)
-        ],
-        "rows": _rows(base, edited),
+        "header_rows": [_above(base, edited, number, columns) for number in range(len(edited.header_rows))],
+        "columns": [{**column, "marked": (base.header_id, column["id"]) in pointed} for column in columns],
+        "rows": _rows(base, edited, operations, columns, pointed, ticked),
+        "choosing": choosing,
     }
-
-
-def _above(table: Table, number: int) -> list[dict[str, Any]]:
-    """A further header row, its merged cells as one: [{text, columns}]."""
-    spans = {span.column: span.columns for span in table.spans if span.row == f"h{number}"}
-    cells, index = [], 0
-    while index < len(table.header):
-        columns = spans.get(table.column_ids[index], 1)
-        cells.append({"text": table.header_rows[number][index], "columns": columns})
-        index += columns
-    return cells
 
 
 def in_words(base: Table, operations: Sequence[Operation]) -> list[str]:
@@ -43,63 +87,131 @@ def in_words(base: Table, operations: Sequence[Operation]) -> list[str]:
     return [describe(operation, base) for operation in operations]
 
 
-def _rows(base: Table, edited: Table) -> list[dict[str, Any]]:
-    numbers = {id: number for number, id in enumerate(base.row_ids, start=1)}
-    kept = set(edited.row_ids)
-    old = dict(zip(base.row_ids, base.rows, strict=True))
-    same_columns = edited.column_ids == base.column_ids
-    merged = _merged(edited)
-    drawn_rows = [
-        _row(
-            id,
-            cells,
-            edited,
-            numbers.get(id),
-            old.get(id) if same_columns else None,
-            merged,
-            inserted=id not in numbers,
-        )
-        for id, cells in zip(edited.row_ids, edited.rows, strict=True)
-    ]
-    if not same_columns:
-        return drawn_rows
-    # A removed row stands where it stood: behind the row that was above it, if that one is still there.
-    for place, id in enumerate(base.row_ids):
-        if id not in kept:
-            above = base.row_ids[place - 1] if place else None
-            at = next((i + 1 for i, row in enumerate(drawn_rows) if row["id"] == above), 0)
-            row = _row(id, old[id], edited, numbers[id], None, merged, inserted=False)
-            drawn_rows.insert(at, {**row, "removed": True})
-    return drawn_rows
-
-
-def _row(
-    id: str,
-    cells: Sequence[str],
-    table: Table,
-    number: int | None,
-    old: Sequence[str] | None,
-    merged: set[tuple[str, str]],
-    *,
-    inserted: bool,
-) -> dict[str, Any]:
-    before = cells if old is None else old
-    return {
-        "id": id,
-        "number": number,
-        "removed": False,
-        "inserted": inserted,
-        "cells": [
+def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> list[dict[str, Any]]:
+    split = {operation.column for operation in operations if isinstance(operation, SplitColumn)}
+    moved = {operation.column for operation in operations if isinstance(operation, MoveColumn)}
+    old = dict(zip(base.column_ids, base.header, strict=True))
+    new = dict(zip(edited.column_ids, edited.header, strict=True))
+    found = []
+    for number, id in enumerate(_woven(base.column_ids, edited.column_ids), start=1):
+        removed, inserted = id not in new, id not in old
+        changed = not removed and not inserted and old[id] != new[id]
+        note = "split" if removed and id in split else "removed" if removed else "new" if inserted else ""
+        found.append(
             {
-                "column": column,
-                "text": text,
-                "old": was,
-                "changed": text != was,
-                "merged": (id, column) in merged,
+                "id": id,
+                "number": number,
+                "name": old[id] if removed else new[id],
+                "old": old[id] if changed else None,
+                "removed": removed,
+                "inserted": inserted,
+                "changed": changed,
+                "note": note or ("moved" if id in moved else ""),
             }
-            for column, text, was in zip(table.column_ids, cells, before, strict=True)
-        ],
-    }
+        )
+    return found
+
+
+def _above(
+    base: Table, edited: Table, number: int, columns: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """A further header row, its merged cells as one: [{text, columns}]."""
+    texts = dict(zip(base.column_ids, base.header_rows[number], strict=True))
+    texts |= dict(zip(edited.column_ids, edited.header_rows[number], strict=True))
+    spans = {span.column: span.columns for span in edited.spans if span.row == f"h{number}"}
+    cells: list[dict[str, Any]] = []
+    left = 0  # columns that the merged cell in hand still reaches over; it ends where another column stands between
+    for column in columns:
+        if left and not column["removed"] and not column["inserted"]:
+            cells[-1]["columns"] += 1
+            left -= 1
+        else:
+            cells.append({"text": texts[column["id"]], "columns": 1})
+            left = spans.get(column["id"], 1) - 1
+    return cells
+
+
+def _rows(
+    base: Table,
+    edited: Table,
+    operations: Sequence[Operation],
+    columns: Sequence[Mapping[str, Any]],
+    pointed: Collection[tuple[str, str]],
+    ticked: Collection[tuple[str, str]],
+) -> list[dict[str, Any]]:
+    moved = {operation.row for operation in operations if isinstance(operation, MoveRow)}
+    numbers = {id: number for number, id in enumerate(base.row_ids, start=1)}
+    was = {row: dict(zip(base.column_ids, cells, strict=True)) for row, cells in _by_row(base)}
+    now = {row: dict(zip(edited.column_ids, cells, strict=True)) for row, cells in _by_row(edited)}
+    merged = _merged(edited)
+    found = []
+    for id in _woven(base.row_ids, edited.row_ids):
+        before, after = was.get(id, {}), now.get(id, {})
+        cells = []
+        for column in columns:
+            name = column["id"]
+            text, old = after.get(name, before.get(name, "")), before.get(name)
+            changed = name in after and old is not None and old != text
+            cells.append(
+                {
+                    "column": name,
+                    "text": text,
+                    "old": old if changed else text,
+                    "changed": changed,
+                    "merged": (id, name) in merged,
+                    "removed": column["removed"],
+                    "inserted": column["inserted"],
+                    "marked": (id, name) in pointed,
+                    "chosen": (id, name) in ticked,
+                }
+            )
+        removed, inserted = id not in now, id not in was
+        note = "removed" if removed else "moved" if id in moved else ""
+        found.append(
+            {
+                "id": id,
+                "number": numbers.get(id),
+                "removed": removed,
+                "inserted": inserted,
+                "note": note,
+                "cells": cells,
+                "plain": not any(map(_is_special, cells)),
+            }
+        )
+    return found
+
+
+_LONG = 220
+"""Characters up to which a text is drawn as it is; a longer one is clipped until somebody looks at it."""
+
+
+def _is_special(cell: Mapping[str, Any]) -> bool:
+    """Whether there is more to draw than the text; of a table with 40,000 cells nearly none has."""
+    return (
+        cell["changed"]
+        or cell["merged"]
+        or cell["removed"]
+        or cell["inserted"]
+        or cell["marked"]
+        or len(cell["text"]) > _LONG
+    )
+
+
+def _by_row(table: Table) -> Iterable[tuple[str, Sequence[str]]]:
+    return zip(table.row_ids, table.rows, strict=True)
+
+
+def _woven(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The order of `after`; what only `before` has stands below (behind) what it followed there."""
+    present = set(after)
+    behind: dict[str | None, list[str]] = {}
+    last = None
+    for id in before:
+        if id in present:
+            last = id
+        else:
+            behind.setdefault(last, []).append(id)
+    return [*behind.get(None, ()), *(one for id in after for one in (id, *behind.get(id, ())))]
 
 
 def _merged(table: Table) -> set[tuple[str, str]]:

@@ -134,3 +134,20 @@ def test_the_command_says_how_many(endpoint: list[dict[str, Any]], tmp_path: Pat
     assert out.getvalue() == "4 examples asked.\n"
     with pytest.raises(CommandError, match="no predictor"):
         call_command("ask_model", *[*asked, "--predictor", "gone"], stdout=StringIO(), stderr=StringIO())
+
+
+@pytest.mark.django_db
+def test_a_models_view_of_a_question_is_a_suggestion(
+    endpoint: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path)
+    monkeypatch.setattr("predictor.chat.ChatModel.ask", lambda *a, **k: ["Cells: 1995\nOperation: retrieved"])
+    asked = asking.ask_model(
+        sources=[world.source], predictor="llm", purpose="question_type", samples=1, temperature=0
+    )
+    assert asked == 4
+    batch = world.batch("question_type")
+    said = batch.items.get(example__external_id="nu-0").inputs["suggestions"]
+    assert said["model"]["label"] == "extraction"
+    assert said["model"]["model"] == "llm:small"
+    assert said["combined"]["label"] == "extraction"

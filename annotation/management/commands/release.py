@@ -19,6 +19,9 @@ class Command(RefusingCommand):
         parser.add_argument("--name", required=True)
         parser.add_argument("--format", required=True, choices=FORMATS)
         parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+        parser.add_argument(
+            "--mix", type=int, metavar="SEED", help="compose accepted perturbations of different levels, too"
+        )
         parser.add_argument("--allow-simulated", action="store_true")
 
     def run(self, **options: Any) -> None:
@@ -27,6 +30,7 @@ class Command(RefusingCommand):
             name=options["name"],
             format=options["format"],
             allow_simulated=options["allow_simulated"],
+            mix=options["mix"],
             out=options["out"],
             by=None,
             now=timezone.now(),
@@ -37,3 +41,6 @@ class Command(RefusingCommand):
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, "
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
+        if mix := release.manifest["mix"]:
+            refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
+            self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")

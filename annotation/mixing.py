@@ -1,0 +1,91 @@
+"""Mixes of a release: accepted perturbations of one original, composed. Pure, so that verifying makes them again.
+
+RobuT calls them `combined`. Nobody annotates a mix: parts that do not fit are refused by `tableqa.mixing`,
+and the manifest counts what was refused and why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import tableqa
+from tableqa.mixing import Level, Mixed, Part, combinations, mix
+from tableqa.operations import RenameHeader, from_dict
+from tableqa.writers.askew import askew_record
+from tableqa.writers.robut import robut_record
+
+MOST = 10
+"""Mixes of one original: a question with many accepted perturbations must not outweigh the others."""
+
+
+@dataclass
+class Mixes:
+    """What composing came to: the mixed examples with their originals, and how many were refused for which reason."""
+
+    made: list[tuple[tableqa.Example, Mixed]] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self, seed: int) -> dict[str, Any]:
+        """What the manifest says of them."""
+        return {"seed": seed, "made": len(self.made), "refused": dict(sorted(self.refused.items()))}
+
+
+def part(original: tableqa.Example, kind: str, derived: Mapping[str, Any]) -> Part | None:
+    """A derived example (the record of a decision) as a part of a mix; None where it is of no single level."""
+    operations = tuple(from_dict(operation) for operation in derived["operations"])
+    new_question = derived["question"] != original.question
+    if bool(operations) == new_question:
+        return None
+    renames = all(isinstance(operation, RenameHeader) for operation in operations)
+    level: Level = "question" if new_question else "headers" if renames else "contents"
+    answers = tuple(derived["answers"])
+    return Part(
+        level=level,
+        kind=kind,
+        operations=operations,
+        question=derived["question"] if new_question else None,
+        answers=answers if answers != original.answers else None,
+    )
+
+
+def compose(parts: Iterable[tuple[tableqa.Example, Part]], seed: int) -> Mixes:
+    """Mix the parts of each original, two or three at a time, all of different levels; the seed draws which come first."""
+    of: dict[str, tuple[tableqa.Example, list[Part]]] = {}
+    for original, one in parts:
+        of.setdefault(original.id, (original, []))[1].append(one)
+    found = Mixes()
+    for original, mine in of.values():
+        made = 0
+        for chosen in combinations(mine, seed, original.id):
+            if made == MOST:
+                break
+            mixed = mix(original, [mine[place] for place in chosen], f"{original.id}~mix-{made + 1}")
+            if isinstance(mixed, Mixed):
+                made += 1
+                found.made.append((original, mixed))
+            else:
+                found.refused[mixed.reason] += 1
+    return found
+
+
+def records(mixes: Mixes, format: str) -> list[dict[str, Any]]:
+    """The records of the mixes in a format of a release; [] where it has no place for them."""
+    if format == "robut":
+        return [
+            {**robut_record(original, mixed.example, "combined"), "id": mixed.example.id}
+            for original, mixed in mixes.made
+        ]
+    if format == "askew":
+        return [
+            {
+                **askew_record(mixed.example),
+                "original": original.id,
+                "parts": [one.kind for one in mixed.parts],
+                "operations": [operation.to_dict() for operation in mixed.operations],
+            }
+            for original, mixed in mixes.made
+        ]
+    return []

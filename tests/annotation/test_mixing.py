@@ -1,0 +1,91 @@
+"""Mixes: accepted perturbations of different levels composed in a release, and made again when it is verified."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation import adjudicating, release_files, releasing
+from annotation.release_files import Difference
+from tests.annotation.cast import FILMS, NOON, World, make_world
+
+LATER = NOON + timedelta(days=1)
+
+
+def accepted(world: World, kind: str, variant: str, data: dict[str, Any]) -> None:
+    """Ada's response to the first question, accepted."""
+    batch = world.batch(kind, variant=variant, only=["nu-0"])
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+
+def perturbed_thrice(world: World) -> None:
+    film = FILMS[0][0]
+    rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released"}
+    edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
+    accepted(world, "header_synonym", "", {"operations": [rename], "rejected": []})
+    accepted(
+        world,
+        "value_change",
+        "answer_changes",
+        {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": ""},
+    )
+    question = f"in which year was {film} released (0)?"
+    accepted(world, "question_paraphrase", "sentence", {"question": question, "category": "general"})
+
+
+def release(world: World, out: Path, format: str, mix: int | None) -> dict[str, Any]:
+    made = releasing.make_release(
+        project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
+    )
+    release_files.verify(out)
+    return dict(made.manifest)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_three_levels_give_three_pairs_and_one_triple(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    assert release(world, tmp_path / "plain", "askew", None)["mix"] is None
+    assert not (tmp_path / "plain" / "mix.json").exists()
+    manifest = release(world, tmp_path / "mixed", "askew", 7)
+    assert manifest["mix"] == {"seed": 7, "made": 4, "refused": {}}
+    lines = (tmp_path / "mixed" / "mix.json").read_text(encoding="utf-8").splitlines()
+    mixes = [json.loads(line) for line in lines]
+    assert sorted(len(mix["parts"]) for mix in mixes) == [2, 2, 2, 3]
+    whole = next(mix for mix in mixes if len(mix["parts"]) == 3)
+    assert whole["table"]["header"][1] == "Released"
+    assert whole["table"]["rows"][0][1] == "1996"
+    assert whole["answers"] == ["1996"]
+    assert whole["question"].startswith("in which year")
+    assert len({mix["id"] for mix in mixes}) == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_robut_calls_them_combined(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    release(world, tmp_path / "robut", "robut", 7)
+    lines = (tmp_path / "robut" / "mix.json").read_text(encoding="utf-8").splitlines()
+    mixes = [json.loads(line) for line in lines]
+    assert {mix["perturbation_type"] for mix in mixes} == {"combined"}
+    assert {mix["original_id"] for mix in mixes} == {"nu-0"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mix_that_the_decisions_do_not_give_is_found(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    release(world, tmp_path / "mixed", "askew", 7)
+    path = tmp_path / "mixed" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["mix"]["made"] = 5
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(Difference, match="mix"):
+        release_files.verify(tmp_path / "mixed")
