@@ -70,12 +70,14 @@ class Context:
     header_names  `tableqa.headers.HeaderNames` of the project's columns
     thesaurus     `tableqa.headers` thesaurus (WordNet), or what says why there is none
     table         the source table with this digest, for candidates from the corpus
+    preparing     members that are still being made: they say so themselves, and asking again in a moment may give them
     """
 
     corpus: Any = None
     header_names: Any = None
     thesaurus: Any = None
     table: Callable[[str], Any] | None = None
+    preparing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,10 @@ class Report:
 # -- the contract -----------------------------------------------------------------------------------
 
 
+FormEdit = Callable[[Mapping[str, str], Item, list[Operation]], list[Operation]]
+"""From a form post and the operations of a draft to the operations after it. Raises OperationError."""
+
+
 class TaskType(ABC):
     """A kind of annotation.
 
@@ -224,7 +230,8 @@ class TaskType(ABC):
 
     `shows` names what may leave the server: example parts of `SHOWN`, and inputs by their names. `needs`
     names members of `Context`. `of` says which examples a batch may be made of, the usual first; `without`
-    what an example lacks that `prepare` leaves out. `order`
+    what an example lacks that `prepare` leaves out. `starts_from` names perturbations whose newest accepted example
+    takes the place of the original it was made from (a value change starts from the shortened table). `order`
     "shuffled": every person meets the items in an order of their own. `grid` is the mode of the table
     on the page, by default what the fields ask for.
     """
@@ -237,6 +244,7 @@ class TaskType(ABC):
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
     needs: ClassVar[tuple[str, ...]] = ()
     of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals",)
+    starts_from: ClassVar[tuple[str, ...]] = ()
     order: ClassVar[Literal["given", "shuffled"]] = "given"
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
     without: ClassVar[str] = ""
@@ -265,6 +273,10 @@ class TaskType(ABC):
     def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
         """Decide from the responses of one item, or say who should look next. Order must not matter."""
 
+    def uphold(self, responses: Sequence[Any], item: Item) -> Resolution:
+        """What an adjudicator's word makes: the responses they chose, or one of their own. By default as people's."""
+        return self.resolve(responses, item)
+
     @abstractmethod
     def describe(self, response: Any, item: Item) -> list[str]:
         """The response in words, one sentence each: for adjudicators, histories and screen readers."""
@@ -280,6 +292,12 @@ class TaskType(ABC):
         """What is frozen beside this example in a new item, or None where it makes no item of this kind."""
         return Prepared()
 
+    def together(
+        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
+    ) -> Sequence[Prepared | None]:
+        """One for each of these, with all that are prepared with it in view (ranks, say); None leaves one out."""
+        return prepared
+
     @property
     def prepares(self) -> bool:
         """Whether the kind looks at every example before an item is made of it."""
@@ -288,6 +306,17 @@ class TaskType(ABC):
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """Suggestions for the page (JSON), asked for after the item is on screen; None where there are none."""
         return None
+
+    def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """What a tool on the page has the server work out while somebody works: a pure function of what was sent.
+
+        Quick, whatever is sent. Raises `Invalid` with what is wrong with the question.
+        """
+        raise Invalid([Problem("", "no_tool", "This kind has nothing that could be worked out.")])
+
+    def form_edits(self) -> Mapping[str, FormEdit]:
+        """What buttons of its own do to the operations of a draft in a form without scripts, by their action."""
+        return {}
 
     def suggests(self, item: Item) -> Literal["before", "after", ""]:
         """When a person gets the suggestions: before they answer, only after, or never."""
@@ -310,6 +339,10 @@ class TaskType(ABC):
     def contract(self, item: Item) -> Contract | None:
         """What must hold for an edit; None for kinds that edit nothing. The page checks its structure live."""
         return None
+
+    def warnings(self, response: Any, item: Item) -> Sequence[Problem]:
+        """What somebody should look at again in a response that holds: told with each draft, it stops nobody."""
+        return ()
 
     def preview(self, data: object, item: Item) -> dict[str, Any] | None:
         """Old and new answer for the page while a draft is written; None where the kind has no answer."""

@@ -1,4 +1,4 @@
-"""Is the answer looked up in the table, or does it have to be worked out? (FREB-TQA 3.2, A.2)"""
+"""Is the answer looked up in the table, or does it have to be worked out? (FREB-TQA 3.2, A.2 and A.4)"""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from tableqa import Example, question_types
+from tableqa.proportions import proportion
+from tableqa.question_types import Suggestion
+from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     Accepted,
     Adjudicate,
+    Answered,
+    Context,
     Exported,
     Field,
     Invalid,
@@ -19,8 +25,11 @@ from tasks.contract import (
     Measure,
     Outcome,
     Perturbed,
+    Prepared,
     Problem,
+    Report,
     Resolution,
+    Surroundings,
     TaskType,
 )
 
@@ -33,6 +42,9 @@ LABELS = {
 CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
 """FREB-TQA's codes. The paper writes -1 for two meanings; they are kept apart here and joined on export."""
 
+SUGGESTERS = {"rule": "the lexical rule", "model": "a language model", "combined": "both combined"}
+SUGGESTED = ("extraction", "reasoning")
+
 
 @dataclass(frozen=True)
 class Response:
@@ -42,7 +54,11 @@ class Response:
 
 
 class QuestionType(TaskType):
-    """One label per question: how the table gives its answer. Three people by default, the majority decides."""
+    """One label per question: how the table gives its answer. Three people by default, the majority decides.
+
+    What the paper's suggesters say is frozen with the item and kept from people until they have answered,
+    unless the batch says otherwise.
+    """
 
     key = "question_type"
     title = "Question type"
@@ -51,6 +67,44 @@ class QuestionType(TaskType):
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
     measures = (Measure("label", "nominal", lambda response: response.label),)
+    settings_schema = {
+        "type": "object",
+        "properties": {
+            "suggestions": {
+                "enum": ["after", "before", "never"],
+                "default": "after",
+                "title": "Suggestions",
+                "description": (
+                    "What the lexical rule and a model say is shown after the answer, before it, or never. "
+                    "Before it, people tend to agree with what they read."
+                ),
+            },
+        },
+        "additionalProperties": False,
+    }
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+        """What each suggester says: the rule always, a model where one was asked, both combined where both are there."""
+        rule = question_types.lexical(example.question, example.table, example.answers)
+        said = {"rule": rule.to_dict()}
+        asked = around.model_answers.get("question_type", ())
+        if asked:
+            model = _by_model(asked[-1])
+            said["model"] = {**model.to_dict(), "model": str(asked[-1].get("model", ""))}
+            said["combined"] = question_types.combined(rule, model).to_dict()
+        return Prepared({"suggestions": said})
+
+    def suggests(self, item: Item) -> Literal["before", "after", ""]:
+        when = item.settings.get("suggestions", "after")
+        return when if when in ("before", "after") and item.inputs.get("suggestions") else ""
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
+        """A line for each suggester: [{"by", "label", "why"}]; nothing is computed anew."""
+        said = item.inputs.get("suggestions")
+        if not said:
+            return None
+        lines = [{"by": SUGGESTERS[name], **said[name]} for name in SUGGESTERS if name in said]
+        return {"said": [{key: line[key] for key in ("by", "label", "why")} for line in lines]}
 
     def parse(self, data: object, item: Item) -> Response:
         label = data.get("label") if isinstance(data, Mapping) else None
@@ -78,10 +132,40 @@ class QuestionType(TaskType):
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
 
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""
+        decided: dict[tuple[str, str], tuple[Item, str]] = {}
+        for row in rows:
+            if row.decided is not None:
+                label = row.decided[0].label if row.decided else "unanswerable"
+                decided[row.source, row.item.example.id] = (row.item, label)
+        lines: list[tuple[str | int, ...]] = []
+        for name, title in SUGGESTERS.items():
+            asked = [
+                (item.inputs["suggestions"][name]["label"], label)
+                for item, label in decided.values()
+                if name in item.inputs.get("suggestions", {})
+            ]
+            for of in SUGGESTED:
+                right = [label == of for suggested, label in asked if suggested == of]
+                share = proportion(sum(right), len(right))
+                lines.append((title, of, len(asked), share.n, share.hits, share.percent, share.interval))
+        columns = ("Suggester", "Type", "Decided items", "Suggested", "Right", "Precision", "95 % interval")
+        note = (
+            "Right is what people decided; an item that they found unanswerable is right for nobody. Wilson's interval. "
+            "FREB-TQA (table 2) gives 93.81 for extraction by both combined and 83.42 for reasoning by the rule."
+        )
+        return [Report("Precision of the suggesters", columns, tuple(lines), note)]
+
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
         """FREB-TQA's part 1 takes the extraction questions; every decided label stands in `question_type`."""
+        if format == "askew":
+            said = {name: one["label"] for name, one in item.inputs.get("suggestions", {}).items()}
+            yield Exported(
+                self.key, {**askew_record(item.example), "label": response.label, "suggested": said}
+            )
         if format != "freb_tqa":
             return
         example = item.example
@@ -101,6 +185,16 @@ class QuestionType(TaskType):
             if rng.random() < accuracy
             else rng.choice([label for label in labels if label != right])
         }
+
+
+def _by_model(answer: Mapping[str, Any]) -> Suggestion:
+    """What a stored answer of a model says: its reply read anew, or the label that was read when it came."""
+    if isinstance(answer.get("reply"), str):
+        return question_types.by_model(question_types.read_reply(answer["reply"]))
+    label = answer.get("label")
+    if label in SUGGESTED:
+        return Suggestion(label, f"The model says {label}.")
+    return Suggestion(None, "The model says nothing.")
 
 
 task = QuestionType()

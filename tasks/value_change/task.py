@@ -6,27 +6,55 @@ import dataclasses
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from tableqa import Example
+from tableqa import Example, Table
+from tableqa.answers import compare
+from tableqa.canonical import thaw
 from tableqa.contracts import Contract, check
-from tableqa.operations import Operation, OperationError, SetCell, describe, from_dict, normalise, replay
+from tableqa.evidence import CellRef, cells_in, evidence
+from tableqa.executable import (
+    Computed,
+    cells_read,
+    computed,
+    confirmed,
+    entry,
+    in_words,
+    is_program,
+    offered,
+    posted,
+)
+from tableqa.operations import (
+    Operation,
+    OperationError,
+    RemoveRow,
+    SetCell,
+    describe,
+    from_dict,
+    normalise,
+    replay,
+)
+from tableqa.programs import ProgramError
+from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     Accepted,
     Adjudicate,
+    Context,
     Exported,
     Field,
     Invalid,
     Item,
     Outcome,
     Perturbed,
+    Prepared,
     Problem,
     Resolution,
+    Surroundings,
     TaskType,
 )
 
-FIELDS = {"unanswerable", "operations", "answers", "reason"}
+FIELDS = {"unanswerable", "operations", "answers", "reason", "program", "difference"}
 MOST_OPERATIONS = 500
 MOST_ANSWERS = 200
 LONGEST_TEXT = 2_000
@@ -36,20 +64,30 @@ LONGEST_TEXT = 2_000
 class Response:
     """Net operations on the base table with the answer they lead to, or `unanswerable` and nothing else.
 
-    `answers` is empty for a change that keeps the answer; `reason` says why more operations than
-    the contract asks for were needed.
+    answers     empty for a change that keeps the answer
+    reason      why more operations than the contract asks for were needed
+    program     how the answer follows: the JSON of a confirmed program, `tableqa.executable.NONE` where none of the
+                offered ones was right, None where nobody said
+    difference  why the answer is another one than the program gives on the edited table
     """
 
     unanswerable: bool
     operations: tuple[Operation, ...] = ()
     answers: tuple[str, ...] = ()
     reason: str = ""
+    program: Mapping[str, Any] | None = None
+    difference: str = ""
 
 
 class ValueChange(TaskType):
-    """An edit of one or two values under a contract, or the word that the question is unanswerable."""
+    """An edit of one or two values under a contract, or the word that the question is unanswerable.
+
+    It starts from the shortened table where there is one. A confirmed program is run on every draft: what it
+    gives is filled in as the new answer, and another answer needs a stated reason.
+    """
 
     key = "value_change"
+    version = 2
     title = "Value change"
     response_type = Response
     making = True
@@ -57,10 +95,14 @@ class ValueChange(TaskType):
         "answer_changes": "Change one or two values so that the answer changes",
         "answer_stays": "Change one or two values so that the answer stays the same",
     }
-    shows = ("question", "table", "titles", "answers", "context", "history")
+    of = ("originals", "perturbed")
+    starts_from = ("short_table",)
+    shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),
+        Field("program", "json"),
         Field("answers", "lines"),
+        Field("difference", "text"),
         Field("reason", "text"),
         Field("unanswerable", "flag"),
     )
@@ -81,9 +123,30 @@ class ValueChange(TaskType):
                 "title": "The form of a column",
                 "description": "What happens when a new value is written unlike its column (1,234 or 12 %).",
             },
+            "outside": {
+                "enum": ["warn", "require", "ignore"],
+                "default": "warn",
+                "title": "Changes outside the marked cells",
+                "description": "What happens when a change touches neither a marked cell nor one that the program "
+                "reads. Where neither is known, nothing does.",
+            },
         },
         "additionalProperties": False,
     }
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+        """Freezes the evidence, the program that the example has already, and the id of its original."""
+        inputs: dict[str, Any] = {}
+        found = evidence(
+            example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
+        )
+        if found is not None:
+            inputs["evidence"] = found.to_dict()
+        if example.program is not None:
+            inputs["program"] = entry(example.program, example.table)
+        if around.original is not None:
+            inputs["original"] = {"id": around.original.id, "perturbation": around.perturbation}
+        return Prepared(inputs)
 
     def contract(self, item: Item) -> Contract:
         return Contract(
@@ -95,31 +158,40 @@ class ValueChange(TaskType):
             cell_format=item.settings.get("cell_format", "warn"),
         )
 
+    # -- reading a response --------------------------------------------------------------------------
+
     def parse(self, data: object, item: Item) -> Response:
-        response = self._shape(data)
+        response = self._shape(data, item)
         if response.unanswerable:
             return Response(unanswerable=True)
+        base = item.example
         try:
-            operations = tuple(normalise(response.operations, item.example.table))
-            edited = dataclasses.replace(item.example, table=replay(item.example.table, operations))
+            operations = tuple(normalise(response.operations, base.table))
+            edited = dataclasses.replace(base, table=replay(base.table, operations))
         except OperationError as error:
             raise Invalid([Problem("operations", error.code, str(error))]) from None
-        answers = response.answers if item.variant == "answer_changes" else ()
-        if item.variant == "answer_changes":
-            edited = dataclasses.replace(edited, answers=answers)
+        changes = item.variant == "answer_changes"
+        answers = response.answers if changes else ()
+        edited = dataclasses.replace(edited, answers=answers if changes else base.answers)
         problems = [
             Problem("answers" if "answer" in v.code else "operations", v.code, v.message, v.level)
-            for v in check(self.contract(item), item.example, edited, operations, reason=response.reason)
+            for v in check(self.contract(item), base, edited, operations, reason=response.reason)
         ]
-        if item.variant == "answer_changes" and not answers:
+        if changes and not answers:
             problems = [p for p in problems if p.path != "answers"]
             problems.append(Problem("answers", "no_answer", "Write the answer that the changed table gives."))
+        problems += _outside(operations, response.program, item)
+        result = _result(response.program, edited.table)
+        if edited.answers:
+            problems += _against(result, edited.answers, response.difference)
         if any(problem.level == "error" for problem in problems):
             raise Invalid(problems)
-        return Response(False, operations, answers, response.reason)
+        differs = result is not None and not _agrees(result, edited.answers)
+        difference = response.difference if differs else ""
+        return Response(False, operations, answers, response.reason, response.program, difference)
 
-    def _shape(self, data: object) -> Response:
-        """The response as it was sent, types checked and nothing judged yet."""
+    def _shape(self, data: object, item: Item) -> Response:
+        """The response as it was sent, types checked and nothing judged yet but the program."""
         if not isinstance(data, Mapping):
             raise Invalid([Problem("", "bad_response", "The response must be an object.")])
         problems = [
@@ -138,34 +210,97 @@ class ValueChange(TaskType):
             problems.append(
                 Problem("answers", "wrong_type", f"Answers are a list of at most {MOST_ANSWERS} texts.")
             )
-        reason = data.get("reason", "")
-        if not _is_text(reason):
-            message = f"The reason is a text of at most {LONGEST_TEXT} characters."
-            problems.append(Problem("reason", "wrong_type", message))
+        reason, difference = data.get("reason", ""), data.get("difference", "")
+        message = f"This is a text of at most {LONGEST_TEXT} characters."
+        problems += [
+            Problem(name, "wrong_type", message)
+            for name, text in (("reason", reason), ("difference", difference))
+            if not _is_text(text)
+        ]
         raw = data.get("operations", [])
         operations: list[Operation] = []
         if not isinstance(raw, list) or len(raw) > MOST_OPERATIONS:
             message = f"Operations are a list of at most {MOST_OPERATIONS}."
             problems.append(Problem("operations", "wrong_type", message))
         else:
-            for index, entry in enumerate(raw):
+            for index, one in enumerate(raw):
                 try:
-                    operations.append(from_dict(entry))
+                    operations.append(from_dict(one))
                 except OperationError as error:
                     problems.append(Problem(f"operations.{index}", error.code, str(error)))
+        program = None
+        try:
+            program = confirmed(data.get("program"), item.example)
+        except ProgramError as error:
+            problems.append(Problem("program", error.code, error.message))
         if problems:
             raise Invalid(problems)
         stripped = tuple(answer.strip() for answer in answers if answer.strip())
-        return Response(bool(unanswerable), tuple(operations), stripped, reason.strip())
+        return Response(
+            bool(unanswerable), tuple(operations), stripped, reason.strip(), program, difference.strip()
+        )
+
+    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
+        """Changes outside the cells that the answer comes from, and a program that runs no more."""
+        found = _outside(response.operations, response.program, item)
+        result = _result(response.program, replay(item.example.table, response.operations))
+        return found + _against(result, response.answers or item.example.answers, response.difference)
+
+    def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
+        data = super().form_data(post, draft)
+        return {**data, "program": posted(post.get("program"), data["program"])}
+
+    def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
+        """Version 1 knew neither programs nor reasons for a difference from them."""
+        return {**data, "program": None, "difference": ""}
+
+    # -- while somebody works ------------------------------------------------------------------------
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
+        """The programs that the answer may follow by; those that read the marked cells come first."""
+        return offered(item.example, _marked(item))
 
     def preview(self, data: object, item: Item) -> dict[str, Any]:
+        """Old and new answer: the confirmed program's, run on the draft, beside the typed one.
+
+        after     what will be the answer: the typed one, else the computed one, else nothing yet
+        computed  what the program gives, None without one or where it does not run (`problem` says why)
+        differs   whether the typed (or kept) answer is another one than the computed
+        """
         before = list(item.example.answers)
+        stays = item.variant == "answer_stays"
+        found: dict[str, Any] = {
+            "before": before,
+            "after": before if stays else None,
+            "program": None,
+            "computed": None,
+            "problem": "",
+            "differs": False,
+        }
         try:
-            answers = list(self._shape(data).answers)
+            response = self._shape(data, item)
         except Invalid:
-            answers = []
-        after = before if item.variant == "answer_stays" else answers or None
-        return {"before": before, "after": after, "program": None}
+            return found
+        answers = before if stays else list(response.answers)
+        found["after"] = answers or None
+        try:
+            edited = replay(item.example.table, normalise(response.operations, item.example.table))
+        except OperationError:
+            return found
+        result = _result(response.program, edited)
+        if result is None:
+            return found
+        given = None if result.answers is None else list(result.answers)
+        return {
+            **found,
+            "after": answers or given,
+            "program": in_words(response.program, item.example.table),
+            "computed": given,
+            "problem": result.problem,
+            "differs": bool(answers) and not _agrees(result, answers),
+        }
+
+    # -- afterwards ----------------------------------------------------------------------------------
 
     def perturb(self, item: Item, response: Response) -> Perturbed | None:
         if response.unanswerable:
@@ -187,44 +322,147 @@ class ValueChange(TaskType):
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
             lines.append(f"New answer: {' | '.join(response.answers)}")
+        if words := in_words(response.program, item.example.table):
+            lines.append(f"How the answer follows: {words}")
+        if response.difference:
+            lines.append(f"Reason for another answer than the computed one: {response.difference}")
         return lines + ([f"Reason for more changes: {response.reason}"] if response.reason else [])
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """Any edit that holds is as good as the expected one; its answer is computed where a program is known."""
+        if response.unanswerable != expected.unanswerable:
+            return False, ["Expected:", *self.describe(expected, item)]
+        if response.unanswerable:
+            return True, []
+        words = [problem.message for problem in _outside(response.operations, expected.program, item)]
+        edited = edited_example(item.example, response)
+        result = _result(expected.program, edited.table)
+        if result is None or result.answers is None or _agrees(result, edited.answers):
+            return True, words
+        right = " | ".join(result.answers)
+        return False, [f"On your table the answer is {right}, not {' | '.join(edited.answers)}.", *words]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
-        """FREB-TQA's part 3: the original beside the changed table, under one id."""
-        if format != "freb_tqa" or perturbed is None:
+        """FREB-TQA's part 3: what was changed beside what came of it, under the id of the original.
+
+        What was changed is the original table, or the shortened one that was made of it.
+        """
+        if perturbed is None:
             return
-        part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
-        side = "ans_change" if item.variant == "answer_changes" else "ans_no_change"
-        yield Exported(part + "ori_table", freb_example(item.example))
-        yield Exported(part + side, freb_example(perturbed.example))
+        if format == "askew":
+            record = {
+                **askew_record(perturbed.example),
+                "contract": item.variant,
+                "original_answers": list(item.example.answers),
+                "operations": [operation.to_dict() for operation in response.operations],
+                "program": thaw(response.program),
+                "difference": response.difference,
+            }
+            yield Exported(f"value_change_{item.variant}", record)
+        elif format == "freb_tqa":
+            original = item.inputs.get("original", {})
+            id = original.get("id", item.example.id)
+            part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
+            before = "short_table" if original.get("perturbation") == "short_table" else "ori_table"
+            after = "ans_change" if item.variant == "answer_changes" else "ans_no_change"
+            yield Exported(part + before, {**freb_example(item.example), "id": id})
+            yield Exported(part + after, {**freb_example(perturbed.example), "id": id})
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
-        """Edits one cell; a careless person forgets the new answer's difference and calls it unanswerable."""
+        """Edits one marked cell, or any, and takes what the program gives; a careless person calls it unanswerable."""
+        empty: dict[str, Any] = {
+            "operations": [],
+            "answers": [],
+            "reason": "",
+            "program": None,
+            "difference": "",
+        }
         table = item.example.table
-        if not table.rows or rng.random() > accuracy:
-            return {"unanswerable": True, "operations": [], "answers": [], "reason": ""}
-        row, column = rng.randrange(len(table.rows)), rng.randrange(len(table.header))
+        if not table.rows or not table.header or rng.random() > accuracy:
+            return {"unanswerable": True, **empty}
+        places = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
+        if not places:
+            places = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header)))]
+        row, column = rng.choice(places)
         old = table.rows[row][column]
         new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
         operation = SetCell(
             row=table.row_ids[row], column=table.column_ids[column], at=(row, column), old=old, new=new
         )
-        answers = [f"{item.example.answers[0]} II"] if item.variant == "answer_changes" else []
-        return {"unanswerable": False, "operations": [operation.to_dict()], "answers": answers, "reason": ""}
+        data = {**empty, "unanswerable": False, "operations": [operation.to_dict()]}
+        if item.variant == "answer_changes":
+            program = item.inputs.get("program", {}).get("program")
+            result = _result(program, replay(table, [operation]))
+            if (
+                result is not None
+                and result.answers
+                and not compare(result.answers, item.example.answers).equal
+            ):
+                return {**data, "program": thaw(program), "answers": list(result.answers)}
+            data["answers"] = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
+        return data
 
 
 def edited_example(example: Example, response: Response) -> Example:
-    """The example after the edit: the replayed table and, where it changed, the new answer as its gold."""
+    """The example after the edit: the replayed table, the new answer as its gold, and how that follows if it does."""
+    table, answers = replay(example.table, response.operations), response.answers or example.answers
+    result = _result(response.program, table)
+    follows = result is not None and _agrees(result, answers)
     return dataclasses.replace(
-        example,
-        table=replay(example.table, response.operations),
-        answers=response.answers or example.answers,
-        program=None,
+        example, table=table, answers=answers, program=response.program if follows else None
     )
+
+
+def _marked(item: Item) -> tuple[CellRef, ...]:
+    return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
+
+
+def _result(program: Mapping[str, Any] | None, table: Table) -> Computed | None:
+    return computed(program, table) if program is not None and is_program(program) else None
+
+
+def _agrees(result: Computed, answers: Sequence[str]) -> bool:
+    """Whether the answer is the computed one; a program that does not run disagrees with nobody."""
+    return result.answers is None or compare(list(answers), list(result.answers)).equal
+
+
+def _against(result: Computed | None, answers: Sequence[str], difference: str) -> list[Problem]:
+    """What a confirmed program says against the answer of the edited table."""
+    if result is None:
+        return []
+    if result.problem:
+        return [Problem("program", "program_does_not_run", result.problem, "warning")]
+    if _agrees(result, answers) or difference:
+        return []
+    given, typed = " | ".join(result.answers or ()), " | ".join(answers)
+    message = f"The program gives {given} on the changed table, the answer says {typed}. Say why, or correct one of them."
+    return [Problem("difference", "computed_answer_differs", message)]
+
+
+def _outside(operations: Sequence[Operation], program: Mapping[str, Any] | None, item: Item) -> list[Problem]:
+    """Changes that touch neither a marked cell nor one that the program reads."""
+    rule = item.settings.get("outside", "warn")
+    table = item.example.table
+    known = {*_marked(item), *cells_read(program if program is not None else item.example.program, table)}
+    if rule == "ignore" or not known:
+        return []
+    rows = {row for row, _ in known}
+    found = []
+    for operation in operations:
+        inside = True
+        if isinstance(operation, SetCell):
+            inside = (operation.row, operation.column) in known or operation.row not in table.row_ids
+        elif isinstance(operation, RemoveRow):
+            inside = operation.row in rows
+        if not inside:
+            message = f"{describe(operation, table)}: this is outside the cells that the answer comes from."
+            level: Literal["error", "warning"] = "error" if rule == "require" else "warning"
+            found.append(Problem("operations", "outside_evidence", message, level))
+    return found
 
 
 def _is_text(value: object) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Adjudicate, Invalid, Item
+from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
 from tasks.value_change.task import Response, task
 
 EXAMPLE = Example(
@@ -95,3 +96,167 @@ def test_the_original_and_the_changed_table_come_out_under_one_id() -> None:
         "name": "csv/1-csv/1.csv",
     }
     assert original["table"]["rows"][0] == ["Heat", "1,170"]
+
+
+# -- the executable answer --------------------------------------------------------------------------
+
+LONGER = {
+    "op": "subtract",
+    "left": {"op": "cell", "row": "r0", "column": "c1"},
+    "right": {"op": "cell", "row": "r1", "column": "c1"},
+}
+GAP = Example(
+    id="nu-2", question="how much longer is Heat than Alien?", table=EXAMPLE.table, answers=["1053"]
+)
+MARKED = {
+    "evidence": {"cells": [["r0", "c1"], ["r1", "c1"]], "from": "cells marked by people in this project"}
+}
+
+
+def gap(variant: str = "answer_changes", **settings: Any) -> Item:
+    return Item(GAP, variant, settings, MARKED)
+
+
+def test_the_program_is_run_on_the_draft_and_says_old_and_new() -> None:
+    found = task.preview(data(cell("1,175"), program=LONGER), gap())
+    assert (found["before"], found["computed"], found["after"]) == (["1053"], ["1058"], ["1058"])
+    assert found["program"] == "Minutes in row 1 (Heat) minus Minutes in row 2 (Alien)"
+    assert not found["differs"]
+    typed = task.preview(data(cell("1,175"), answers=("1050",), program=LONGER), gap())
+    assert (typed["after"], typed["differs"]) == (["1050"], True)
+    assert task.preview(data(cell("1,175"), answers=("1,058",), program=LONGER), gap())["differs"] is False
+
+
+def test_another_answer_than_the_computed_one_needs_a_reason_which_is_kept() -> None:
+    other = data(cell("1,175"), answers=("1050",), program=LONGER)
+    assert codes(other, gap()) == ["computed_answer_differs"]
+    kept = task.parse({**other, "difference": "the film was cut"}, gap())
+    assert kept.difference == "the film was cut"
+    assert "the film was cut" in " ".join(task.describe(kept, gap()))
+
+
+def test_a_reason_for_a_difference_that_is_none_is_not_kept() -> None:
+    agreeing = data(cell("1,175"), answers=("1058",), program=LONGER, difference="who knows")
+    assert task.parse(agreeing, gap()).difference == ""
+
+
+def test_an_answer_that_should_stay_and_drifts_by_the_program_is_noticed() -> None:
+    drifted = data(cell("1,171"), program=LONGER)
+    assert codes(drifted, gap("answer_stays")) == ["computed_answer_differs"]
+    both = data(cell("1,180"), cell("127", old="117", row="r1"), program=LONGER)
+    assert task.parse(both, gap("answer_stays")).program == LONGER
+
+
+def test_a_program_whose_cells_are_gone_stops_nobody() -> None:
+    gone = {"op": "remove_row", "row": "r1", "at": 1, "old": ["Alien", "117"]}
+    removed = data(gone, answers=("0",), program=LONGER)
+    assert task.parse(removed, gap()).program == LONGER
+    assert "removed" in task.preview(removed, gap())["problem"]
+
+
+def test_the_program_goes_on_with_the_example_only_while_the_answer_follows_from_it() -> None:
+    follows = task.perturb(gap(), task.parse(data(cell("1,175"), answers=("1058",), program=LONGER), gap()))
+    assert follows is not None
+    assert follows.example.program == LONGER
+    other = data(cell("1,175"), answers=("1",), program=LONGER, difference="so")
+    does_not = task.perturb(gap(), task.parse(other, gap()))
+    assert does_not is not None
+    assert does_not.example.program is None
+
+
+def test_programs_are_offered_that_give_the_answer_and_read_the_marked_cells() -> None:
+    offered = task.suggest(gap(), Context())
+    assert offered is not None
+    assert offered["programs"][0]["program"] == LONGER
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"), [("warn", "kept"), ("ignore", "kept"), ("require", "outside_evidence")]
+)
+def test_a_change_outside_the_marked_cells_is_pointed_out_as_the_batch_asks(rule: str, outcome: str) -> None:
+    elsewhere = {"op": "set_cell", "row": "r1", "column": "c0", "at": [1, 0], "old": "Alien", "new": "Ali"}
+    edit = data(elsewhere, answers=("5",))
+    if outcome == "kept":
+        assert task.parse(edit, gap(outside=rule)).operations
+    else:
+        assert codes(edit, gap(outside=rule)) == [outcome]
+    read_by_the_program = data(elsewhere, answers=("5",))
+    nothing_known = Item(GAP, "answer_changes", {"outside": "require"})
+    assert task.parse(read_by_the_program, nothing_known).operations
+
+
+def test_what_the_program_reads_is_inside_too() -> None:
+    nothing_marked = Item(GAP, "answer_changes", {"outside": "require"})
+    inside = data(cell("1,175"), answers=("1058",), program=LONGER)
+    assert task.parse(inside, nothing_marked).operations
+    outside = data(
+        {"op": "set_cell", "row": "r0", "column": "c0", "at": [0, 0], "old": "Heat", "new": "Hot"},
+        answers=("7",),
+        program=LONGER,
+        difference="so",
+    )
+    assert codes(outside, nothing_marked) == ["outside_evidence"]
+
+
+def test_a_response_of_version_1_is_read_as_it_was() -> None:
+    stored = {
+        "type": "value_change",
+        "variant": "answer_changes",
+        "version": 1,
+        "base": EXAMPLE.table.digest(),
+        "data": data(cell("1,175"), answers=("1,175",)),
+    }
+    response = task.read(stored, item())
+    assert (response.answers, response.program, response.difference) == (("1,175",), None, "")
+    assert task.envelope(response, item())["version"] == 2
+
+
+def test_a_value_change_of_a_shortened_table_is_published_beside_it_under_the_originals_id() -> None:
+    short = Item(
+        Example(id="nu-1~short_table-1", question="q", table=EXAMPLE.table, answers=["1,170"]),
+        "answer_changes",
+        {},
+        {"original": {"id": "nu-1", "perturbation": "short_table"}},
+    )
+    response = task.parse(data(cell("1,175"), answers=("1,175",)), short)
+    records = list(task.export("freb_tqa", short, response, task.perturb(short, response)))
+    assert [one.part.rpartition("no_shuffle_")[2] for one in records] == ["short_table", "ans_change"]
+    assert {one.record["id"] for one in records} == {"nu-1"}
+    (own,) = task.export("askew", short, response, task.perturb(short, response))
+    assert own.part == "value_change_answer_changes"
+    assert own.record["answers"] == ["1,175"]
+    assert own.record["original_answers"] == ["1,170"]
+
+
+def test_what_an_item_freezes_is_where_the_answer_comes_from_and_what_it_was_made_from() -> None:
+    known = Example("nu-2~short_table-1", GAP.question, GAP.table, GAP.answers, program=LONGER)
+    around = Surroundings(original=GAP, perturbation="short_table")
+    inputs = task.prepare(known, around).inputs
+    assert inputs["original"] == {"id": "nu-2", "perturbation": "short_table"}
+    assert inputs["program"]["program"] == LONGER
+    assert inputs["evidence"]["cells"] == [["r0", "c1"], ["r1", "c1"]]
+    assert task.prepare(EXAMPLE, Surroundings()).inputs == {}
+
+
+def test_practice_computes_the_right_answer_of_any_edit() -> None:
+    expected = task.parse(data(cell("1,175"), answers=("1058",), program=LONGER), gap())
+    wrong = task.parse(data(cell("1,180"), answers=("1000",)), gap())
+    right, words = task.feedback(gap(), wrong, expected)
+    assert not right
+    assert "1063" in words[0]
+    assert task.feedback(gap(), task.parse(data(cell("1,180"), answers=("1,063",)), gap()), expected) == (
+        True,
+        [],
+    )
+
+
+def test_simulated_people_edit_a_marked_cell_and_take_what_is_computed() -> None:
+    shown = Item(GAP, "answer_changes", {}, {**MARKED, "program": {"program": LONGER}})
+    numbers = Example(
+        "n", GAP.question, Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]]), ["53"]
+    )
+    shown = Item(numbers, "answer_changes", {}, shown.inputs)
+    for seed in range(20):
+        raw = task.simulate(shown, random.Random(seed), 1.0, random.Random("truth"))
+        response = task.parse(raw, Item(numbers, "answer_changes", {"outside": "require"}, MARKED))
+        assert response.program == LONGER

@@ -1,0 +1,275 @@
+"""What does the table answer, for somebody who has not seen the answer? (FREB-TQA 3.5, re-answering)"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.answers import Comparison, compare
+from tableqa.cells import fold, number_of
+from tableqa.proportions import proportion
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Answered,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Report,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+
+FIELDS = {"answers", "unanswerable"}
+MOST_ANSWERS = 200
+LONGEST_TEXT = 2_000
+
+DIFFERENCES = {
+    "form": "the same, written differently",
+    "unit": "the same, but for a unit that one of them leaves out",
+    "rounding": "the same, rounded",
+    "order": "the same in another order",
+    "sign": "the same but for the sign",
+    "scale": "the same on another scale",
+    "partial": "only some of the answers",
+    "value": "another value",
+    "unanswerable": "called unanswerable",
+}
+"""What `tableqa.answers.compare` finds between an answer and the given one, and a refusal to answer."""
+REAL = ("partial", "value", "unanswerable")
+"""Differences that somebody has to look at; a lost sign or another scale is known for what it is. (FREB-TQA 3.5)"""
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answers as somebody read them off the table, or `unanswerable` and nothing else."""
+
+    answers: tuple[str, ...]
+    unanswerable: bool = False
+
+
+class AnswerCheck(TaskType):
+    """Two people answer blind, neither of whom made the example; what they say is compared with the given answer."""
+
+    key = "answer_check"
+    title = "Answer check"
+    response_type = Response
+    making = False
+    shows = ("question", "table", "titles", "context", "history")
+    of = ("perturbed", "originals")
+    fields = (Field("answers", "lines"), Field("unanswerable", "flag"))
+    measures = (Measure("answers", "nominal", lambda response: _said(response)),)
+
+    @property
+    def default_overlap(self) -> int:
+        return 2
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """Which contract made the example: figures are given for each of them."""
+        return Prepared({"contract": around.perturbation or ORIGINAL})
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - FIELDS, key=str)
+        ]
+        unanswerable, answers = data.get("unanswerable", False), data.get("answers", [])
+        if not isinstance(unanswerable, bool):
+            problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
+        if (
+            not isinstance(answers, list)
+            or len(answers) > MOST_ANSWERS
+            or not all(isinstance(answer, str) and len(answer) <= LONGEST_TEXT for answer in answers)
+        ):
+            message = f"Answers are a list of at most {MOST_ANSWERS} texts."
+            problems.append(Problem("answers", "wrong_type", message))
+            answers = []
+        said = tuple(answer.strip() for answer in answers if answer.strip())
+        if not said and not unanswerable and not problems:
+            message = "Write what the table answers, or say that it is unanswerable."
+            problems.append(Problem("answers", "no_answer", message))
+        if problems:
+            raise Invalid(problems)
+        return Response((), True) if unanswerable else Response(said)
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """Decided where every answer is the given one, or differs from it by sign or scale alone (which is then the reason).
+
+        Where nobody gives the given answer and what they give differs among them, and wherever somebody gives
+        a part of it, another value or none, an adjudicator looks.
+        """
+        names = [named(response, item) for response in responses]
+        if real := [name for name in names if _kind(name) in REAL]:
+            tally = ", ".join(f"{count} x {name}" for name, count in sorted(Counter(real).items()))
+            return Adjudicate(f"{len(real)} of {len(responses)} answers differ from the given one: {tally}.")
+        others = sorted({name for name in names if _kind(name) in ("sign", "scale")})
+        equal = [i for i, name in enumerate(names) if name not in others]
+        if not equal and len(others) > 1:
+            return Adjudicate(f"Nobody gives the given answer, and they differ: {', '.join(others)}.")
+        by = tuple(equal or range(len(responses)))
+        return Accepted((Outcome(_plainest([responses[i] for i in by], item), by),), ", ".join(others))
+
+    def uphold(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """An adjudicator may find that the table answers otherwise than the given answer says; its name is the reason."""
+        if all(response.unanswerable for response in responses):
+            return Accepted((), "unanswerable")
+        first = responses[0].answers
+        if any(one.unanswerable or not compare(one.answers, first).equal for one in responses):
+            return Adjudicate("They do not say the same. Choose one of them.")
+        names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
+        outcome = Outcome(_plainest(responses, item), tuple(range(len(responses))))
+        return Accepted((outcome,), ", ".join(names))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        """The answer and how it stands to the given one. Only who decides reads this: an annotator never does."""
+        said = "Unanswerable." if response.unanswerable else f"Answer: {' | '.join(response.answers)}"
+        name = named(response, item)
+        words = f"{DIFFERENCES[_kind(name)]} ({name})" if name else "the same"
+        return [said, f"Beside the given answer, {' | '.join(item.example.answers) or 'none'}: {words}."]
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
+        if response.unanswerable != expected.unanswerable:
+            wanted = "It is unanswerable." if expected.unanswerable else " | ".join(expected.answers)
+            return False, [f"Expected: {wanted}"]
+        found = compare(response.answers, expected.answers)
+        if found.equal and found.difference is None:
+            return True, []
+        return found.equal, [
+            f"Expected: {' | '.join(expected.answers)}",
+            f"Yours is {DIFFERENCES[_name(found)]}.",
+        ]
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """Each person's accuracy for each source and contract, and how often which difference was found."""
+        accuracy: dict[tuple[str, str, str], list[bool]] = {}
+        differences: Counter[tuple[str, str]] = Counter()
+        totals: Counter[str] = Counter()
+        for row in rows:
+            contract = str(row.item.inputs.get("contract", ORIGINAL))
+            accuracy.setdefault((row.annotator, row.source, contract), []).append(
+                _equal(row.response, row.item)
+            )
+            totals[contract] += 1
+            if name := named(row.response, row.item):
+                differences[contract, name] += 1
+        people = []
+        for (annotator, source, contract), right in sorted(accuracy.items()):
+            share = proportion(sum(right), len(right))
+            people.append((annotator, source, contract, share.n, share.hits, share.percent, share.interval))
+        found = tuple(
+            (name, contract, count, proportion(count, totals[contract]).percent, _consequence(name))
+            for (contract, name), count in sorted(
+                differences.items(), key=lambda entry: (entry[0][1], entry[0][0])
+            )
+        )
+        return [
+            Report(
+                "Accuracy by person, source and contract",
+                ("Person", "Source", "Contract", "Answers", "Right", "Accuracy", "95 % interval"),
+                tuple(people),
+                "Right is the given answer, also in another form, unit, rounding or order. Wilson's interval.",
+            ),
+            Report(
+                "Differences from the given answer",
+                ("Difference", "Contract", "Answers", "Of all", "Then"),
+                found,
+                "Form, unit, rounding and order are notes on equal answers.",
+            ),
+        ]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: what was read off the table beside the given answer, and how they differ."""
+        if format != "askew":
+            return
+        yield Exported(
+            self.key,
+            {
+                **askew_record(item.example),
+                "contract": item.inputs.get("contract", ORIGINAL),
+                "checked": list(response.answers),
+                "equal": _equal(response, item),
+                "difference": named(response, item),
+            },
+        )
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """The given answer where it is known; blind, the cell that everybody takes for it. The others miss sign or cell."""
+        cells = [cell for row in item.example.table.rows for cell in row if cell.strip()]
+        if not cells and not item.example.answers:
+            return {"answers": [], "unanswerable": True}
+        right = list(item.example.answers) or [truth.choice(cells)]
+        if rng.random() < accuracy:
+            return {"answers": right, "unanswerable": False}
+        if right[0][:1].isdigit() and rng.random() < 0.5:
+            return {"answers": [f"-{right[0]}", *right[1:]], "unanswerable": False}
+        return {"answers": [rng.choice(cells or right)], "unanswerable": False}
+
+
+def named(response: Response, item: Item) -> str:
+    """How an answer differs from the given one: a name of `DIFFERENCES`, for another scale with its factor; "" if not."""
+    if response.unanswerable:
+        return "unanswerable" if item.example.answers else ""
+    found = compare(response.answers, item.example.answers)
+    return f"scale x{found.factor}" if found.difference == "scale" else found.difference or ""
+
+
+def _name(found: Comparison) -> str:
+    return found.difference or ""
+
+
+def _kind(name: str) -> str:
+    """The difference without its factor."""
+    return name.partition(" ")[0]
+
+
+def _equal(response: Response, item: Item) -> bool:
+    if response.unanswerable:
+        return not item.example.answers
+    return compare(response.answers, item.example.answers).equal
+
+
+def _consequence(name: str) -> str:
+    kind = _kind(name)
+    return "adjudication" if kind in REAL else "decided" if kind in ("sign", "scale") else "equal"
+
+
+def _plainest(responses: Sequence[Response], item: Item) -> Response:
+    """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
+    return min(
+        responses, key=lambda one: (named(one, item), one.answers != item.example.answers, one.answers)
+    )
+
+
+def _said(response: Response) -> str:
+    """What two people must have in common to agree: a set of answers, numbers by value, texts but for case and blanks."""
+    if response.unanswerable:
+        return "unanswerable"
+    return "\n".join(sorted({_plain(answer) for answer in response.answers}))
+
+
+def _plain(answer: str) -> str:
+    number = number_of(answer)
+    return fold(answer).casefold() if number is None else f"{number.value.normalize():f}"
+
+
+task = AnswerCheck()

@@ -1,0 +1,191 @@
+"""How faithful and how comprehensive is a model's answer? (LFTQA-Eval 2.3)"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    OneMore,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+from tasks.scales import HIGHEST, LOWEST, STEPS, mean, score
+
+DIMENSIONS = {
+    "faithfulness": "What the answer says is right by the table, answers the question, and nothing is made up.",
+    "comprehensiveness": "Everything that the question asks for is there, and nothing beside the point.",
+}
+GAP = 3
+"""Two people this far apart on a dimension call a third."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A score from 1 to 5 for each dimension; what several people's scores make may lie between whole numbers."""
+
+    faithfulness: int | float
+    comprehensiveness: int | float
+
+
+class AnswerRating(TaskType):
+    """Two scores for one answer of one system, whose name is not shown. Two people, a third where they are far apart."""
+
+    key = "answer_rating"
+    title = "Answer rating"
+    response_type = Response
+    making = False
+    shows = ("question", "table", "titles", "context", "rated_answer", "reference")
+    order = "shuffled"
+    without = "there is no answer of a model to rate (the field rated_answer of the source)."
+    fields = tuple(Field(name, "choice", tuple((step, step) for step in STEPS)) for name in DIMENSIONS)
+    measures = tuple(
+        Measure(
+            name,
+            "ordinal",
+            lambda response, name=name: getattr(response, name),  # type: ignore[misc]
+            statistics=("krippendorff_alpha", "krippendorff_alpha_interval"),
+        )
+        for name in DIMENSIONS
+    )
+    settings_schema = {
+        "type": "object",
+        "properties": {
+            "third": {
+                "enum": ["mean", "replace"],
+                "default": "mean",
+                "title": "What a third person's score does",
+                "description": "mean: the mean of all three. replace: the score furthest from the others is left out.",
+            },
+            "show_reference": {
+                "type": "boolean",
+                "default": False,
+                "title": "Show the reference answer",
+                "description": "Raters who see it tend to rate likeness to it. Leave it out unless that is the question.",
+            },
+        },
+        "additionalProperties": False,
+    }
+
+    @property
+    def default_overlap(self) -> int:
+        return 2
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """The answer's text, and apart from it what nobody sees who rates it: the system and the reference."""
+        rated = example.meta.get("rated_answer")
+        if not isinstance(rated, Mapping) or not str(rated.get("text") or "").strip():
+            return None
+        text = str(rated["text"])
+        inputs: dict[str, Any] = {"rated_answer": text, "system": str(rated.get("system", ""))}
+        if reference := example.meta.get("reference"):
+            inputs["reference"] = str(reference)
+        return Prepared(inputs)
+
+    def showing(self, item: Item) -> Sequence[str]:
+        shown = item.settings.get("show_reference", False)
+        return [name for name in self.shows if name != "reference" or shown]
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - DIMENSIONS.keys(), key=str)
+        ]
+        scores = {name: score(data.get(name)) for name in DIMENSIONS}
+        for name, said in scores.items():
+            if said is None:
+                message = f"Rate the {name} from {LOWEST} to {HIGHEST}."
+                problems.append(Problem(name, "no_score", message))
+        if problems:
+            raise Invalid(problems)
+        return Response(**{name: said for name, said in scores.items() if said is not None})
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """The mean on each dimension; two people 3 or more apart on one of them ask for a third."""
+        if len(responses) == 2 and (apart := _apart(responses)):
+            return OneMore(f"The two scores for {' and '.join(apart)} are {GAP} or more apart.")
+        return self.uphold(responses, item)
+
+    def uphold(self, responses: Sequence[Response], item: Item) -> Accepted:
+        """The mean of all; with the setting `replace`, where three are far apart, of the two nearest to each other."""
+        far = _apart(responses) if item.settings.get("third") == "replace" else []
+        means = {}
+        for name in DIMENSIONS:
+            scores = sorted(getattr(response, name) for response in responses)
+            means[name] = mean(_without_the_far_one(scores) if name in far else scores)
+        return Accepted((Outcome(Response(**means), tuple(range(len(responses)))),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return [f"{name.capitalize()}: {getattr(response, name):g} of {HIGHEST}." for name in DIMENSIONS]
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """One step beside the expected score is near enough: people of the paper were not closer."""
+        words = []
+        for name in DIMENSIONS:
+            said, wanted = getattr(response, name), getattr(expected, name)
+            if said != wanted:
+                near = " That is near enough." if abs(said - wanted) == 1 else ""
+                words.append(f"{name.capitalize()}: you said {said}, we say {wanted}.{near}")
+        right = all(abs(getattr(response, name) - getattr(expected, name)) <= 1 for name in DIMENSIONS)
+        return right, words
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """LFTQA-Eval's human_scores, a file for each dimension; Askew's own record has both and the answer."""
+        example, inputs = item.example, item.inputs
+        asked, system = str(example.meta.get("example_id", example.id)), str(inputs.get("system", ""))
+        if format == "lftqa":
+            for name in DIMENSIONS:
+                record = {"example_id": asked, "model": system, "score": getattr(response, name)}
+                yield Exported(f"human_scores/human_{name}_scores", {"id": example.id, **record})
+        elif format == "askew":
+            rated = {"example_id": asked, "model": system, "rated_answer": inputs.get("rated_answer", "")}
+            scores = {name: getattr(response, name) for name in DIMENSIONS}
+            yield Exported(self.key, {**askew_record(example), **rated, **scores})
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Near what is right, mostly; whoever is wrong may say anything."""
+        data = {}
+        for name in DIMENSIONS:
+            right = truth.choices(STEPS, weights=(8, 10, 16, 28, 38))[0]
+            data[name] = int(right if rng.random() < accuracy else rng.choice(STEPS))
+        return data
+
+
+def _apart(responses: Sequence[Response]) -> list[str]:
+    """The dimensions on which the lowest and the highest score are `GAP` or more apart."""
+    scores = {name: [getattr(response, name) for response in responses] for name in DIMENSIONS}
+    return [name for name, said in scores.items() if max(said) - min(said) >= GAP]
+
+
+def _without_the_far_one(scores: list[float]) -> list[float]:
+    """Of three or more scores in order, those left when the one furthest from the others goes; a tie leaves all."""
+    if len(scores) < 3:
+        return scores
+    below, above = scores[1] - scores[0], scores[-1] - scores[-2]
+    if below == above:
+        return scores
+    return scores[1:] if below > above else scores[:-1]
+
+
+task = AnswerRating()

@@ -1,0 +1,148 @@
+"""Does removing the marked cells prevent answering? (FREB-TQA 3.4, A.2)"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.answers import normal_forms
+from tableqa.evidence import cells_in, evidence
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Answered,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Report,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+
+LABELS = {
+    "yes": "Without the marked cells the same right answer can no longer be derived.",
+    "no": "What is left of the table still gives the answer.",
+    "unanswerable": "The question cannot be answered even with the cells, or it is strange.",
+}
+CODES = {"yes": 1, "no": 0, "unanswerable": -1}
+"""FREB-TQA's codes."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """One label of `LABELS`."""
+
+    label: str
+
+
+class CellRelevance(TaskType):
+    """One label per item about cells that somebody or something has marked. Three people, the majority decides."""
+
+    key = "cell_relevance"
+    title = "Relevance of cells"
+    response_type = Response
+    making = False
+    of = ("originals", "perturbed")
+    without = "no cells are marked in them: neither by people nor in the source, by a program or by a model."
+    shows = ("question", "table", "titles", "answers", "context", "history", "evidence")
+    fields = (Field("label", "choice", tuple(LABELS.items())),)
+    measures = (Measure("label", "nominal", lambda response: response.label),)
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        found = evidence(
+            example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
+        )
+        return None if found is None else Prepared({"evidence": found.to_dict()})
+
+    def parse(self, data: object, item: Item) -> Response:
+        label = data.get("label") if isinstance(data, Mapping) else None
+        problems = []
+        if not isinstance(label, str) or label not in LABELS:
+            problems.append(Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}."))
+        unknown = sorted(str(key) for key in data if key != "label") if isinstance(data, Mapping) else []
+        problems += [Problem(name, "unknown_field", f"There is no field {name!r}.") for name in unknown]
+        if problems:
+            raise Invalid(problems)
+        return Response(str(label))
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """The label of more than half of the people; without one, an adjudicator looks."""
+        counts = Counter(response.label for response in responses)
+        label, most = max(counts.items(), key=lambda pair: pair[1])
+        if most * 2 <= len(responses):
+            tally = ", ".join(f"{name} {counts[name]}" for name in LABELS if counts[name])
+            return Adjudicate(f"No label has a majority ({tally}).")
+        if label == "unanswerable":
+            return Accepted((), "unanswerable")
+        by = tuple(index for index, response in enumerate(responses) if response.label == label)
+        return Accepted((Outcome(Response(label), by),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """How often cells hold, by where they come from: people differ from programs, and both from models."""
+        tallies: dict[str, Counter[str]] = {}
+        for row in rows:
+            source = str(row.item.inputs.get("evidence", {}).get("from", "not known"))
+            tallies.setdefault(source, Counter())[row.response.label] += 1
+        lines: list[tuple[str | int | float | None, ...]] = [
+            (source, *(counts[label] for label in LABELS), round(counts["yes"] / counts.total(), 3))
+            for source, counts in sorted(tallies.items())
+        ]
+        if not lines:
+            return []
+        note = "Counted over the answers of all people; the share is of “yes” among them."
+        return [Report("Where the cells come from", ("cells", *LABELS, "share of yes"), tuple(lines), note)]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """The judgement under FREB-TQA's codes, with the cells that were judged and where they come from."""
+        judged: dict[str, Any] = {
+            "label": CODES[response.label],
+            "evidence": dict(item.inputs.get("evidence", {})),
+        }
+        if format == "askew":
+            yield Exported("cell_relevance", {**askew_record(item.example), **judged})
+        elif format == "freb_tqa":
+            table = item.example.table
+            cells = cells_in(table, judged["evidence"].get("cells"))
+            # FREB-TQA counts rows from below the header, and has no place for a cell of the header.
+            places = [[table.row_index(r), table.column_index(c)] for r, c in cells if r in table.row_ids]
+            record = {"id": item.example.id, "question": item.example.question}
+            yield Exported("cell_relevance", {**record, "label": judged["label"], "rel_cell": places})
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Looks whether an answer stands outside the marked cells; where it stands nowhere, cells mostly hold."""
+        labels = list(LABELS)
+        table, answers = item.example.table, item.example.answers
+        marked = set(cells_in(table, item.inputs.get("evidence", {}).get("cells")))
+        wanted = {form for answer in answers for form in normal_forms(answer)}
+        holding = {
+            (row, column)
+            for row, cells in zip(table.row_ids, table.rows, strict=True)
+            for column, text in zip(table.column_ids, cells, strict=True)
+            if text.strip() and not wanted.isdisjoint(normal_forms(text))
+        }
+        likely = (80, 15, 5) if holding <= marked else (20, 75, 5)
+        right = truth.choices(labels, weights=likely)[0]
+        careless = [label for label in labels if label != right]
+        return {"label": right if rng.random() < accuracy else rng.choice(careless)}
+
+
+task = CellRelevance()

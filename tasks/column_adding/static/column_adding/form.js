@@ -1,0 +1,183 @@
+/* <askew-adding>: related tables with the columns they could give. A column is added with its digit, at the place that
+   was drawn for it; below the list its name, its place and every cell can be changed. Where it comes from stands in the
+   field `provenance`. */
+
+import { ColumnList, make, prepareFields, store, stored } from "../askew/columns.js";
+import { columnName } from "../askew/words.js";
+
+const ROWS = 40; // cells that are shown at once
+
+class AskewAdding extends ColumnList {
+  #added = make("div", { className: "added" });
+
+  connectedCallback() {
+    const first = !this.page;
+    if (first) prepareFields(this.closest("form"));
+    super.connectedCallback();
+    if (!first) return;
+    this.page.querySelector(".subject").append(this.#added); // beside the table, where there is room
+    this.#added.addEventListener("change", ({ target }) => this.#onChange(target));
+    this.#added.addEventListener("keydown", (event) => this.#onFieldKey(event));
+  }
+
+  lines() {
+    return (this.suggestions?.tables ?? []).map((table) => ({
+      id: table.digest,
+      name: table.title,
+      note: `${table.rows} of ${table.of} rows`,
+      details: [
+        { text: table.why },
+        { text: `Score ${table.score.toFixed(2)}: what both tables have in common, rare things counting more.` },
+        { text: `Rows are matched by ${table.by[0]} and ${table.by[1]}: ${table.aligned.map(([here, there]) => (here === there ? here : `${here} = ${there}`)).join("; ")}${table.rows > table.aligned.length ? "; …" : ""}` },
+      ],
+      choices: table.columns.map((column) => {
+        const { cells } = sentOf(column);
+        const state = this.#columnOf(table.digest, column.column) ? "taken" : "";
+        return { ...column, digest: table.digest, state, text: column.header, why: `${column.filled} of ${table.of} rows: ${cells.filter((cell) => cell.trim()).slice(0, 4).join(" | ")}` };
+      }),
+    }));
+  }
+
+  begin() {
+    this.#added.replaceChildren();
+  }
+
+  suggested() {
+    this.#draw();
+  }
+
+  changed() {
+    super.changed();
+    this.#draw();
+  }
+
+  take(line, choice) {
+    const added = this.#columnOf(choice.digest, choice.column);
+    if (added) {
+      this.#remove(added);
+      return false;
+    }
+    const { header, after, cells, digest, column, title } = sentOf(choice);
+    const [id] = this.grid.freshIds(1);
+    const place = after !== null && this.grid.edited.column_ids.includes(after) ? after : null;
+    this.#keep([...this.#provenance(), [id, digest, column, title]]);
+    this.grid.act([{ op: "insert_column", column: id, after: place, header, cells }]);
+    return false;
+  }
+
+  reject(line, choice) {
+    const added = this.#columnOf(choice.digest, choice.column);
+    if (added) this.#remove(added);
+  }
+
+  clear() {}
+
+  #remove(id) {
+    const { edits } = this.grid;
+    this.#keep(this.#provenance().filter(([column]) => column !== id));
+    this.grid.change(edits.without([], [id]), `${edits.columnName(id)} is not added after all.`);
+  }
+
+  /* The new column that came from there, if it is in the table now. */
+  #columnOf(digest, column) {
+    if (!this.grid?.edits) return null;
+    const found = this.#provenance().find(([id, table, source]) => table === digest && source === column && this.#operation(id));
+    return found?.[0] ?? null;
+  }
+
+  #operation(id) {
+    return this.grid.operations.find((one) => one.op === "insert_column" && one.column === id);
+  }
+
+  #provenance() {
+    return stored(this.form, "provenance");
+  }
+
+  #keep(value) {
+    store(this.form, "provenance", value);
+  }
+
+  // --- the columns that were added -------------------------------------------------------------------------------------
+
+  #draw() {
+    if (!this.grid?.edits || this.#added.contains(document.activeElement)) return;
+    const open = new Set([...this.#added.querySelectorAll("details[open]")].map(({ dataset }) => dataset.column));
+    const operations = this.grid.operations.filter(({ op }) => op === "insert_column");
+    this.#added.replaceChildren(...operations.map((operation) => this.#part(operation, open.has(operation.column))));
+  }
+
+  #part({ column, header, after, cells }, open) {
+    const part = make("fieldset", { className: "tool" });
+    part.append(make("legend", { textContent: `Added: ${header}`, dir: "auto" }));
+    const row = make("div", { className: "apply" });
+    const field = make("input", { type: "text", value: header.replace(/\s+/g, " "), autocomplete: "off", maxLength: 2000, dir: "auto" });
+    field.dataset.does = "name";
+    const place = make("select");
+    place.dataset.does = "place";
+    place.append(new Option("first", "", after === null, after === null));
+    for (const id of this.grid.edited.column_ids) {
+      if (id !== column) place.append(new Option(`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
+    }
+    row.append(labelled("Name", field), labelled("Place", place));
+    const empty = cells.filter((cell) => !cell.trim()).length;
+    const details = make("details", { open });
+    details.dataset.column = column;
+    details.append(make("summary", { textContent: empty ? `Cells: ${empty} of ${cells.length} rows have none` : `Cells: all ${cells.length} rows have one` }));
+    const list = make("ol", { className: "cuts" });
+    const places = cells.map((_, at) => at).sort((one, other) => Boolean(cells[one].trim()) - Boolean(cells[other].trim()) || one - other);
+    list.append(...places.slice(0, ROWS).map((at) => {
+      const item = make("li");
+      const input = make("input", { type: "text", value: cells[at], ariaLabel: `${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+      Object.assign(input.dataset, { does: "cell", row: at });
+      item.append(make("span", { className: "soft small", textContent: `Row ${at + 1}: ` }), make("span", { textContent: this.#about(at), dir: "auto" }), input);
+      return item;
+    }));
+    details.append(list);
+    if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: `The first ${ROWS} are shown, empty ones before the others.` }));
+    part.append(row, details);
+    part.dataset.column = column;
+    return part;
+  }
+
+  /* What a row is about: its first cells. */
+  #about(row) {
+    return this.table.rows[row].filter((cell) => cell.trim()).slice(0, 2).join(" | ");
+  }
+
+  #onChange(target) {
+    const column = target.closest("[data-column]")?.dataset.column;
+    const operation = this.#operation(column);
+    if (!operation) return;
+    const { does, row } = target.dataset;
+    const { edits } = this.grid;
+    const place = edits.edited.column_ids.indexOf(column);
+    if (does === "name" && target.value.trim()) {
+      this.grid.act([{ op: "rename_header", column, old: edits.edited.header[place], new: target.value.trim() }]);
+    } else if (does === "place") {
+      this.grid.act([{ op: "move_column", column, after: target.value || null }]);
+    } else if (does === "cell") {
+      this.grid.act([{ op: "set_cell", row: this.table.row_ids[row], column, old: edits.edited.rows[row][place], new: target.value.trim() }]);
+    }
+  }
+
+  #onFieldKey(event) {
+    if (event.isComposing || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("input"))) {
+      event.preventDefault();
+      event.stopPropagation();
+      event.target.blur(); // which keeps what was written
+      this.focus();
+      this.#draw();
+    }
+  }
+}
+
+const sentOf = (column) => JSON.parse(column.sent);
+
+function labelled(words, field) {
+  const label = make("label");
+  label.append(make("span", { textContent: words }), field);
+  return label;
+}
+
+customElements.define("askew-adding", AskewAdding);

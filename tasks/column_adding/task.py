@@ -1,0 +1,257 @@
+"""Add columns of related tables. (RobuT 3.1, column adding)"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Table
+from tableqa.corpus import Candidate, Index, align, candidates
+from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
+from tasks.columns import ColumnKind, entries
+from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem
+
+TABLES = 3
+"""Related tables whose columns are shown; RobuT retrieved as many."""
+
+LOOKED_AT = 12
+"""Related tables that are looked at until so many have a row and a column to give."""
+
+COLUMNS = 6
+"""Columns that one related table offers."""
+
+ALIGNED = 6
+"""Pairs of rows that are shown for each related table."""
+
+LONGEST_TITLE = 70
+"""Characters of what a related table is called."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+Origin = tuple[str, str, str, str]
+"""Where a new column comes from: its id, the digest of the other table, the column's id and the table's title there."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """New columns, and for each where it comes from."""
+
+    does_not_apply: bool
+    operations: tuple[Operation, ...] = ()
+    provenance: tuple[Origin, ...] = ()
+
+
+class ColumnAdding(ColumnKind):
+    """Columns of related tables of the project are added, row by row, at a place that is drawn."""
+
+    key = "column_adding"
+    title = "Column adding"
+    response_type = Response
+    perturbation = "add"
+    nothing = "no column of a related table belongs into this one."
+    shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
+    needs = ("corpus", "table")
+    fields = (
+        Field("operations", "operations"),
+        Field("provenance", "json"),
+        Field("does_not_apply", "flag"),
+    )
+    allowed = ("insert_column",)
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any]:
+        """{"tables": [{digest, title, score, why, rows, of, by, aligned, columns}], "missing": [], "preparing": bool}.
+
+        `aligned` are the first pairs of cells by which rows were matched. A table's columns are [{column, header,
+        after, filled, sent}]; `after` is the place that is drawn for it, `sent` what adding it takes, as JSON text.
+        """
+        table = item.example.table
+        if not isinstance(context.corpus, Index) or context.table is None:
+            reason = getattr(context.corpus, "reason", "")
+            return {"tables": [], "missing": [reason] if reason else [], "preparing": bool(context.preparing)}
+        found = []
+        for related in context.corpus.related(table, k=LOOKED_AT):
+            other = context.table(related.digest)
+            alignment = align(table, other) if other is not None else None
+            if other is None or alignment is None:
+                continue
+            columns = candidates(table, other, alignment)[:COLUMNS]
+            if not columns:
+                continue
+            aligned = [
+                [table.cell(row, alignment.column), other.cell(there, alignment.other_column)]
+                for row, there in alignment.pairs[:ALIGNED]
+            ]
+            found.append(
+                {
+                    "digest": related.digest,
+                    "title": title_of(other),
+                    "score": round(related.score, 4),
+                    "why": related.why,
+                    "rows": len(alignment.pairs),
+                    "of": len(table.rows),
+                    "by": [name(table, alignment.column), name(other, alignment.other_column)],
+                    "aligned": aligned,
+                    "columns": [_offered(item, related.digest, title_of(other), one) for one in columns],
+                }
+            )
+            if len(found) == TABLES:
+                break
+        return {"tables": found, "missing": [], "preparing": False}
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        for operation in operations:
+            if isinstance(operation, InsertColumn) and not any(cell.strip() for cell in operation.cells):
+                message = f"The new column “{operation.header}” is empty in every row."
+                yield Problem("operations", "column_empty", message)
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        """Where each new column comes from, in the order of the operations. Entries of columns that went again go, too."""
+        said = entries(
+            sent["provenance"], "provenance", 4, {1: lambda sha: DIGEST.fullmatch(sha) is not None}
+        )
+        origins = {entry[0]: entry for entry in said}
+        new = [operation.column for operation in sent["operations"] if isinstance(operation, InsertColumn)]
+        if missing := [column for column in new if column not in origins]:
+            names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
+            message = (
+                f"It is not said where {names} comes from. Take columns from the tables that are offered."
+            )
+            raise Invalid([Problem("provenance", "no_provenance", message)])
+        return {"provenance": tuple(origins[column] for column in new)}
+
+    def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
+        data = super().form_data(post, draft)
+        if post.get("action") == "add" and (candidate := _candidate(post)) is not None:
+            kept = data["provenance"] if isinstance(data["provenance"], list) else []
+            operations = data["operations"] if isinstance(data["operations"], list) else []
+            origin = [
+                _free(operations, candidate["first"]),
+                *(str(candidate[key]) for key in ("digest", "column", "title")),
+            ]
+            data["provenance"] = [*kept, origin]
+        return data
+
+    def form_edits(self) -> Mapping[str, FormEdit]:
+        return {"add": _add_by_form}
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        lines = super().describe(response, item)
+        for number, (_, digest, _, title) in enumerate(response.provenance):
+            lines[number] += f". From the table {title or 'without a title'} ({digest[:12]})"
+        return lines
+
+    def concerned(self, response: Response) -> frozenset[str]:
+        return frozenset(f"{digest}/{column}" for _, digest, column, _ in response.provenance)
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """As good as expected: no column but those of the expected response. One of them is enough."""
+        right, words = super().feedback(item, response, expected)
+        if response.does_not_apply or expected.does_not_apply:
+            return right, words
+        return self.concerned(response) <= self.concerned(expected), words
+
+    def beside(self, item: Item, response: Response) -> dict[str, Any]:
+        names = ("column", "table", "source_column", "title")
+        return {"provenance": [dict(zip(names, origin, strict=True)) for origin in response.provenance]}
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Adds a column of row numbers under a name of its own; a careless person says that nothing can be added."""
+        table = item.example.table
+        nothing = {"does_not_apply": True, "operations": [], "provenance": []}
+        if not table.rows or rng.random() > accuracy or "Line" in table.header:
+            return nothing
+        cells = tuple(f"line {number}" for number in range(1, len(table.rows) + 1))
+        column = InsertColumn(
+            column=f"n{first_free(table)}",
+            after=drawn_place(item, item.base, "c0"),
+            header="Line",
+            cells=cells,
+        )
+        origin = [column.column, item.base, "c0", "simulated"]
+        response = {"does_not_apply": False, "operations": [column.to_dict()], "provenance": [origin]}
+        try:
+            self.parse(response, item)
+        except Invalid:
+            return nothing
+        return response
+
+
+def _offered(item: Item, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
+    """A candidate as the page shows it. A form without scripts sends `sent` back, which therefore is a text."""
+    after = drawn_place(item, digest, candidate.column)
+    place = {"column": candidate.column, "header": candidate.header, "after": after}
+    more = {
+        "cells": candidate.cells,
+        "digest": digest,
+        "title": title,
+        "first": first_free(item.example.table),
+    }
+    return {**place, "filled": candidate.filled, "sent": json.dumps({**place, **more}, ensure_ascii=False)}
+
+
+def drawn_place(item: Item, digest: str, column: str) -> str | None:
+    """The column after which a new one is proposed to stand, None for the first place: random, and always the same one."""
+    rng = random.Random(f"column_adding:{item.example.id}:{digest}:{column}")
+    return rng.choice([None, *item.example.table.column_ids])
+
+
+def first_free(table: Table) -> int:
+    """The number of the first id n1, n2, ... that no row and no column of the table has, nor a later one."""
+    numbers = [int(id[1:]) for id in (*table.row_ids, *table.column_ids) if re.fullmatch(r"n[0-9]{1,9}", id)]
+    return max(numbers, default=0) + 1
+
+
+def title_of(table: Table) -> str:
+    """What a related table is called: its title and caption, or else its columns."""
+    named = ": ".join(text for text in (table.title, table.caption) if text.strip())
+    line = " ".join((named or " | ".join(header.strip() or "…" for header in table.header)).split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip(" |") + "…"
+
+
+def name(table: Table, column: str) -> str:
+    """What a column is called: its header, or its place."""
+    place = table.column_index(column)
+    return table.header[place].strip() or f"column {place + 1}"
+
+
+# -- the form without scripts -----------------------------------------------------------------------
+
+
+def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
+    """Add the chosen candidate at the place that was drawn for it."""
+    candidate = _candidate(post)
+    if candidate is None:
+        raise OperationError("bad_operation", "Choose a column to add.")
+    column = _free([operation.to_dict() for operation in operations], candidate["first"])
+    after = candidate["after"]
+    if after not in (None, *replay(item.example.table, operations).column_ids):
+        after = None
+    values = {"op": "insert_column", "column": column, "after": after}
+    return [*operations, from_dict({**values, "header": candidate["header"], "cells": candidate["cells"]})]
+
+
+def _candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
+    """What a radio button of the form stands for, trusting nothing."""
+    try:
+        candidate = json.loads(post.get("candidate", ""))
+    except ValueError:
+        return None
+    wanted = {"digest", "column", "title", "after", "header", "cells", "first"}
+    if not isinstance(candidate, dict) or set(candidate) != wanted or type(candidate["first"]) is not int:
+        return None
+    return candidate
+
+
+def _free(operations: Sequence[Any], first: int) -> str:
+    """The next id for a new column, from n`first` on; the draft's operations may be anything."""
+    taken = {operation.get("column") for operation in operations if isinstance(operation, dict)}
+    return next(id for id in (f"n{number}" for number in range(first, first + 100_000)) if id not in taken)
+
+
+task = ColumnAdding()

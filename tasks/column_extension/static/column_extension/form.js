@@ -1,0 +1,327 @@
+/* <askew-extension>: the columns of a table with ways to split them. A proposal is taken with its digit; the tool below
+   splits in any other way: at a text, by a form, by a pattern or by hand. The server cuts the cells; rows that do not
+   split are listed, and every cell can be written by hand before the split is made. */
+
+import { Problem, send } from "../askew/api.js";
+import { ColumnList, make } from "../askew/columns.js";
+import { normalise } from "../askew/operations.js";
+
+const PAUSE = 200; // ms after the last key
+const ROWS = 40; // rows that are shown at once
+const MOST_PARTS = 12;
+const WAYS = [
+  ["delimiter", "At a text", "The text between the parts", "such as , or –"],
+  ["template", "By a form", "The form of a cell, its parts in braces", "{City}, {Country}"],
+  ["pattern", "By a pattern", "A regular expression (RE2), its parts in brackets", "(.+) \\((.+)\\)"],
+  ["hand", "By hand", "", ""],
+];
+
+class AskewExtension extends ColumnList {
+  #tool = make("fieldset", { className: "tool", hidden: true });
+  #parts = {};
+  #work = null; // {column, name, cells, way, names, rows: [[part]], odd: Set of places}
+  #asked = 0;
+  #timer = null;
+
+  connectedCallback() {
+    const first = !this.page;
+    super.connectedCallback();
+    if (!first) return;
+    this.page.querySelector(".subject").append(this.#tool); // beside the table, where there is room for its rows
+    this.#build();
+  }
+
+  begin() {
+    this.#closeTool();
+  }
+
+  lines() {
+    if (!this.table) return [];
+    return this.table.column_ids.map((id, place) => {
+      const split = this.#splitOf(id);
+      const proposals = this.suggestions?.columns?.[id] ?? [];
+      const choices = proposals.map((one) => ({
+        way: one.by,
+        names: one.names,
+        text: one.names.join(" | "),
+        why: `${one.words}, ${one.splits === one.of ? `all ${one.of}` : `${one.splits} of ${one.of}`} filled rows. ${one.example_of} → ${one.example.join(" | ")}`,
+      }));
+      return {
+        id, column: id, name: this.table.header[place], choices,
+        now: split ? split.into.map(({ header }) => header).join(" | ") : undefined,
+        state: split ? "changed" : "",
+        note: split || !choices.length ? "" : `${choices.length} way${choices.length === 1 ? "" : "s"} to split`,
+        own: split ? "Change the split" : "Split in another way",
+      };
+    });
+  }
+
+  take(line, choice) {
+    this.#begin(line.id, choice.way, choice.names);
+    this.#cut(() => {
+      if (this.#work.odd.size) this.#openTool(".odd input");
+      else {
+        this.#apply();
+        this.move(1);
+      }
+    });
+    return false;
+  }
+
+  own(line) {
+    const split = this.#splitOf(line.id);
+    this.#begin(line.id, { by: "delimiter", text: "", at: "every" }, []);
+    if (split) {
+      this.#work.way = { by: "hand", text: "" };
+      this.#work.names = split.into.map(({ header }) => header);
+      this.#work.rows = this.#work.cells.map((_, row) => split.into.map((part) => part.cells[row]));
+    }
+    this.#openTool(split ? ".names input" : "[name=way-text]");
+  }
+
+  clear(line) {
+    if (!this.#splitOf(line.id)) return;
+    this.grid.change(normalise(this.#others(line.id), this.table), `${line.name} is one column again.`);
+  }
+
+  #splitOf(column) {
+    const operations = this.grid?.edits ? this.grid.operations : [];
+    return operations.find((one) => one.op === "split_column" && one.column === column);
+  }
+
+  #others(column) {
+    return this.grid.operations.filter((one) => !(one.op === "split_column" && one.column === column));
+  }
+
+  // --- the work --------------------------------------------------------------------------------------------------------
+
+  #begin(column, way, names) {
+    const place = this.table.column_ids.indexOf(column);
+    const cells = this.table.rows.map((row) => row[place]);
+    this.#work = { column, name: this.table.header[place], cells, way, names: [...names], given: names.length > 0, rows: [], odd: new Set(), faults: new Map() };
+  }
+
+  /* Have the server cut the cells in the way that is chosen, then go on. */
+  async #cut(then) {
+    const work = this.#work;
+    const asked = (this.#asked += 1);
+    const question = { cells: work.cells, way: work.way, number: null, header: work.name };
+    try {
+      const { answer } = await send("POST", `${this.page.dataset.api}task-types/column_extension/work-out/`, { question });
+      if (asked !== this.#asked || work !== this.#work) return;
+      if (!work.given || work.names.length !== answer.number) work.names = answer.names;
+      work.odd = new Set(answer.unsplit);
+      work.rows = work.cells.map((cell, row) => {
+        const { parts } = answer.cuts[row];
+        if (parts) return parts;
+        const whole = Array(Math.max(answer.number, 2)).fill("");
+        if (work.odd.has(row)) whole[0] = cell; // what did not split stands whole in the first
+        return whole;
+      });
+      if (answer.number < 2) work.rows = [];
+      this.#say(answer.number < 2 ? "No cell splits in this way." : this.#summary(answer.number));
+      then();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (asked !== this.#asked || work !== this.#work) return;
+      work.rows = [];
+      this.#say(problem.body.violations?.[0]?.message ?? problem.message);
+      if (this.#tool.hidden) this.#openTool("[name=way-text]");
+      else this.#draw();
+    }
+  }
+
+  #summary(number) {
+    const { cells, odd } = this.#work;
+    const filled = cells.filter((cell) => cell.trim()).length;
+    if (!odd.size) return `All ${filled} filled rows split into ${number}.`;
+    return `${filled - odd.size} of ${filled} filled rows split into ${number}. ${odd.size === 1 ? "One does" : `${odd.size} do`} not: write the parts by hand, or leave the whole in the first.`;
+  }
+
+  #apply() {
+    const { column, name, names, rows } = this.#work;
+    const number = names.length;
+    if (number < 2 || rows.length !== this.table.rows.length) {
+      this.#say("There is nothing to split yet.");
+      return false;
+    }
+    const before = this.#splitOf(column)?.into ?? [];
+    const ids = before.length === number ? before.map((part) => part.column) : this.grid.freshIds(number);
+    const into = ids.map((id, part) => ({ column: id, header: names[part].trim(), cells: rows.map((row) => row[part].trim()) }));
+    this.grid.change(normalise([...this.#others(column), { op: "split_column", column, into }], this.table), `${name} split into ${names.join(" | ")}.`);
+    this.#closeTool();
+    this.draw();
+    return true;
+  }
+
+  // --- the tool --------------------------------------------------------------------------------------------------------
+
+  #build() {
+    const { legend, how, text, at, number, status, names, rows, all, more } = (this.#parts = {
+      legend: make("legend"),
+      how: make("select", { name: "way" }),
+      text: make("input", { type: "text", name: "way-text", autocomplete: "off", spellcheck: false, maxLength: 200 }),
+      at: make("select", { name: "way-at" }),
+      number: make("input", { type: "number", name: "way-number", min: 2, max: MOST_PARTS }),
+      status: make("p", { className: "soft small", role: "status" }),
+      names: make("div", { className: "names" }),
+      rows: make("ol", { className: "cuts" }),
+      all: make("input", { type: "checkbox", name: "way-all" }),
+      more: make("button", { type: "button", className: "quiet small", textContent: "Show more rows" }),
+    });
+    how.append(...WAYS.map(([value, words]) => new Option(words, value)));
+    at.append(new Option("at every place", "every"), new Option("only the first", "first"), new Option("only the last", "last"));
+    const row = make("div", { className: "apply" });
+    row.append(labelled("How", how), labelled("Where", at), labelled("Parts", number), labelled("", text, "whole"));
+    const apply = make("button", { type: "button", className: "primary", textContent: "Split" });
+    apply.append(make("kbd", { textContent: "Enter" }));
+    const cancel = make("button", { type: "button", textContent: "Cancel" });
+    cancel.append(make("kbd", { textContent: "Esc" }));
+    const buttons = make("div", { className: "row" });
+    buttons.append(apply, cancel);
+    const every = make("label", { className: "every" });
+    every.append(all, " Show all rows");
+    this.#tool.append(legend, row, status, names, every, rows, more, buttons);
+    how.addEventListener("change", () => this.#rewayed());
+    at.addEventListener("change", () => this.#rewayed());
+    number.addEventListener("change", () => this.#rewayed());
+    text.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#rewayed(), PAUSE);
+    });
+    all.addEventListener("change", () => this.#draw());
+    more.addEventListener("click", () => this.#drawRows(rows.childElementCount + ROWS));
+    apply.addEventListener("click", () => this.#apply() && this.focus());
+    cancel.addEventListener("click", () => this.#leave());
+    names.addEventListener("input", ({ target }) => {
+      this.#work.names[target.dataset.part] = target.value;
+      this.#work.given = true;
+    });
+    rows.addEventListener("input", ({ target }) => { this.#work.rows[target.dataset.row][target.dataset.part] = target.value; });
+    this.#tool.addEventListener("keydown", (event) => this.#onToolKey(event));
+  }
+
+  #onToolKey(event) {
+    if (event.isComposing) return;
+    if (event.key === "Escape") this.#leave();
+    else if (event.key === "Enter" && event.target.matches("input")) {
+      clearTimeout(this.#timer);
+      if (event.target === this.#parts.text && this.#stale()) this.#rewayed(() => this.#enter());
+      else this.#enter();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #enter() {
+    if (this.#apply()) this.focus();
+  }
+
+  #leave() {
+    this.#closeTool();
+    this.focus();
+  }
+
+  #openTool(first) {
+    const { legend, how, text, at, number } = this.#parts;
+    const { way, name, names } = this.#work;
+    legend.textContent = `Split ${name.trim() || "a column without a name"}`;
+    how.value = way.by;
+    text.value = way.text ?? "";
+    at.value = way.at ?? "every";
+    number.value = Math.max(2, names.length);
+    this.#tool.hidden = false;
+    this.#draw();
+    const field = this.#tool.querySelector(first) ?? how;
+    field.focus();
+    this.#tool.scrollIntoView({ block: "nearest" });
+  }
+
+  #closeTool() {
+    clearTimeout(this.#timer);
+    this.#asked += 1;
+    this.#work = null;
+    this.#tool.hidden = true;
+  }
+
+  #stale() {
+    const { way } = this.#work;
+    return way.text !== this.#parts.text.value;
+  }
+
+  /* Another way was chosen. */
+  #rewayed(then = () => this.#draw()) {
+    const work = this.#work;
+    if (!work) return;
+    const { how, text, at, number } = this.#parts;
+    const by = how.value;
+    work.way = by === "delimiter" ? { by, text: text.value, at: at.value } : { by, text: text.value };
+    if (by === "hand") {
+      const size = Math.min(MOST_PARTS, Math.max(2, Number(number.value) || 2));
+      const stem = work.name.trim() || "Part";
+      work.names = Array.from({ length: size }, (_, part) => work.names[part] ?? `${stem} ${part + 1}`);
+      work.rows = work.cells.map((cell, row) => Array.from({ length: size }, (_, part) => work.rows[row]?.[part] ?? (part ? "" : cell)));
+      work.odd = new Set(work.cells.map((_, row) => row));
+      this.#say("Write the parts of every row.");
+      this.#draw();
+    } else if (text.value) this.#cut(then);
+    else this.#draw();
+  }
+
+  #draw() {
+    const work = this.#work;
+    if (!work) return;
+    const { how, text, at, number, names, status, all } = this.#parts;
+    const [, , label, placeholder] = WAYS.find(([value]) => value === how.value);
+    text.closest("label").hidden = how.value === "hand";
+    text.closest("label").firstChild.textContent = label;
+    text.placeholder = placeholder;
+    at.closest("label").hidden = how.value !== "delimiter";
+    number.closest("label").hidden = how.value !== "hand";
+    if (!work.rows.length && !text.value && how.value !== "hand") status.textContent = "";
+    const ready = work.rows.length === this.table.rows.length && work.names.length > 1;
+    names.hidden = !ready;
+    all.closest("label").hidden = !ready || how.value === "hand";
+    if (ready && !names.contains(document.activeElement)) {
+      names.replaceChildren(...work.names.map((value, part) => {
+        const input = make("input", { type: "text", value, ariaLabel: `Name of part ${part + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+        input.dataset.part = part;
+        return input;
+      }));
+    }
+    this.#drawRows(ROWS);
+  }
+
+  #drawRows(most) {
+    const { rows: list, more, all, how } = this.#parts;
+    const { rows, odd, cells, names } = this.#work;
+    const shown = rows.length ? cells.map((_, row) => row).filter((row) => all.checked || how.value === "hand" || odd.has(row)) : [];
+    list.replaceChildren(...shown.slice(0, most).map((row) => {
+      const item = make("li", { className: odd.has(row) ? "odd" : "" });
+      const whole = make("div");
+      whole.append(make("span", { className: "soft small", textContent: `Row ${row + 1}: ` }), make("span", { textContent: cells[row] || "(empty)", dir: "auto" }));
+      const fields = make("div", { className: "names" });
+      fields.append(...rows[row].map((value, part) => {
+        const input = make("input", { type: "text", value, ariaLabel: `Row ${row + 1}, ${names[part]}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+        Object.assign(input.dataset, { row, part });
+        return input;
+      }));
+      item.append(whole, fields);
+      return item;
+    }));
+    more.hidden = shown.length <= most;
+  }
+
+  #say(words) {
+    this.#parts.status.textContent = words;
+    if (this.#tool.hidden) this.grid.say(words);
+  }
+}
+
+function labelled(words, field, className = "") {
+  const label = make("label", { className });
+  label.append(make("span", { textContent: words }), field);
+  return label;
+}
+
+customElements.define("askew-extension", AskewExtension);

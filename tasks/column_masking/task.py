@@ -1,0 +1,131 @@
+"""Remove columns that others imply. (RobuT 3.1, column masking)"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Table
+from tableqa.operations import Operation, RemoveColumn
+from tableqa.relations import Relation, relations
+from tasks.columns import ColumnKind, plain, short_text
+from tasks.contract import Context, Field, Item, Problem
+
+MOST_EVIDENCE = 4
+"""Relations that are shown for one column."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """Removed columns; `reason` says how the others imply them, where somebody wrote that down."""
+
+    does_not_apply: bool
+    operations: tuple[Operation, ...] = ()
+    reason: str = ""
+
+
+class ColumnMasking(ColumnKind):
+    """Columns that the others imply go; what the table itself tells of that is shown beside it."""
+
+    key = "column_masking"
+    title = "Column masking"
+    response_type = Response
+    perturbation = "masked"
+    nothing = "no column of this table follows from the others."
+    shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
+    fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
+    grid = "structure"
+    allowed = ("remove_column",)
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any]:
+        """{"columns": {column id: {"evidence": [{words, rows, sources, holds, tells}], "answer": bool}}, "missing": [...]}.
+
+        `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
+        once it is gone. A dependency does not tell: it says that values go together, not which ones they are.
+        """
+        table = item.example.table
+        found = relations(table)
+        columns = {}
+        for column in table.column_ids:
+            evidence = [_told(relation) for relation in found.of(column)[:MOST_EVIDENCE]]
+            constant = [_told(one) for one in found.found if one.kind == "constant" and one.target == column]
+            columns[column] = {"evidence": evidence + constant, "answer": _holds_answer(item, column)}
+        return {"columns": columns, "missing": list(found.notes)}
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        if len(operations) >= len(item.example.table.header):
+            yield Problem("operations", "no_column_left", "No column is left. Put at least one back.")
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """As good as expected: the same columns, or others that can be worked out from what is left as well."""
+        right, words = super().feedback(item, response, expected)
+        if right or response.does_not_apply != expected.does_not_apply:
+            return right, words
+        gone = self.concerned(response)
+        if gone <= derivable(item.example.table, gone):
+            return True, ["Another way to do it:", *self.describe(expected, item)]
+        return False, words
+
+    def beside(self, item: Item, response: Response) -> dict[str, Any]:
+        return {"reason": response.reason}
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Removes the last column that can be worked out; a careless person one at random."""
+        table = item.example.table
+        places = list(range(len(table.header)))
+        if rng.random() < accuracy:
+            good = [relation.target for relation in relations(table).found if _tells(relation)]
+            places = [table.column_index(column) for column in good]
+        if not places or len(table.header) < 2:
+            return {"does_not_apply": True, "operations": [], "reason": ""}
+        j = max(places) if len(places) < len(table.header) else rng.choice(places)
+        old = (table.header[j], *(row[j] for row in table.rows))
+        gone = RemoveColumn(column=table.column_ids[j], at=j, old=old)
+        return {"does_not_apply": False, "operations": [gone.to_dict()], "reason": ""}
+
+
+def derivable(table: Table, gone: frozenset[str]) -> frozenset[str]:
+    """Which of these columns can be worked out in every row, by a relation of the table, from the columns that are left."""
+    left = set(table.column_ids) - gone
+    known = [relation for relation in relations(table).found if _tells(relation)]
+    while more := {one.target for one in known if left.issuperset(one.sources)} - left:
+        left |= more
+    return gone & left
+
+
+def _tells(relation: Relation) -> bool:
+    return relation.holds == relation.of and not relation.trivial and relation.kind != "dependency"
+
+
+def _told(relation: Relation) -> dict[str, Any]:
+    rows = (
+        f"in all {relation.of} rows"
+        if relation.holds == relation.of
+        else f"in {relation.holds} of {relation.of} rows"
+    )
+    odd = " ".join(f"{example.words}." for example in relation.counterexamples)
+    words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}. {odd}".strip()
+    return {
+        "words": words,
+        "sources": list(relation.sources),
+        "holds": relation.holds == relation.of,
+        "tells": not relation.trivial and relation.kind != "dependency",
+    }
+
+
+def _holds_answer(item: Item, column: str) -> bool:
+    answers = {plain(answer) for answer in item.example.answers}
+    return any(plain(cell) in answers for cell in item.example.table.column(column))
+
+
+task = ColumnMasking()

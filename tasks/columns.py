@@ -1,0 +1,274 @@
+"""What the kinds that perturb whole columns share: one operation, and the answer stays. (RobuT 3.1)
+
+Renaming, splitting, removing and adding columns differ in the operation they allow and in what a person is shown while
+doing it. That the table must differ, that names stay apart, that a table may offer nothing of the sort, and how the
+result is exported is the same, and is said here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from tableqa import Example, Table
+from tableqa.cells import fold
+from tableqa.contracts import Contract, check
+from tableqa.operations import (
+    MAX_OPERATIONS,
+    InsertColumn,
+    Operation,
+    OperationError,
+    RenameHeader,
+    SplitColumn,
+    describe,
+    from_dict,
+    normalise,
+    replay,
+)
+from tableqa.tables import is_id
+from tableqa.writers.robut import robut_record
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Outcome,
+    Perturbed,
+    Problem,
+    Resolution,
+    TaskType,
+)
+
+MOST_ENTRIES = 2_000
+LONGEST_TEXT = 2_000
+
+
+class ColumnKind(TaskType):
+    """A making kind whose response is a list of operations on columns, or the word that none applies.
+
+    A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
+    listed in `fields` as JSON and read by `further`.
+
+    allowed       the operations that may be made
+    perturbation  what RobuT calls the result
+    nothing       what it means that the kind does not apply, as a sentence about the table
+    """
+
+    making = True
+    shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
+    fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))
+    grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"
+    allowed: ClassVar[tuple[str, ...]]
+    perturbation: ClassVar[str]
+    nothing: ClassVar[str]
+
+    def contract(self, item: Item) -> Contract:
+        return Contract(table="differs", answer="stays", allowed=self.allowed, cell_format="ignore")
+
+    # -- reading a response --------------------------------------------------------------------------
+
+    def parse(self, data: object, item: Item) -> Any:
+        sent = self._shape(data)
+        if sent["does_not_apply"]:
+            return self.response_type(
+                True, **self.further({**sent, "operations": ()}, item, item.example.table)
+            )
+        try:
+            operations = tuple(normalise(sent["operations"], item.example.table))
+            edited = replay(item.example.table, operations)
+        except OperationError as error:
+            raise Invalid([Problem("operations", error.code, str(error))]) from None
+        changed = dataclasses.replace(item.example, table=edited)
+        problems = [
+            Problem("operations", violation.code, violation.message, violation.level)
+            for violation in check(self.contract(item), item.example, changed, operations)
+        ]
+        problems += unclear_names(item.example.table, edited, operations)
+        if not any(problem.level == "error" for problem in problems):
+            problems += self.judge(item, operations)
+        if any(problem.level == "error" for problem in problems):
+            raise Invalid(problems)
+        return self.response_type(
+            False, operations, **self.further({**sent, "operations": operations}, item, edited)
+        )
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        """What the kind asks for beyond its contract, of operations that replay and keep it."""
+        return ()
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        """The other fields of the response, read from what was sent. Raises `Invalid`."""
+        return {}
+
+    def _shape(self, data: object) -> dict[str, Any]:
+        """The fields as they were sent, types checked where every kind has them, operations read."""
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        names = [spec.name for spec in self.fields]
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - set(names), key=str)
+        ]
+        flag = data.get("does_not_apply", False)
+        if not isinstance(flag, bool):
+            problems.append(Problem("does_not_apply", "wrong_type", "This field is true or false."))
+        raw = data.get("operations", [])
+        operations: list[Operation] = []
+        if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
+            message = f"Operations are a list of at most {MAX_OPERATIONS}."
+            problems.append(Problem("operations", "wrong_type", message))
+        else:
+            for index, entry in enumerate(raw):
+                try:
+                    operations.append(from_dict(entry))
+                except OperationError as error:
+                    problems.append(Problem(f"operations.{index}", error.code, str(error)))
+        if problems:
+            raise Invalid(problems)
+        return {**{name: data.get(name) for name in names}, "does_not_apply": flag, "operations": operations}
+
+    # -- what follows from it ------------------------------------------------------------------------
+
+    def preview(self, data: object, item: Item) -> dict[str, Any]:
+        answers = list(item.example.answers)
+        return {"before": answers, "after": answers, "program": None}
+
+    def perturb(self, item: Item, response: Any) -> Perturbed | None:
+        if response.does_not_apply:
+            return None
+        return Perturbed(edited_example(item.example, response.operations), response.operations)
+
+    def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
+        """Every valid edit stands on its own; edits beside a `does not apply` are for an adjudicator."""
+        edits = [index for index, response in enumerate(responses) if not response.does_not_apply]
+        if not edits:
+            return Accepted((), "does not apply")
+        if len(edits) < len(responses):
+            return Adjudicate(
+                "Somebody edited the table, somebody else says that nothing of the sort applies."
+            )
+        return Accepted(tuple(Outcome(responses[index], (index,)) for index in edits))
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        if response.does_not_apply:
+            return [f"Does not apply: {self.nothing}"]
+        return [describe(operation, item.example.table) for operation in response.operations]
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+        """As good as expected: the same columns are concerned. Names are a matter of taste, and none is held against it."""
+        if response.does_not_apply != expected.does_not_apply:
+            return False, ["Expected:", *self.describe(expected, item)]
+        right = self.concerned(response) == self.concerned(expected)
+        return right, ["Another way to do it:" if right else "Expected:", *self.describe(expected, item)]
+
+    def concerned(self, response: Any) -> frozenset[str]:
+        """What two responses must have in common to be the same for practice: by default the columns they touch."""
+        return frozenset(getattr(operation, "column", "") for operation in response.operations)
+
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """RobuT's item form; in Askew's own also the operations, and what else the response holds."""
+        if perturbed is None:
+            return
+        record = robut_record(item.example, perturbed.example, self.perturbation)
+        if format == "robut":
+            yield Exported(f"{{reader}}_{{split}}_{self.perturbation}", record)
+        elif format == "askew":
+            operations = [operation.to_dict() for operation in response.operations]
+            yield Exported(self.key, {**record, "operations": operations, **self.beside(item, response)})
+
+    def beside(self, item: Item, response: Any) -> dict[str, Any]:
+        """What a record in Askew's own form holds beside the perturbed example and its operations."""
+        return {}
+
+
+# -- names ------------------------------------------------------------------------------------------
+
+
+def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -> Iterator[Problem]:
+    """New names that are empty, or that another column of the edited table has as well."""
+    for column in new_names(base, operations):
+        if column not in edited.column_ids:
+            continue
+        place = edited.column_index(column)
+        name = edited.header[place]
+        if not plain(name):
+            message = f"The new name of column {place + 1} is empty. Give it a name."
+            yield Problem("operations", "header_empty", message)
+            continue
+        for other, twin in enumerate(edited.header):
+            if other != place and plain(twin) == plain(name):
+                message = f"Two columns are called “{name}” now: {min(place, other) + 1} and {max(place, other) + 1}. "
+                yield Problem("operations", "header_repeats", message + "Choose another name.")
+                break
+
+
+def new_names(base: Table, operations: Iterable[Operation]) -> Iterator[str]:
+    """The ids of the columns to which these operations gave a name."""
+    for operation in operations:
+        if isinstance(operation, RenameHeader | InsertColumn):
+            yield operation.column
+        elif isinstance(operation, SplitColumn):
+            yield from (part.column for part in operation.into)
+
+
+def plain(name: str) -> str:
+    """A column's name as it is compared with others: case, accents and blanks do not make it another one."""
+    return fold(name).casefold()
+
+
+def edited_example(example: Example, operations: Sequence[Operation]) -> Example:
+    """The example after the edit. A program goes where a column that it may read is gone, and stays otherwise."""
+    kept = all(isinstance(operation, RenameHeader | InsertColumn) for operation in operations)
+    return dataclasses.replace(
+        example, table=replay(example.table, operations), program=example.program if kept else None
+    )
+
+
+# -- reading JSON -----------------------------------------------------------------------------------
+
+
+def entries(
+    value: object, field: str, size: int, known: Mapping[int, Callable[[str], bool]]
+) -> tuple[tuple[str, ...], ...]:
+    """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
+
+    `known` says which texts may stand at a place. Each entry is kept once. Raises `Invalid` naming the first bad one.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or len(value) > MOST_ENTRIES:
+        raise Invalid(
+            [Problem(field, "wrong_type", f"This field is a list of at most {MOST_ENTRIES} entries.")]
+        )
+    found: dict[tuple[str, ...], None] = {}
+    for index, entry in enumerate(value):
+        if (
+            not isinstance(entry, list | tuple)
+            or len(entry) != size
+            or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in entry)
+            or not is_id(entry[0])
+        ):
+            message = f"An entry is a list of {size} texts; the first is the id of a column."
+            raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
+        for place, fits in known.items():
+            if not fits(entry[place]):
+                message = f"“{entry[place][:80]}” cannot stand here."
+                raise Invalid([Problem(f"{field}.{index}.{place}", "unknown_value", message)])
+        found[tuple(entry)] = None
+    return tuple(found)
+
+
+def short_text(value: object, field: str) -> str:
+    """A text of a form, None an empty one. Raises `Invalid`."""
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise Invalid(
+            [Problem(field, "wrong_type", f"This field is a text of at most {LONGEST_TEXT} characters.")]
+        )
+    return value.strip()

@@ -1,0 +1,45 @@
+"""Rename columns by a short form of their names. (RobuT 3.1, header abbreviations)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tableqa import Table
+from tableqa.headers import Suggestion
+from tableqa.headers.abbreviations import abbreviations
+from tableqa.operations import Operation, RenameHeader
+from tasks.contract import Context, Item, Problem
+from tasks.renaming import Renaming
+
+
+class HeaderAbbreviation(Renaming):
+    """Columns get a short form of their names; every suggestion names the rule that made it."""
+
+    key = "header_abbreviation"
+    title = "Header abbreviations"
+    perturbation = "abbreviation"
+    nothing = "no column of this table has a name that could be shortened and still be understood."
+    suggesters = {
+        "dictionary": "the usual short forms",
+        "truncation": "cutting words off",
+        "initials": "initials",
+        "vowels": "leaving out vowels",
+    }
+
+    def names_for(
+        self, table: Table, column: str, context: Context
+    ) -> tuple[Sequence[Suggestion], Sequence[str]]:
+        return abbreviations(table, column), ()
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        yield from super().judge(item, operations)
+        for operation in operations:
+            if isinstance(operation, RenameHeader) and len(operation.new) >= len(operation.old):
+                message = f"“{operation.new}” is not shorter than “{operation.old}”."
+                yield Problem("operations", "not_shorter", message)
+
+    def another(self, name: str) -> str:
+        return name.strip()[: len(name.strip()) // 2]
+
+
+task = HeaderAbbreviation()

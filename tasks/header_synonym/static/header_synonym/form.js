@@ -1,0 +1,3 @@
+/* The list of columns with suggestions for their names. */
+
+import "../askew/renames.js";

@@ -1,0 +1,33 @@
+"""Rename columns by words that mean the same. (RobuT 3.1, header synonyms)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tableqa import Table
+from tableqa.headers import Suggestion, synonyms
+from tasks.contract import Context
+from tasks.renaming import Renaming
+
+MOST = 6
+"""Suggestions for one column: as many as somebody reads."""
+
+
+class HeaderSynonym(Renaming):
+    """Columns get names of the same meaning, suggested by WordNet and by the project's own columns."""
+
+    key = "header_synonym"
+    title = "Header synonyms"
+    perturbation = "synonym"
+    nothing = "no column of this table has a name that another word could stand for."
+    needs = ("header_names", "thesaurus")
+    suggesters = {"thesaurus": "WordNet", "project": "this project's columns"}
+
+    def names_for(
+        self, table: Table, column: str, context: Context
+    ) -> tuple[Sequence[Suggestion], Sequence[str]]:
+        suggested = synonyms(table, column, context.thesaurus, context.header_names, limit=MOST)
+        return suggested.found, [one.reason for one in suggested.missing]
+
+
+task = HeaderSynonym()

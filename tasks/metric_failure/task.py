@@ -1,0 +1,318 @@
+"""Why do a metric and people see an answer so differently? (LFTQA-Eval, tables 3 to 5)"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Answered,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Report,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+
+CAUSES = {
+    "question_ambiguous": ("Question: ambiguous", "It can be read in more than one way."),
+    "question_subjective": ("Question: subjective", "What counts as right is a matter of opinion."),
+    "question_open": ("Question: open-ended", "Very different answers are all good ones."),
+    "reference_redundant": ("Reference: redundant", "It says more than the question asks for."),
+    "reference_mismatched": (
+        "Reference: mismatched",
+        "It does not answer this question, or contradicts the table.",
+    ),
+    "answer_length": (
+        "Answer: length",
+        "It is much longer or shorter than the reference, and good or bad all the same.",
+    ),
+    "answer_structure": (
+        "Answer: structure",
+        "It is built otherwise than the reference: a list, another order, other words.",
+    ),
+    "other": ("None of these", "Say in the note what it is."),
+}
+DIMENSIONS = ("faithfulness", "comprehensiveness")
+HIGHEST_SCORE = 5
+FIELDS = {"causes", "note"}
+LONGEST_TEXT = 2_000
+
+
+@dataclass(frozen=True)
+class Response:
+    """One or more of `CAUSES`, in their order; `other` comes with a note."""
+
+    causes: tuple[str, ...]
+    note: str = ""
+
+
+class MetricFailure(TaskType):
+    """The causes of a disagreement between a metric and people, on the answers where it is largest."""
+
+    key = "metric_failure"
+    title = "Metric failure"
+    response_type = Response
+    making = False
+    shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")
+    without = "they lack a rated answer, a metric's score of it, or people's scores of it."
+    fields = (
+        Field("causes", "choices", tuple((key, title) for key, (title, _) in CAUSES.items())),
+        Field("note", "text"),
+    )
+    measures = tuple(
+        Measure(
+            cause,
+            "nominal",
+            lambda response, cause=cause: cause in response.causes,  # type: ignore[misc]
+            statistics=("fleiss_kappa",),
+        )
+        for cause in CAUSES
+    )
+    settings_schema = {
+        "type": "object",
+        "properties": {
+            "metric": {
+                "type": "string",
+                "default": "",
+                "maxLength": 100,
+                "title": "Metric",
+                "description": "The name of one metric of the source. Empty: for each answer the one that differs most.",
+            },
+        },
+        "additionalProperties": False,
+    }
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """The answer with every score of it; `together` picks one. People's scores: decided here, else the source's."""
+        rated, metrics = example.meta.get("rated_answer"), example.meta.get("metrics")
+        decided = around.decided.get("answer_rating")
+        human = decided[-1] if decided else example.meta.get("human")
+        if not (isinstance(rated, Mapping) and isinstance(metrics, Mapping) and isinstance(human, Mapping)):
+            return None
+        people = {name: human[name] for name in DIMENSIONS if _is_number(human.get(name))}
+        scores = {str(name): score for name, score in metrics.items() if _is_number(score)}
+        if not rated.get("text") or not people or not scores:
+            return None
+        return Prepared(
+            {
+                "rated_answer": str(rated["text"]),
+                "system": str(rated.get("system", "")),
+                "reference": str(example.meta.get("reference") or " ".join(example.answers)),
+                "scores": {"metrics": scores, "people": people},
+            }
+        )
+
+    def together(
+        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
+    ) -> Sequence[Prepared | None]:
+        """For each answer the metric whose rank is furthest from people's; the further, the more wanted.
+
+        Metrics have scales of their own, so ranks are compared, not scores: among the answers that are
+        prepared together and have this metric, the share of the others that are below (a tie counts
+        half). A metric called after a dimension (`geval_..._faithfulness`) is held against people's scores
+        of it, any other against the mean of theirs. Answers without the metric of the settings are left out.
+        """
+        wanted = str(settings.get("metric", ""))
+        names = sorted({name for one in prepared for name in one.inputs["scores"]["metrics"]})
+        best: dict[int, dict[str, Any]] = {}
+        for name in [name for name in names if name == wanted or not wanted]:
+            of = {
+                i: _pair(one, name)
+                for i, one in enumerate(prepared)
+                if name in one.inputs["scores"]["metrics"]
+            }
+            metric_ranks = _ranks({i: metric for i, (metric, _) in of.items()})
+            people_ranks = _ranks({i: people for i, (_, people) in of.items()})
+            for i, (metric, people) in of.items():
+                gap = round(metric_ranks[i] - people_ranks[i], 6)
+                if i not in best or abs(gap) > abs(best[i]["gap"]):
+                    best[i] = {
+                        "name": name,
+                        "score": metric,
+                        "people": people,
+                        "gap": gap,
+                        "among": len(of),
+                        "rank": round(metric_ranks[i], 6),
+                        "people_rank": round(people_ranks[i], 6),
+                    }
+        return [_chosen(one, best[i]) if i in best else None for i, one in enumerate(prepared)]
+
+    def payload(self, item: Item) -> dict[str, Any]:
+        """Of the two scores what is said in words."""
+        shown = super().payload(item)
+        return shown | {name: {"text": shown[name]["text"]} for name in ("metric", "people") if name in shown}
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - FIELDS, key=str)
+        ]
+        causes, note = data.get("causes", []), data.get("note", "")
+        if not isinstance(causes, list) or not all(isinstance(cause, str) for cause in causes):
+            problems.append(Problem("causes", "wrong_type", "Causes are a list of names."))
+            causes = []
+        problems += [
+            Problem("causes", "unknown_cause", f"There is no cause {cause!r}.")
+            for cause in causes
+            if cause not in CAUSES
+        ]
+        if not isinstance(note, str) or len(note) > LONGEST_TEXT:
+            message = f"The note is a text of at most {LONGEST_TEXT} characters."
+            problems.append(Problem("note", "wrong_type", message))
+            note = ""
+        if not causes and not problems:
+            problems.append(Problem("causes", "no_cause", "Choose at least one cause."))
+        if "other" in causes and not note.strip():
+            problems.append(Problem("note", "no_note", "Say in the note what it is, if none of these."))
+        if problems:
+            raise Invalid(problems)
+        return Response(tuple(cause for cause in CAUSES if cause in causes), note.strip())
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """The causes that more than half of the people name; where there is none, an adjudicator looks."""
+        counts = Counter(cause for response in responses for cause in response.causes)
+        agreed = tuple(cause for cause in CAUSES if counts[cause] * 2 > len(responses))
+        if not agreed:
+            named = ", ".join(f"{CAUSES[cause][0]} ({counts[cause]})" for cause in CAUSES if counts[cause])
+            return Adjudicate(f"No cause is named by more than half: {named}.")
+        notes = sorted({response.note for response in responses if response.note})
+        return Accepted((Outcome(Response(agreed, "\n".join(notes)), tuple(range(len(responses)))),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        words = [f"{CAUSES[cause][0]}: {CAUSES[cause][1]}" for cause in response.causes]
+        return words + ([f"Note: {response.note}"] if response.note else [])
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """Whoever names a cause that we name has seen it; what else we see is said."""
+        right = bool(set(response.causes) & set(expected.causes))
+        same = set(response.causes) == set(expected.causes)
+        return right, [] if same else ["We see:", *self.describe(expected, item)]
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """How often each cause was decided, for each metric, apart by which of the two is higher."""
+        decided: dict[tuple[str, str], tuple[Item, Response]] = {}
+        for row in rows:
+            if row.decided:
+                decided[row.source, row.item.example.id] = (row.item, row.decided[0])
+        counts: Counter[tuple[str, str, bool]] = Counter()
+        totals: Counter[tuple[str, bool]] = Counter()
+        for item, response in decided.values():
+            metric = item.inputs.get("metric", {})
+            side = (str(metric.get("name", "")), metric.get("gap", 0) > 0)
+            totals[side] += 1
+            counts.update((side[0], cause, side[1]) for cause in response.causes)
+        lines = tuple(
+            (
+                metric,
+                "higher" if higher else "lower",
+                totals[metric, higher],
+                *(counts[metric, cause, higher] for cause in CAUSES),
+            )
+            for metric, higher in sorted(totals)
+        )
+        columns = ("Metric", "ranks the answer", "Answers", *(title for title, _ in CAUSES.values()))
+        note = "An answer may have several causes. Higher and lower: than people do, among the answers of the batch."
+        return [Report("Why metrics and people differ", columns, lines, note)]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: the answer with both scores and the causes."""
+        if format != "askew":
+            return
+        inputs = item.inputs
+        yield Exported(
+            self.key,
+            {
+                **askew_record(item.example),
+                "model": inputs.get("system", ""),
+                "rated_answer": inputs.get("rated_answer", ""),
+                "reference": inputs.get("reference", ""),
+                "metric": inputs.get("metric", {}),
+                "people": inputs.get("people", {}),
+                "causes": list(response.causes),
+                "note": response.note,
+            },
+        )
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        named = [cause for cause in CAUSES if cause != "other"]
+        right = truth.sample(named, truth.choices((1, 2), weights=(70, 30))[0])
+        return {"causes": right if rng.random() < accuracy else [rng.choice(named)], "note": ""}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _pair(prepared: Prepared, metric: str) -> tuple[float, float]:
+    """The metric's score of an answer and people's, on the dimension that the metric is about or on both."""
+    scores = prepared.inputs["scores"]
+    people: Mapping[str, float] = scores["people"]
+    about = next((people[name] for name in DIMENSIONS if metric.endswith(name) and name in people), None)
+    return scores["metrics"][metric], sum(people.values()) / len(people) if about is None else about
+
+
+def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
+    """For each the share of the others that score lower, ties counted half: 0 for the lowest, 1 for the highest."""
+    if len(scores) == 1:
+        return dict.fromkeys(scores, 0.5)
+    counts = Counter(scores.values())
+    below, lower = {}, 0
+    for value in sorted(counts):
+        below[value] = lower
+        lower += counts[value]
+    others = len(scores) - 1
+    return {key: (below[value] + (counts[value] - 1) / 2) / others for key, value in scores.items()}
+
+
+def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
+    """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
+    people: Mapping[str, float] = prepared.inputs["scores"]["people"]
+    each = ", ".join(f"{name} {score:g}" for name, score in people.items())
+    metric = {
+        "text": f"{best['name']}: {_short(best['score'])}{_among(best['rank'], best['among'])}.",
+        **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
+    }
+    said = {
+        "text": f"People: {each}, of {HIGHEST_SCORE}{_among(best['people_rank'], best['among'])}.",
+        "score": best["people"],
+        "rank": best["people_rank"],
+        **people,
+    }
+    inputs = {**prepared.inputs, "metric": metric, "people": said}
+    return dataclasses.replace(prepared, inputs=inputs, priority=abs(best["gap"]))
+
+
+def _among(rank: float, number: int) -> str:
+    if number < 2:
+        return ""
+    return f"; above {100 * rank:.0f}\N{NO-BREAK SPACE}% of the other {number - 1} answers"
+
+
+def _short(score: float) -> str:
+    return f"{score:.3f}".rstrip("0").rstrip(".")
+
+
+task = MetricFailure()

@@ -1,0 +1,350 @@
+"""How good is a perturbed example, and which of two is better? (RobuT 6.3 and tables 5 and 6, on LETA)"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.operations import describe, diff
+from tableqa.proportions import proportion
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Answered,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Report,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+from tasks.scales import HIGHEST, LOWEST, STEPS, mean, score
+
+SIDES = ("left", "right")
+BETTER = {"left": "The left one", "tie": "Equally good", "right": "The right one"}
+ERRORS = {
+    "meaning_changed": "The meaning is changed",
+    "not_asked": "It is not what was asked for",
+    "missing": "Something is missing",
+    "invented": "Something is invented",
+}
+"""LETA's classes of errors (RobuT, table 6)."""
+GOOD = 4
+REJECTED_BELOW = 3
+"""From here down a score comes with what is wrong."""
+PERSON = "person"
+FIELDS = {"left", "left_errors", "right", "right_errors", "better"}
+
+
+@dataclass(frozen=True)
+class Response:
+    """A score from 1 to 5 for each side that is there, which is better, and what is wrong where a score is below 3."""
+
+    left: int | float
+    right: int | float | None = None
+    better: str = ""
+    left_errors: tuple[str, ...] = ()
+    right_errors: tuple[str, ...] = ()
+
+
+class PerturbationRating(TaskType):
+    """A perturbed example beside another of the same original by the same kind of perturbation, where there is one."""
+
+    key = "perturbation_rating"
+    title = "Perturbation rating"
+    response_type = Response
+    making = False
+    shows = ("question", "answers", "original", "left", "right")
+    of = ("perturbed",)
+    without = "only perturbed examples can be rated."
+    fields = (
+        Field("left", "choice", tuple((step, step) for step in STEPS)),
+        Field("left_errors", "choices", tuple(ERRORS.items())),
+        Field("right", "choice", tuple((step, step) for step in STEPS)),
+        Field("right_errors", "choices", tuple(ERRORS.items())),
+        Field("better", "choice", tuple(BETTER.items())),
+    )
+    measures = (
+        *(
+            Measure(
+                f"quality, {side}",
+                "ordinal",
+                lambda response, side=side: getattr(response, side),  # type: ignore[misc]
+                statistics=("krippendorff_alpha", "krippendorff_alpha_interval"),
+            )
+            for side in SIDES
+        ),
+        Measure(
+            "better",
+            "ordinal",
+            lambda response: response.better or None,
+            order=tuple(BETTER),
+            statistics=("krippendorff_alpha",),
+        ),
+    )
+
+    @property
+    def default_overlap(self) -> int:
+        return 2
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """Both sides as changes of the original. Which is left is drawn by the example's id and stands in `sides`.
+
+        Another maker's example is preferred beside it: it is people and machines that are compared.
+        `maker` in an example's meta names what made it ("leta", "rule"); without it a person did.
+        """
+        if around.original is None:
+            return None
+        others = sorted(around.alternatives, key=lambda other: (maker(other) == maker(example), other.id))
+        both = [example, *others[:1]]
+        random.Random(f"{self.key}:{example.id}").shuffle(both)
+        inputs: dict[str, Any] = {
+            "original": {
+                "question": around.original.question,
+                "answers": list(around.original.answers),
+                "table": around.original.table.to_wire(),
+            },
+            "perturbation": around.perturbation,
+            "sides": {
+                side: {"id": one.id, "maker": maker(one)} for side, one in zip(SIDES, both, strict=False)
+            },
+        }
+        for side, one in zip(SIDES, both, strict=False):
+            inputs[side] = _side(around.original, one)
+        return Prepared(inputs, uses=tuple(other.id for other in others[:1]))
+
+    def together(
+        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
+    ) -> Sequence[Prepared | None]:
+        """Each pair once: it is rated from both ends in one item."""
+        seen: set[frozenset[str]] = set()
+        kept: list[Prepared | None] = []
+        for one in prepared:
+            pair = frozenset(side["id"] for side in one.inputs["sides"].values())
+            kept.append(None if pair in seen else one)
+            seen.add(pair)
+        return kept
+
+    def payload(self, item: Item) -> dict[str, Any]:
+        """The question and the answers that head the page are the original's: both sides differ from it."""
+        shown = super().payload(item)
+        original = item.inputs["original"]
+        shown |= {"question": original["question"], "answers": list(original["answers"])}
+        return {name: value for name, value in shown.items() if value}
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - FIELDS, key=str)
+        ]
+        there = [side for side in SIDES if side in item.inputs]
+        scores = {side: score(data.get(side)) for side in there}
+        errors: dict[str, tuple[str, ...]] = {}
+        for side in there:
+            said = scores[side]
+            if said is None:
+                message = f"Rate the {side} example from {LOWEST} to {HIGHEST}."
+                problems.append(Problem(side, "no_score", message))
+                continue
+            try:
+                errors[side] = _errors(data.get(f"{side}_errors", []), said)
+            except ValueError as error:
+                problems.append(Problem(f"{side}_errors", "no_error", f"{error}: the {side} example."))
+        better = data.get("better") or ""
+        if "right" in there and (not isinstance(better, str) or better not in BETTER):
+            problems.append(Problem("better", "no_choice", f"Choose one of: {', '.join(BETTER)}."))
+        if "right" not in there and (better or data.get("right")):
+            problems.append(Problem("right", "no_right", "There is only one example to rate."))
+        if problems:
+            raise Invalid(problems)
+        return Response(
+            left=scores["left"] or LOWEST,
+            right=scores.get("right"),
+            better=str(better),
+            left_errors=errors["left"],
+            right_errors=errors.get("right", ()),
+        )
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """The mean for each side; better is what more than half say, else they are equally good."""
+        means = {
+            side: mean(said)
+            if (said := [s for one in responses if (s := getattr(one, side)) is not None])
+            else None
+            for side in SIDES
+        }
+        errors = {
+            side: _named(side, responses) if (means[side] or HIGHEST) < REJECTED_BELOW else ()
+            for side in SIDES
+        }
+        votes = Counter(one.better for one in responses if one.better)
+        better = next(
+            (name for name, count in votes.items() if count * 2 > len(responses)), "tie" if votes else ""
+        )
+        found = Response(means["left"] or LOWEST, means["right"], better, errors["left"], errors["right"])
+        return Accepted((Outcome(found, tuple(range(len(responses)))),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        words = []
+        for side in SIDES:
+            said = getattr(response, side)
+            if said is not None:
+                wrong = [ERRORS[error].lower() for error in getattr(response, f"{side}_errors")]
+                words.append(
+                    f"{side.capitalize()}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}."
+                )
+        return words + ([f"Better: {BETTER[response.better].lower()}."] if response.better else [])
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """One step beside the expected score is near enough; which one is better has to be as expected."""
+        apart = [
+            side
+            for side in SIDES
+            if getattr(expected, side) is not None
+            and abs(getattr(response, side) - getattr(expected, side)) > 1
+        ]
+        right = not apart and response.better == expected.better
+        return right, [] if response == expected else ["We say:", *self.describe(expected, item)]
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """Quality and preference for each perturbation and kind of maker, from everybody's responses. (RobuT, table 5)"""
+        scores: dict[tuple[str, str, str, str], list[float]] = {}
+        votes: dict[tuple[str, str, str], list[bool]] = {}
+        wrong: Counter[tuple[str, str, str]] = Counter()
+        for row in rows:
+            sides, kind = row.item.inputs["sides"], str(row.item.inputs.get("perturbation", ""))
+            for side, one in sides.items():
+                said = getattr(row.response, side)
+                if said is None:
+                    continue
+                scores.setdefault((kind, one["maker"], row.source, one["id"]), []).append(said)
+                wrong.update((kind, one["maker"], error) for error in getattr(row.response, f"{side}_errors"))
+            makers = {one["maker"] for one in sides.values()}
+            if row.response.better and len(makers) == len(SIDES):
+                for side, one in sides.items():
+                    votes.setdefault((kind, *_against(one, sides)), []).append(
+                        row.response.better in (side, "tie")
+                    )
+        return [_quality(scores), _preference(votes), _wrong(wrong)]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: a record for the item with both sides, who made them and what was decided."""
+        if format != "askew":
+            return
+        sides = item.inputs.get("sides", {})
+        rated = {
+            side: {
+                **one,
+                "quality": getattr(response, side),
+                "errors": list(getattr(response, f"{side}_errors")),
+            }
+            for side, one in sides.items()
+        }
+        more = {"perturbation": item.inputs.get("perturbation", ""), "better": response.better, **rated}
+        yield Exported(self.key, {**askew_record(item.example), **more})
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for side in SIDES:
+            right = truth.choices(STEPS, weights=(3, 5, 12, 30, 50))[0]
+            error = truth.choice(list(ERRORS))
+            if side not in item.inputs:
+                continue
+            said = int(right if rng.random() < accuracy else rng.choice(STEPS))
+            data[side] = said
+            data[f"{side}_errors"] = [error] if said < REJECTED_BELOW else []
+        if "right" in data:
+            better = "tie" if data["left"] == data["right"] else max(SIDES, key=lambda side: data[side])
+            data["better"] = better if rng.random() < accuracy else rng.choice(list(BETTER))
+        return data
+
+
+def maker(example: Example) -> str:
+    """What kind of maker an example is from: `maker` of its meta, else a person."""
+    return str(example.meta.get("maker") or PERSON)
+
+
+def _side(original: Example, example: Example) -> dict[str, Any]:
+    """One of the examples as the page draws it: its question, its answers, and its table as changes of the original's."""
+    operations = diff(original.table, example.table, match="ids")
+    return {
+        "question": example.question,
+        "answers": list(example.answers),
+        "table": example.table.to_wire(),
+        "operations": [operation.to_dict() for operation in operations],
+        "changes": [describe(operation, original.table) for operation in operations],
+    }
+
+
+def _errors(value: object, said: int) -> tuple[str, ...]:
+    """What is wrong with an example that got this score. ValueError where that is not said, or not a list of `ERRORS`."""
+    if not isinstance(value, list) or not all(isinstance(error, str) and error in ERRORS for error in value):
+        raise ValueError(f"Errors are a list of {', '.join(ERRORS)}")
+    if said >= REJECTED_BELOW:
+        return ()
+    if not value:
+        raise ValueError(f"Below {REJECTED_BELOW} say what is wrong with it")
+    return tuple(error for error in ERRORS if error in value)
+
+
+def _named(side: str, responses: Sequence[Response]) -> tuple[str, ...]:
+    named = {error for one in responses for error in getattr(one, f"{side}_errors")}
+    return tuple(error for error in ERRORS if error in named)
+
+
+def _against(one: Mapping[str, str], sides: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    other = next(side["maker"] for side in sides.values() if side["id"] != one["id"])
+    return one["maker"], other
+
+
+def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Report:
+    by_maker: dict[tuple[str, str], list[float]] = {}
+    for (kind, made_by, _, _), said in scores.items():
+        by_maker.setdefault((kind, made_by), []).append(sum(said) / len(said))
+    rows = []
+    for (kind, made_by), means in sorted(by_maker.items()):
+        share = proportion(sum(value >= GOOD for value in means), len(means))
+        middle = round(sum(means) / len(means), 2)
+        rows.append((kind, made_by, len(means), middle, share.hits, share.percent, share.interval))
+    columns = ("Perturbation", "Made by", "Examples", "Mean", "4 or better", "Share", "95 % interval")
+    note = "An example's score is the mean of everybody's. Wilson's interval over examples."
+    return Report("Quality", columns, tuple(rows), note)
+
+
+def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]]) -> Report:
+    rows = []
+    for (kind, made_by, against), won in sorted(votes.items()):
+        share = proportion(sum(won), len(won))
+        rows.append((kind, made_by, against, share.n, share.hits, share.percent, share.interval))
+    columns = ("Perturbation", "Made by", "Against", "Votes", "At least as good", "Win rate", "95 % interval")
+    note = "A tie counts as a win of both, so two rates add up to 100 % or more. Only pairs of different makers count."
+    return Report("Preference", columns, tuple(rows), note)
+
+
+def _wrong(wrong: Counter[tuple[str, str, str]]) -> Report:
+    makers = sorted({(kind, made_by) for kind, made_by, _ in wrong})
+    rows: list[tuple[str | int, ...]] = [
+        (kind, made_by, *(wrong[kind, made_by, error] for error in ERRORS)) for kind, made_by in makers
+    ]
+    note = f"Named by whoever scored below {REJECTED_BELOW}; an example may have several."
+    return Report("What is wrong", ("Perturbation", "Made by", *ERRORS.values()), tuple(rows), note)
+
+
+task = PerturbationRating()

@@ -1,0 +1,57 @@
+/* <askew-rewording>: the question in somebody's own words. It begins as it was; what changes is shown word by word.
+   Enter is for whoever is done with the words: on to what was changed, and from there a digit submits. */
+
+import { changesOfWords, drawWording } from "../askew/wording.js";
+
+const LATER = 600; // ms after the last key in which a screen reader is told what changed
+
+class AskewRewording extends HTMLElement {
+  #original = "";
+  #timer = null;
+
+  connectedCallback() {
+    this.area = this.querySelector("textarea");
+    this.area.addEventListener("input", () => this.#draw());
+    this.area.addEventListener("keydown", (event) => this.#onKey(event));
+  }
+
+  /* Called with the question of an item, before its draft is filled in. */
+  shown(question) {
+    this.#original = question ?? "";
+    requestAnimationFrame(() => this.#draw()); // when the draft is there
+  }
+
+  /* What the field starts with: as long as it says this, nothing has been entered. */
+  get blank() {
+    return this.#original;
+  }
+
+  #onKey(event) {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing) return;
+    event.preventDefault(); // a question has one line
+    event.stopPropagation();
+    const group = this.closest("form").querySelector("[data-field=category]");
+    const chosen = group.querySelector("input:checked");
+    if (chosen) this.closest("askew-annotate").submit();
+    else group.querySelector("input").focus();
+  }
+
+  #draw() {
+    const now = this.area.value;
+    const same = now.trim() === this.#original.trim();
+    const place = this.querySelector("[data-wording]");
+    place.hidden = same;
+    if (!same) drawWording(place, this.#original, now);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tell(same), LATER);
+  }
+
+  #tell(same) {
+    const gone = changesOfWords(this.#original, this.area.value).filter(({ kind }) => kind === "removed").map(({ text }) => text.trim());
+    const said = same ? "Still the original question." : gone.length ? `Without: ${gone.join(", ")}` : "Only words were added.";
+    const place = this.querySelector("[data-told]");
+    if (place.textContent !== said) place.textContent = said;
+  }
+}
+
+customElements.define("askew-rewording", AskewRewording);

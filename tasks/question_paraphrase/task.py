@@ -1,0 +1,162 @@
+"""Ask the same with other words, or in another way. (RobuT 3.1 and table 9)"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa.cells import fold
+from tableqa.wording import CATEGORIES, word_diff
+from tableqa.writers.askew import askew_record
+from tableqa.writers.robut import robut_record
+from tasks.contract import (
+    Accepted,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Outcome,
+    Perturbed,
+    Problem,
+    Resolution,
+    TaskType,
+)
+
+TITLES = {category.key: category.title for category in CATEGORIES}
+FIELDS = {"question", "category"}
+LONGEST_QUESTION = 2_000
+
+
+@dataclass(frozen=True)
+class Response:
+    """The question in its new words, and which of `tableqa.wording.CATEGORIES` the change is (its key)."""
+
+    question: str
+    category: str
+
+
+class QuestionParaphrase(TaskType):
+    """A question reworded so that it means the same. Every one that differs from the original stands on its own."""
+
+    key = "question_paraphrase"
+    title = "Question paraphrase"
+    response_type = Response
+    making = True
+    variants = {
+        "word": "Reword the question: other words for what it asks about",
+        "sentence": "Rephrase the question: another sentence for the same",
+    }
+    shows = ("question", "table", "titles", "context", "history")
+    fields = (
+        Field("question", "text"),
+        Field("category", "choice", tuple(TITLES.items())),
+    )
+    levels = {
+        level: tuple(category for category in CATEGORIES if category.level == level)
+        for level in ("word", "sentence")
+    }
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - FIELDS, key=str)
+        ]
+        question, category = data.get("question", ""), data.get("category", "")
+        if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
+            message = f"The question is a text of at most {LONGEST_QUESTION} characters."
+            problems.append(Problem("question", "wrong_type", message))
+        elif not question.strip():
+            problems.append(Problem("question", "no_question", "Write the question in its new words."))
+        elif _bare(question) == _bare(item.example.question):
+            message = "The question is still the original one. Case, blanks and the mark at its end are no other words."
+            problems.append(Problem("question", "question_unchanged", message))
+        known = [one.key for one in self.levels[item.variant]]
+        if not isinstance(category, str) or category not in known:
+            problems.append(
+                Problem("category", "no_category", f"Say what you changed: one of {', '.join(known)}.")
+            )
+        if problems:
+            raise Invalid(problems)
+        return Response(" ".join(str(question).split()), str(category))
+
+    def perturb(self, item: Item, response: Response) -> Perturbed:
+        """The same example with the new question; until somebody checks it, its answer is the original's. (JOINTS 4)"""
+        return Perturbed(dataclasses.replace(item.example, question=response.question), ())
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """Every paraphrase stands on its own; one that two people found is one."""
+        found: dict[str, Response] = {}
+        for response in sorted(responses, key=lambda one: (one.question, one.category)):
+            found.setdefault(_bare(response.question), response)
+        return Accepted(
+            tuple(
+                Outcome(kept, tuple(i for i, response in enumerate(responses) if response == kept))
+                for kept in found.values()
+            )
+        )
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        changes = word_diff(item.example.question, response.question).changes
+        words = [
+            f"“{change.old}” becomes “{change.new}”" if change.new else f"“{change.old}” is left out"
+            for change in changes
+            if change.old
+        ]
+        words += [f"“{change.new}” is put in" for change in changes if not change.old]
+        return [response.question, f"Changed: {', '.join(words)}.", f"{TITLES[response.category]}."]
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """Which words are taken is a matter of taste: the category has to fit, and one way to say it is shown."""
+        right = response.category == expected.category
+        words = [f"One way to say it: {expected.question}"]
+        return right, words if right else [f"Expected: {TITLES[expected.category].lower()}.", *words]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """RobuT's item form, and Askew's own with the category."""
+        if perturbed is None:
+            return
+        record = robut_record(item.example, perturbed.example, item.variant)
+        if format == "robut":
+            yield Exported(f"{{reader}}_{{split}}_{item.variant}", record)
+        elif format == "askew":
+            yield Exported(
+                self.key, {**askew_record(perturbed.example), **record, "category": response.category}
+            )
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """By rule, and marked as what it is: requests for questions, and synonyms of a few common words."""
+        question = item.example.question.rstrip(" ?.")
+        if item.variant == "sentence":
+            return {"question": f"please tell me: {question}.", "category": "mood"}
+        for old, new, category in SYNONYMS:
+            if old in question.lower().split():
+                words = [new if word.lower() == old else word for word in question.split()]
+                return {"question": f"{' '.join(words)}?", "category": category}
+        return {"question": f"according to the table, {question}?", "category": "reasoning_carrier"}
+
+
+SYNONYMS = (
+    ("first", "earliest", "reasoning_synonym"),
+    ("last", "final", "reasoning_synonym"),
+    ("most", "largest number of", "reasoning_synonym"),
+    ("many", "large a number of", "reasoning_carrier"),
+    ("team", "club", "header_carrier"),
+    ("country", "nation", "header_synonym"),
+)
+
+
+def _bare(question: str) -> str:
+    """A question without what makes no other words of it: case, blanks, the mark at its end."""
+    return " ".join(fold(question).casefold().split()).rstrip(" ?.!")
+
+
+task = QuestionParaphrase()

@@ -1,0 +1,181 @@
+"""Is a question that a model always answers rightly worth keeping? (SUC, the human step of "Table meets LLM")"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import Example
+from tableqa.answers import compare
+from tableqa.writers.askew import askew_record
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Answered,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Report,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+
+LABELS = {
+    "keep": "It asks for something that only the table can tell: the model may simply be good at it.",
+    "remove": "It tests nothing: it can be answered without the table, or by whoever can read at all.",
+}
+LEAST_SAMPLES = 2
+"""Always right is a word about several samples; one of them says nothing."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """One of `LABELS`."""
+
+    label: str
+
+
+class QuestionScreening(TaskType):
+    """Keep or remove. Only questions are shown of which every sample of a model was right; one person decides."""
+
+    key = "question_screening"
+    title = "Question screening"
+    response_type = Response
+    making = False
+    shows = ("question", "table", "titles", "answers", "context", "history", "samples")
+    without = (
+        "no model was asked several times about them, or it was wrong at least once. "
+        "Ask one first (./run manage ask_model --purpose screening)."
+    )
+    fields = (Field("label", "choice", tuple(LABELS.items())),)
+    measures = (Measure("label", "nominal", lambda response: response.label),)
+
+    @property
+    def default_overlap(self) -> int:
+        return 1
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """An item only where every sample of one model says what the gold answer says."""
+        found = _samples(example, around)
+        if found is None or len(found["answers"]) < LEAST_SAMPLES or not example.answers:
+            return None
+        number = len(found["answers"])
+        if not all(compare(sample, example.answers).equal for sample in found["answers"]):
+            return None
+        text = f"{number} of {number} samples right"
+        by = (
+            f"{found['model']}, at temperature {found['temperature']}"
+            if found["temperature"]
+            else found["model"]
+        )
+        return Prepared({"samples": {"text": f"{text} ({by})" if by else text, "total": number, **found}})
+
+    def payload(self, item: Item) -> dict[str, Any]:
+        """What was sampled is said in words; the samples themselves repeat the answer."""
+        shown = super().payload(item)
+        return shown | ({"samples": {"text": shown["samples"]["text"]}} if "samples" in shown else {})
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - {"label"}, key=str)
+        ]
+        label = data.get("label")
+        if not isinstance(label, str) or label not in LABELS:
+            problems.append(Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}."))
+        if problems:
+            raise Invalid(problems)
+        return Response(str(label))
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """What more than half say; a removed question is excluded, and no batch that this one feeds gets it."""
+        counts = Counter(response.label for response in responses)
+        label, most = max(counts.items(), key=lambda pair: pair[1])
+        if most * 2 <= len(responses):
+            return Adjudicate(f"{counts['keep']} would keep it, {counts['remove']} would remove it.")
+        if label == "remove":
+            return Accepted((), "removed")
+        by = tuple(index for index, response in enumerate(responses) if response.label == label)
+        return Accepted((Outcome(Response(label), by),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """How many questions of each source were kept and removed."""
+        decided: dict[tuple[str, str], str] = {}
+        for row in rows:
+            if row.decided is not None:
+                decided[row.source, row.item.example.id] = "keep" if row.decided else "remove"
+        sources = sorted({source for source, _ in decided})
+        counts = Counter((source, label) for (source, _), label in decided.items())
+        lines = tuple(
+            (
+                source,
+                counts[source, "keep"] + counts[source, "remove"],
+                counts[source, "keep"],
+                counts[source, "remove"],
+            )
+            for source in sources
+        )
+        columns = ("Source", "Decided", "Kept", "Removed")
+        return [Report("Questions that a model always answers rightly", columns, lines)]
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """Askew's own form: the questions that were kept, with what was sampled. Removed ones stand in the decisions."""
+        if format != "askew":
+            return
+        sampled = item.inputs.get("samples", {})
+        more = {
+            "label": response.label,
+            "samples": sampled.get("total", 0),
+            "model": sampled.get("model", ""),
+        }
+        yield Exported(self.key, {**askew_record(item.example), **more})
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        right = truth.choices(list(LABELS), weights=(70, 30))[0]
+        return {"label": right if rng.random() < accuracy else rng.choice(list(LABELS))}
+
+
+def _samples(example: Example, around: Surroundings) -> dict[str, Any] | None:
+    """The samples of the model that was asked last: {model, temperature, answers: a list of answers for each}.
+
+    A source may bring its own, as `samples` in its meta: then no model is named.
+    """
+    asked = [row for row in around.model_answers.get("screening", ()) if row.get("samples")]
+    if asked:
+        last = asked[-1]
+        answers = [list(sample) for sample in last["samples"]]
+        return {
+            "model": last.get("model", ""),
+            "temperature": last.get("temperature", ""),
+            "answers": answers,
+        }
+    own = example.meta.get("samples")
+    if not isinstance(own, tuple | list):
+        return None
+    return {
+        "model": "",
+        "temperature": "",
+        "answers": [[sample] if isinstance(sample, str) else list(map(str, sample)) for sample in own],
+    }
+
+
+task = QuestionScreening()

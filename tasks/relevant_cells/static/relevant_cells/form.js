@@ -1,0 +1,52 @@
+/* <askew-marked-cells>: the cells that are marked in the table so far, row by row, as text. */
+
+const MOST_ROWS = 8;
+const LONGEST = 40; // characters of a cell
+
+class AskewMarkedCells extends HTMLElement {
+  #page = null;
+
+  connectedCallback() {
+    this.#page = this.closest("askew-annotate");
+    this.addEventListener("item-shown", () => this.#write());
+    this.#page.addEventListener("grid-change", () => this.#write());
+  }
+
+  #write() {
+    const { grid } = this.#page;
+    const { cells, base } = grid;
+    const rows = new Map();
+    for (const [row, column] of cells) {
+      if (!rows.has(row)) rows.set(row, []);
+      rows.get(row).push(base.column_ids.indexOf(column));
+    }
+    const lines = [...rows].slice(0, MOST_ROWS).map(([row, columns]) => {
+      const at = base.row_ids.indexOf(row);
+      const texts = columns.map((column) => `${name(base, column)}: ${short(base.rows[at][column]) || "empty"}`);
+      return item(`Row ${at + 1}. ${texts.join("; ")}`);
+    });
+    if (rows.size > MOST_ROWS) lines.push(item(`and cells in ${rows.size - MOST_ROWS} more rows`));
+    const list = document.createElement("ul");
+    list.className = "marked-cells";
+    list.append(...lines);
+    const none = document.createElement("p");
+    none.className = "soft small";
+    none.textContent = "None yet. Click or drag in the table, or move with the arrows and press Space.";
+    this.replaceChildren(cells.length ? list : none);
+  }
+}
+
+function name(base, column) {
+  return base.header[column].trim() || `column ${column + 1}`;
+}
+
+function short(text) {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}
+
+function item(text) {
+  return Object.assign(document.createElement("li"), { textContent: text, dir: "auto" });
+}
+
+customElements.define("askew-marked-cells", AskewMarkedCells);

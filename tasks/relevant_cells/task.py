@@ -1,0 +1,243 @@
+"""Which cells does the answer come from? (FREB-TQA 3.4, A.2; FeTaQA's highlighted cells)"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from tableqa import Table
+from tableqa.answers import normal_forms
+from tableqa.writers.askew import askew_record
+from tableqa.writers.freb_tqa import freb_example
+from tasks.contract import (
+    Accepted,
+    Adjudicate,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Measure,
+    Outcome,
+    Perturbed,
+    Problem,
+    Resolution,
+    TaskType,
+)
+
+Cell = tuple[str, str]
+"""(row id, column id)."""
+
+FIELDS = {"cells", "unanswerable"}
+LEAST_OVERLAP = 0.5
+
+
+@dataclass(frozen=True)
+class Response:
+    """Cells of the body in the order of the table, or `unanswerable` and no cells."""
+
+    cells: tuple[Cell, ...]
+    unanswerable: bool
+
+
+class RelevantCells(TaskType):
+    """The cells without which the question cannot be answered.
+
+    Three people mark them: a cell that one of two has marked could not be decided, of three the
+    majority decides. (FREB-TQA lets three people judge cells that were found automatically.)
+    """
+
+    key = "relevant_cells"
+    title = "Relevant cells"
+    response_type = Response
+    making = False
+    shows = ("question", "table", "titles", "answers", "context", "history")
+    fields = (Field("cells", "cells"), Field("unanswerable", "flag"))
+    measures = (
+        Measure(
+            "cells",
+            "cells",
+            lambda response: None if response.unanswerable else frozenset(response.cells),
+            statistics=("cell_sets_jaccard", "cell_sets_masi"),
+        ),
+        Measure("answerable", "nominal", lambda response: not response.unanswerable),
+    )
+    settings_schema = {
+        "type": "object",
+        "properties": {
+            "least_overlap": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "default": LEAST_OVERLAP,
+                "title": "Least overlap",
+                "description": "Where two people's cells overlap less on average (Jaccard), an adjudicator looks.",
+            },
+        },
+        "additionalProperties": False,
+    }
+
+    def parse(self, data: object, item: Item) -> Response:
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - FIELDS, key=str)
+        ]
+        unanswerable = data.get("unanswerable", False)
+        if not isinstance(unanswerable, bool):
+            problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
+        cells: tuple[Cell, ...] = ()
+        try:
+            cells = _cells(data.get("cells", []), item.example.table)
+        except Invalid as invalid:
+            problems += invalid.problems
+        if problems:
+            raise Invalid(problems)
+        if unanswerable:
+            return Response((), True)
+        if not cells:
+            message = "Mark the cells that the answer comes from, or say that it is unanswerable."
+            raise Invalid([Problem("cells", "no_cells", message)])
+        return Response(cells, False)
+
+    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+        """Of those who marked cells: equal sets decide, else the cells that more than half of them marked.
+
+        Nobody's cells are mixed with those of somebody who marked something else altogether: where
+        the sets overlap by less than the batch asks for (mean Jaccard of the pairs), or no cell has a
+        majority, an adjudicator looks. More than half must say the same about whether there is an answer.
+        """
+        by = tuple(index for index, response in enumerate(responses) if not response.unanswerable)
+        if 2 * len(by) < len(responses):
+            return Accepted((), "unanswerable")
+        if 2 * len(by) == len(responses):
+            return Adjudicate("Half of the people marked cells, the others call the question unanswerable.")
+        sets = [frozenset(responses[index].cells) for index in by]
+        if len(set(sets)) == 1:
+            return Accepted((Outcome(responses[by[0]], by),))
+        overlap = _mean_overlap(sets)
+        least = item.settings.get("least_overlap", LEAST_OVERLAP)
+        if overlap < least:
+            return Adjudicate(
+                f"The marked cells overlap by {overlap:.2f} (mean Jaccard); the batch asks for {least:.2f}."
+            )
+        counts = Counter(cell for cells in sets for cell in cells)
+        most = {cell for cell, count in counts.items() if 2 * count > len(sets)}
+        if not most:
+            return Adjudicate("No cell was marked by more than half of the people.")
+        return Accepted((Outcome(Response(_in_order(most, item.example.table), False), by),))
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return (
+            ["Unanswerable."] if response.unanswerable else cells_in_words(response.cells, item.example.table)
+        )
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """Says which cells are missing and which are too many."""
+        if response == expected:
+            return True, []
+        if response.unanswerable or expected.unanswerable:
+            return False, ["Expected:", *self.describe(expected, item)]
+        table, mine, wanted = item.example.table, set(response.cells), set(expected.cells)
+        words = []
+        for title, cells in (("Also needed:", wanted - mine), ("Not needed:", mine - wanted)):
+            if cells:
+                words += [title, *cells_in_words(_in_order(cells, table), table)]
+        return False, words
+
+    def export(
+        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """FREB-TQA's part 2 names the cells by their places, rows counted from below the header ("rel_cell")."""
+        if format == "askew":
+            cells = [list(cell) for cell in response.cells]
+            yield Exported("relevant_cells", {**askew_record(item.example), "relevant_cells": cells})
+        elif format == "freb_tqa":
+            table = item.example.table
+            places = [[table.row_index(row), table.column_index(column)] for row, column in response.cells]
+            rows = [list(table.header), *map(list, table.rows)]
+            record = {**freb_example(item.example), "table": rows, "rel_cell": places}
+            yield Exported("02_rel/{reader}_nonfactoid_{split}", record)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Marks the cells that hold the answer, else one row; a careless person loses one or marks a neighbour."""
+        table = item.example.table
+        if not table.rows or not table.header:
+            return {"cells": [], "unanswerable": True}
+        cells = _with_answer(table, item.example.answers)
+        if not cells:
+            row = truth.choice(table.row_ids)
+            cells = [(row, column) for column in table.column_ids[:2]]
+        if rng.random() > accuracy:
+            cells = cells[1:] if len(cells) > 1 else [(rng.choice(table.row_ids), cells[0][1])]
+        return {"cells": [list(cell) for cell in cells], "unanswerable": False}
+
+
+def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
+    """One sentence a row: "Row 3: Votes (361), Party (Labour)."""
+    rows: dict[str, list[str]] = {}
+    for row, column in cells:
+        place = table.column_index(column)
+        name = table.header[place].strip() or f"column {place + 1}"
+        rows.setdefault(row, []).append(f"{name} ({table.cell(row, column).strip() or 'empty'})")
+    return [f"Row {table.row_index(row) + 1}: {', '.join(texts)}." for row, texts in rows.items()]
+
+
+def _cells(value: object, table: Table) -> tuple[Cell, ...]:
+    """The marked cells in the order of the table, each once."""
+    if not isinstance(value, list) or len(value) > max(1, table.shape[0] * table.shape[1]) * 2:
+        raise Invalid([Problem("cells", "wrong_type", "Cells are a list of [row id, column id].")])
+    found: set[Cell] = set()
+    problems = []
+    for index, cell in enumerate(value):
+        if (
+            not isinstance(cell, list | tuple)
+            or len(cell) != 2
+            or not all(isinstance(id, str) for id in cell)
+        ):
+            problems.append(Problem(f"cells.{index}", "wrong_type", "A cell is a pair [row id, column id]."))
+        elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
+            message = f"The table has no cell {cell[0][:40]}/{cell[1][:40]} below its header."
+            problems.append(Problem(f"cells.{index}", "unknown_cell", message))
+        else:
+            found.add((cell[0], cell[1]))
+    if problems:
+        raise Invalid(problems[:20])
+    return _in_order(found, table)
+
+
+def _in_order(cells: set[Cell], table: Table) -> tuple[Cell, ...]:
+    rows = {id: place for place, id in enumerate(table.row_ids)}
+    columns = {id: place for place, id in enumerate(table.column_ids)}
+    return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
+
+
+def _mean_overlap(sets: Sequence[frozenset[Cell]]) -> float:
+    """The mean Jaccard index of all pairs, summed as fractions: the order of people plays no part."""
+    overlaps = [Fraction(len(one & other), len(one | other)) for one, other in combinations(sets, 2)]
+    return float(sum(overlaps) / len(overlaps))
+
+
+def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:
+    """Cells that hold an answer and what stands first in their rows."""
+    wanted = {form for answer in answers for form in normal_forms(answer)}
+    found: list[Cell] = []
+    for row, cells in zip(table.row_ids, table.rows, strict=True):
+        hits = [
+            column
+            for column, text in zip(table.column_ids, cells, strict=True)
+            if text.strip() and wanted & set(normal_forms(text))
+        ]
+        if hits and len(found) < 40:
+            found += [(row, column) for column in dict.fromkeys((table.column_ids[0], *hits))]
+    return found
+
+
+task = RelevantCells()

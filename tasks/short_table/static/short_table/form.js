@@ -1,0 +1,23 @@
+/* <askew-first-cut>: one button that leaves out everything but what the marked cells need, as a start. */
+
+import "../askew/programs.js";
+
+class AskewFirstCut extends HTMLElement {
+  #operations = [];
+
+  connectedCallback() {
+    this.addEventListener("item-shown", () => this.#offer([]));
+    this.addEventListener("item-suggested", ({ detail }) => this.#offer(detail.suggestions?.cut ?? []));
+    this.querySelector("button").addEventListener("click", () => {
+      const { grid } = this.closest("askew-annotate");
+      grid.change(this.#operations, "Everything is left out but the marked cells and what names them");
+    });
+  }
+
+  #offer(operations) {
+    this.#operations = operations;
+    this.hidden = !operations.length;
+  }
+}
+
+customElements.define("askew-first-cut", AskewFirstCut);

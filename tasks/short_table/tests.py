@@ -1,0 +1,190 @@
+"""Shortened tables: what is needed stays, an untouched table needs a word, FREB-TQA's files come out."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tableqa import Example, Table
+from tableqa.executable import NONE
+from tableqa.operations import RemoveColumn, RemoveRow, normalise
+from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
+from tasks.short_table.task import Response, task
+
+TABLE = Table(
+    ["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"], ["Ran", "1985", "162"]]
+)
+LONGER = {
+    "op": "subtract",
+    "left": {"op": "cell", "row": "r0", "column": "c2"},
+    "right": {"op": "cell", "row": "r1", "column": "c2"},
+}
+
+
+def example(program: dict[str, Any] | None = None) -> Example:
+    question = "how much longer is Heat than Alien?"
+    return Example("nu-1", question, TABLE, ["53"], meta={"context": "csv/1-csv/1.csv"}, program=program)
+
+
+def item(program: dict[str, Any] | None = None, around: Surroundings | None = None, **settings: Any) -> Item:
+    made = example(program)
+    return Item(made, settings=settings, inputs=task.prepare(made, around or Surroundings()).inputs)
+
+
+MARKED = Surroundings(decided={"relevant_cells": ({"cells": [["r0", "c2"], ["r1", "c2"]]},)})
+GUESSED = Surroundings(model_answers={"cells": ({"model": "m", "cells": [["r2", "c1"]]},)})
+
+
+def without(rows: str = "", columns: str = "") -> list[dict[str, Any]]:
+    """Operations that leave out these rows and columns, by their numbers."""
+    gone = [RemoveRow(row=f"r{n}", old=TABLE.rows[int(n)]) for n in rows]
+    kept = [line for n, line in enumerate(TABLE.rows) if str(n) not in rows]
+    out = [
+        RemoveColumn(column=f"c{n}", old=(TABLE.header[int(n)], *(line[int(n)] for line in kept)))
+        for n in columns
+    ]
+    return [operation.to_dict() for operation in normalise([*gone, *out], TABLE)]
+
+
+def data(operations: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return {"unanswerable": False, "whole": False, "operations": operations, "program": None, **more}
+
+
+def codes(raw: dict[str, Any], where: Item) -> list[str]:
+    with pytest.raises(Invalid) as invalid:
+        task.parse(raw, where)
+    return [problem.code for problem in invalid.value.problems]
+
+
+def test_what_people_marked_cannot_be_left_out() -> None:
+    marked = item(around=MARKED)
+    assert codes(data(without(rows="1")), marked) == ["protected_cell"]
+    assert codes(data(without(columns="2")), marked) == ["protected_cell"] * 2
+    assert task.parse(data(without(rows="2", columns="1")), marked).operations
+    assert task.parse(data(without(rows="1")), item(around=MARKED, protect_evidence=False)).operations
+
+
+def test_what_only_a_model_pointed_at_is_shown_and_protects_nothing() -> None:
+    guessed = item(around=GUESSED)
+    assert task.payload(guessed)["evidence"]["cells"] == [["r2", "c1"]]
+    assert task.parse(data(without(rows="2")), guessed).operations
+
+
+def test_what_the_examples_program_reads_cannot_be_left_out() -> None:
+    assert task.contract(item(LONGER)).protected == (("r0", "c2"), ("r1", "c2"))
+    assert codes(data(without(rows="0")), item(LONGER, protect_evidence=False)) == ["protected_cell"]
+
+
+def test_what_a_program_reads_that_was_just_confirmed_cannot_be_left_out_either() -> None:
+    assert codes(data(without(rows="1"), program=LONGER), item()) == ["protected_cell"]
+    assert task.parse(data(without(rows="2"), program=LONGER), item()).program == LONGER
+
+
+def test_a_table_that_no_longer_gives_the_answer_is_refused() -> None:
+    """The program reads one cell only, but which one depends on how many rows there are."""
+    before_last = {
+        "op": "select",
+        "column": "c0",
+        "rows": {
+            "op": "beside",
+            "which": "before",
+            "rows": {"op": "place", "which": "last", "rows": {"op": "all_rows"}},
+        },
+    }
+    asked = Item(Example("nu-2", "which film stands before the last?", TABLE, ["Alien"]))
+    assert codes(data(without(rows="1"), program=before_last), asked) == ["protected_cell"]
+    with pytest.raises(Invalid, match="gives Heat now"):
+        task.parse(data(without(rows="2"), program=before_last), asked)
+    assert task.parse(data(without(rows="0"), program=before_last), asked).operations
+
+
+def test_an_untouched_table_needs_the_word_that_all_of_it_is_needed() -> None:
+    assert codes(data([]), item()) == ["table_unchanged"]
+    whole = task.parse(data([], whole=True), item())
+    assert whole == Response(False, whole=True)
+    assert task.perturb(item(), whole) is None
+    assert codes(data(without(rows="2"), whole=True), item()) == ["whole_but_shortened"]
+
+
+def test_only_rows_and_columns_may_go() -> None:
+    edit = {"op": "set_cell", "row": "r0", "column": "c2", "at": [0, 2], "old": "170", "new": "1"}
+    assert "operation_not_allowed" in codes(data([edit]), item())
+
+
+def test_the_confirmed_program_goes_on_with_the_shortened_table() -> None:
+    response = task.parse(data(without(rows="2"), program=LONGER), item())
+    made = task.perturb(item(), response)
+    assert made is not None
+    assert made.example.program == LONGER
+    kept = task.perturb(item(LONGER), task.parse(data(without(rows="2")), item(LONGER)))
+    assert kept is not None
+    assert kept.example.program == LONGER, "the example's own program, of which nobody said anything"
+    turned_down = task.perturb(
+        item(LONGER), task.parse(data(without(rows="2"), program=dict(NONE)), item(LONGER))
+    )
+    assert turned_down is not None
+    assert turned_down.example.program is None
+
+
+def test_a_first_cut_and_programs_are_suggested() -> None:
+    suggested = task.suggest(item(around=MARKED), Context())
+    assert suggested is not None
+    assert suggested["cut"] == without(rows="2", columns="1")
+    assert suggested["programs"][0]["program"] == LONGER
+    assert task.suggest(item(), Context())["cut"] == []  # type: ignore[index]
+
+
+def test_each_shortened_table_stands_on_its_own_and_different_words_do_not_mix() -> None:
+    short = [
+        Response(False, operations=()),
+        Response(False, operations=(RemoveRow(row="r2", old=TABLE.rows[2]),)),
+    ]
+    resolution = task.resolve(short, item())
+    assert isinstance(resolution, Accepted)
+    assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
+    assert isinstance(task.resolve([short[1], Response(False, whole=True)], item()), Adjudicate)
+    assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
+    whole = task.resolve([Response(False, whole=True)] * 2, item())
+    assert isinstance(whole, Accepted)
+    assert [outcome.by for outcome in whole.outcomes] == [(0, 1)]
+
+
+def test_the_original_and_the_shortened_table_come_out_under_one_id() -> None:
+    response = task.parse(data(without(rows="2", columns="1")), item())
+    records = list(task.export("freb_tqa", item(), response, task.perturb(item(), response)))
+    assert [one.part.rpartition("no_shuffle_")[2] for one in records] == ["ori_table", "short_table"]
+    assert {one.record["id"] for one in records} == {"nu-1"}
+    assert records[1].record["table"]["header"] == ["Film", "Minutes"]
+    assert records[1].record["table"]["rows"] == [["Heat", "170"], ["Alien", "117"]]
+    whole = task.parse(data([], whole=True), item())
+    records = list(task.export("freb_tqa", item(), whole, None))
+    assert records[0].record == records[1].record
+
+
+def test_practice_says_what_was_needed_and_what_could_go() -> None:
+    expected = task.parse(data(without(rows="2", columns="1")), item())
+    right, words = task.feedback(item(), task.parse(data(without(rows="1")), item()), expected)
+    assert not right
+    assert words == ["Needed after all: row 2.", "Could go as well: row 3, column 2."]
+    right, words = task.feedback(item(), task.parse(data(without(rows="2")), item()), expected)
+    assert right
+    assert words == ["Could go as well: column 2."]
+
+
+def test_a_form_without_scripts_posts_the_program_as_text() -> None:
+    draft = {"operations": without(rows="2"), "program": None}
+    post = {"program": '{"op":"none"}', "whole": "", "unanswerable": ""}
+    assert task.form_data(post, draft)["program"] == {"op": "none"}
+    assert task.form_data({}, {**draft, "program": LONGER})["program"] == LONGER
+    nonsense = task.form_data({"program": "{"}, draft)
+    assert "bad_program" in codes(nonsense, item())
+
+
+def test_simulated_people_keep_what_is_marked() -> None:
+    marked = item(around=MARKED)
+    shown = Item(Example("x", example().question, TABLE, ["53"]), inputs=marked.inputs)
+    for seed in range(20):
+        raw = task.simulate(shown, random.Random(seed), 0.5, random.Random("truth"))
+        assert task.parse(raw, marked).operations

@@ -1,0 +1,93 @@
+/* What is particular to changing values: the computed answer is filled in, never forced, and whoever gives another one
+   is asked why. */
+
+import "../askew/programs.js";
+
+/* The scale and unit of the numbers, where the source has them. */
+class AskewMeasure extends HTMLElement {
+  shown(context) {
+    const words = [context?.scale, context?.unit].filter(Boolean).join(" ");
+    this.textContent = words ? `in ${words}` : "";
+  }
+}
+
+/* Writes what the program gives into the field of the new answer, as long as that holds nothing that a person typed. */
+class AskewFilledAnswer extends HTMLElement {
+  #filled = null; // what was filled in last, as text
+  #computed = null;
+
+  connectedCallback() {
+    if (this.field) return;
+    this.page = this.closest("askew-annotate");
+    this.field = this.page.querySelector("[data-field=answers]");
+    this.addEventListener("item-shown", () => {
+      this.#filled = null;
+      this.#computed = null;
+      this.replaceChildren();
+    });
+    this.page.addEventListener("program-computed", ({ detail }) => this.#take(detail));
+    this.field.addEventListener("input", () => this.#write());
+    this.field.addEventListener("blur", () => this.#fill());
+  }
+
+  #take({ before, computed }) {
+    // What the program gives on an unchanged table is no new answer.
+    this.#computed = computed && (computed.join("\n") !== before.join("\n") || this.page.grid.operations.length) ? computed.join("\n") : null;
+    this.#fill();
+    this.#write();
+  }
+
+  get #typed() {
+    const text = this.field.value.trim();
+    return text && text !== this.#filled ? text : "";
+  }
+
+  #fill() {
+    if (this.#computed === null || this.#typed || document.activeElement === this.field) return;
+    if (this.field.value.trim() === this.#computed) this.#filled = this.#computed;
+    else this.#put();
+  }
+
+  #put() {
+    this.#filled = this.#computed;
+    this.field.value = this.#computed;
+    this.field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  #write() {
+    const text = this.field.value.trim();
+    if (this.#computed === null) this.replaceChildren();
+    else if (text === this.#computed) this.#say("Filled in from the program. You may write another answer.");
+    else if (text) {
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: "Take the computed answer" });
+      button.addEventListener("click", () => {
+        this.#put();
+        this.#write();
+      });
+      this.#say("", button);
+    }
+  }
+
+  #say(text, ...more) {
+    const line = Object.assign(document.createElement("p"), { className: "soft small" });
+    line.append(text, ...more);
+    this.replaceChildren(line);
+  }
+}
+
+/* A part of the form that is there while a check of the server found what it asks about, or while it is filled in. */
+class AskewShownIf extends HTMLElement {
+  connectedCallback() {
+    if (this.field) return;
+    this.field = this.querySelector("textarea");
+    const look = (violations) => {
+      this.hidden = !violations.some(({ code }) => code === this.dataset.code) && !this.field.value.trim() && document.activeElement !== this.field;
+    };
+    this.addEventListener("item-shown", () => look([]));
+    this.addEventListener("draft-checked", ({ detail }) => look(detail.violations));
+  }
+}
+
+customElements.define("askew-measure", AskewMeasure);
+customElements.define("askew-filled-answer", AskewFilledAnswer);
+customElements.define("askew-shown-if", AskewShownIf);
