@@ -144,9 +144,10 @@ def test_a_large_table_is_searched_within_bounds(shape: tuple[int, int]) -> None
     again = find_programs(Example("q-1", question, table, ["7"]))
     took = time.process_time() - started
     assert again == found
-    assert not found.complete
-    assert "cut off" in found.note or "was not searched" in found.note
     assert took < 3, "about 0.4 s where nothing else runs"
+    if shape[0] * shape[1] > 3_500:
+        assert not found.complete
+        assert "cut off" in found.note or "was not searched" in found.note
 
 
 def test_the_questions_of_wikitablequestions_are_searched_to_the_end(test_data: Path) -> None:
@@ -168,6 +169,7 @@ def test_the_questions_of_wikitablequestions_are_searched_to_the_end(test_data: 
         ("after february 24, 2005", [("february 24, 2005", ("greater",))]),
         ("ranked 3rd or better", [("3", ("at_least",))]),
         ("two or more medals in the 1990s", [("two", ("at_least",))]),
+        ("a percentage greater than .500", [(".500", ("greater",))]),
         ("a time of 6:47", [("6:47", ())]),
         ("between 1930 and 1940", [("1930", ("at_least",)), ("1940", ("at_most",))]),
     ],

@@ -1,0 +1,32 @@
+"""What a model can tell of a table's structure (SUC, "Table Meets LLM", Sui et al., WSDM 2024).
+
+    item = STRUCTURAL_TASKS["size_detection"](table, seed=3)
+    item.text, item.parts        the prompt, whole and as named parts
+    item.accepted                the right answers; item.is_right(answer)
+
+Rows and columns are counted from 0 and several values are joined by "|". `designs` has the switches of a prompt against
+one baseline, `augmenting` the two requests of self-augmented prompting.
+"""
+
+from tableqa.structural_tasks.designs import BASELINE, SWITCHES, Design, Part, Prompt, Solved, build, designs
+from tableqa.structural_tasks.tasks import (
+    STRUCTURAL_TASKS,
+    NotApplicable,
+    StructuralItem,
+    StructuralTask,
+)
+
+__all__ = [
+    "BASELINE",
+    "STRUCTURAL_TASKS",
+    "SWITCHES",
+    "Design",
+    "NotApplicable",
+    "Part",
+    "Prompt",
+    "Solved",
+    "StructuralItem",
+    "StructuralTask",
+    "build",
+    "designs",
+]
