@@ -11,7 +11,7 @@ import jsonschema
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from annotation import events, guidance, lineage, queue
+from annotation import events, guidance, lending, lineage, queue
 from annotation.models import (
     Adjudication,
     Batch,
@@ -127,6 +127,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             batch.opened_at = now
             if batch.feeds_from_id is not None:
                 lineage.catch_up(batch)  # what was decided while the batch was being planned
+            lending.prepare(batch.project, batch.task().needs)
             _record(batch, by, "planned", "open", now)
 
 

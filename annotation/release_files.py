@@ -136,7 +136,7 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
         task, item = raw.item(decision)
         source = raw.sources[decision["source"]]
         for outcome in decision["outcomes"]:
-            response = task.restore(outcome["response"]["data"])
+            response = agreement.stored(task, outcome["response"])
             exports = [
                 (_path(exported.part, source), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
@@ -392,11 +392,15 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
         raise Difference(f"annotations.jsonl: {record['id']}: {error}") from None
     except Exception as error:
         raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
-    whole = record["response"]["version"] == task.version
-    if canonical(again if whole else again["data"]) != canonical(
-        record["response"] if whole else record["response"]["data"]
-    ):
+    if canonical(again) != canonical(_as_of_now(task, record["response"])):
         raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
+
+
+def _as_of_now(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stored response in the kind's present version; what an older one did not know is what `upgrade` says."""
+    if stored["version"] == task.version:
+        return stored
+    return {**stored, "version": task.version, "data": task.upgrade(stored["data"], stored["version"])}
 
 
 def _check_decision(
@@ -454,7 +458,7 @@ def _outcome(
         if supports and any(response != stored for response in supports):
             merged = decide([task.read(response, item) for response in supports], item)
             made = merged.outcomes if isinstance(merged, Accepted) else ()
-            if [task.envelope(one.response, item) for one in made] != [stored]:
+            if [task.envelope(one.response, item) for one in made] != [_as_of_now(task, stored)]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
                 raise Difference(f"{where}: annotation {id} says something else than the outcome it supports")
             return made[0].response
@@ -475,7 +479,7 @@ def _check_resolution(
         if r["item"] == decision["item"] and r["newest"] and r["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
-    resolution = task.resolve([task.restore(record["response"]["data"]) for record in mine], item)
+    resolution = task.resolve([agreement.stored(task, record["response"]) for record in mine], item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]

@@ -93,7 +93,7 @@ class AnswerRating(TaskType):
             return None
         text = str(rated["text"])
         inputs: dict[str, Any] = {"rated_answer": text, "system": str(rated.get("system", ""))}
-        if reference := example.meta.get("reference"):
+        if reference := example.meta.get("reference") or " ".join(example.answers):
             inputs["reference"] = str(reference)
         return Prepared(inputs)
 

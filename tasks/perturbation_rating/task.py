@@ -65,7 +65,7 @@ class PerturbationRating(TaskType):
     title = "Perturbation rating"
     response_type = Response
     making = False
-    shows = ("question", "answers", "original", "left", "right")
+    shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)
     without = "only perturbed examples can be rated."
     fields = (

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import agreement
 from tableqa import Example, Table
 from tasks.contract import Accepted, Adjudicate, Invalid, Item
 from tasks.relevant_cells.task import Response, task
@@ -97,21 +96,6 @@ def test_a_decision_follows_from_the_responses_that_support_it_alone(sets: list[
 def test_what_is_no_cell_of_the_body_is_refused(cell: Any) -> None:
     with pytest.raises(Invalid):
         task.parse({"cells": [cell], "unanswerable": False}, item())
-
-
-def test_agreement_is_taken_over_sets_within_the_table() -> None:
-    rows = [
-        ("one", "ada", cells("r1c0", "r1c2")),
-        ("one", "bo", cells("r1c0", "r1c2")),
-        ("two", "ada", cells("r0c0")),
-        ("two", "bo", cells("r1c2")),
-    ]
-    figures = {one.statistic: one for one in agreement.figures(task, rows, {"one": (3, 3), "two": (3, 3)})}
-    jaccard = figures["cell_sets_jaccard"].value
-    assert jaccard is not None
-    assert 0 < jaccard < 1
-    assert "random" in figures["cell_sets_masi"].note
-    assert "krippendorff_alpha_nominal" in figures, "whether people find an answer at all is measured, too"
 
 
 def test_places_come_out_as_freb_tqa_counts_them() -> None:

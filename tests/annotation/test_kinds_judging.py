@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from annotation import adjudicating, annotating, assigning, reporting
+from annotation import adjudicating, annotating, assigning, release_files, releasing, reporting, simulating
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
 from annotation.refusals import Refused
 from tableqa import Example as PlainExample
@@ -103,6 +106,19 @@ def test_another_value_waits_for_an_adjudicator_who_may_uphold_it(world: World) 
         item=item, by=world.ivo, note="The edit was lost.", choose=["A", "B"], now=LATER
     )
     assert (decision.kind, decision.reason) == ("accepted", "value")
+
+
+def test_what_an_adjudicator_upheld_verifies_in_a_release(world: World, tmp_path: Path) -> None:
+    edited(world)
+    batch = check(world)
+    answer(world, batch, bo=["1,995"], cy=["1995"])
+    (item,) = adjudicating.waiting(batch)
+    adjudicating.decide(item=item, by=world.ivo, note="They say the same.", choose=["A", "B"], now=LATER)
+    out = tmp_path / "release"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    assert release_files.verify(out)["annotations"] == 3
+    records = [json.loads(line) for line in (out / "answer_check.json").read_text().splitlines()]
+    assert [(record["checked"], record["difference"]) for record in records] == [(["1,995"], "value")]
 
 
 def test_an_adjudicator_cannot_uphold_two_answers_at_once(world: World) -> None:
@@ -252,3 +268,14 @@ def test_an_adjudicator_reads_the_rated_answer_and_who_said_what_under_letters(w
     assert "3 or more apart" in page
     decision = adjudicating.decide(item=item, by=world.ivo, note="Between.", choose=["A", "B"], now=LATER)
     assert [outcome.response["data"]["faithfulness"] for outcome in decision.outcomes.all()] == [3]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_simulated_people_rate_what_they_are_shown(world: World) -> None:
+    edited(world)
+    pairs = world.batch("perturbation_rating", of="perturbed")
+    ratings = world.batch("answer_rating", sources=[world.import_written(rated(1), rated(2))])
+    for batch in (pairs, ratings):
+        done = simulating.simulate(batch=batch, annotators=2, seed=1, accuracy=0.9, now=timezone.now())
+        assert sum(counts["submitted"] for counts in done.values()) == 2 * batch.items_count
+        assert not any(counts["skipped"] for counts in done.values())

@@ -853,7 +853,7 @@ class TestBatches:
 
         batch = Batch.objects.get()
         assert (batch.variant, batch.state) == ("answer_stays", "planned")
-        assert batch.settings == {"at_most": 4, "cell_format": "require"}
+        assert batch.settings == {"at_most": 4, "cell_format": "require", "outside": "warn"}
 
     def test_sources_and_batches_of_other_projects_cannot_be_named(self, world: World) -> None:
         elsewhere = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)

@@ -44,7 +44,11 @@ def test_people_come_before_the_source_and_the_source_before_a_model() -> None:
 
 
 def test_the_newest_marking_counts_and_an_unanswerable_one_does_not() -> None:
-    marked = [{"cells": [["r0", "c0"]]}, {"cells": [["r1", "c1"]]}, {"cells": [], "unanswerable": True}]
+    marked: list[dict[str, Any]] = [
+        {"cells": [["r0", "c0"]]},
+        {"cells": [["r1", "c1"]]},
+        {"cells": [], "unanswerable": True},
+    ]
     found = evidence(example(), marked)
     assert found is not None
     assert found.cells == (("r1", "c1"),)
@@ -52,7 +56,7 @@ def test_the_newest_marking_counts_and_an_unanswerable_one_does_not() -> None:
 
 def test_cells_that_an_edit_took_away_are_left_out() -> None:
     short = replay(TABLE, [RemoveRow(row="r0", old=TABLE.rows[0])])
-    meta = {"relevant_cells": [["r0", "c1"], ["r1", "c1"]]}
+    meta: dict[str, Any] = {"relevant_cells": [["r0", "c1"], ["r1", "c1"]]}
     found = evidence(example(table=short, **meta))
     assert found is not None
     assert found.cells == (("r1", "c1"),)

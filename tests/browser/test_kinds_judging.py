@@ -1,0 +1,540 @@
+"""The kinds that judge and that reword, in a real browser: by keyboard alone, counted; without scripts; for everybody.
+
+What an item costs in keys is part of what the platform promises: one label is one key, two scales are two digits, a
+paraphrase is its words, Enter and a digit; and no page is loaded between two items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Frame, Page, expect
+
+from annotation import adjudicating
+from annotation.models import Annotation, Batch, ModelAnswer, Person
+from annotation.models import Example as StoredExample
+from tableqa import Example, Table
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating, signed_in
+
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+LATER = NOON + timedelta(days=1)
+NewContext = Callable[..., BrowserContext]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REFUSED_ONCE = pytest.mark.console_may_say("422")
+"""The server refuses a response in words; the browser notes on its console that it did."""
+
+
+class Keyboard:
+    """A person who has no mouse. Counts keys, and the pages that are loaded meanwhile."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.keys = 0
+        self.loads: list[str] = []
+        page.on("framenavigated", self._note)
+
+    def _note(self, frame: Frame) -> None:
+        self.loads.append(frame.url)
+
+    def presses(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.keys += 1
+
+    def types(self, text: str) -> None:
+        self.page.keyboard.type(text)
+        self.keys += len(text)
+
+    @property
+    def question(self) -> str:
+        return self.page.locator("h1.question").inner_text()
+
+    def is_led_on(self, from_question: str) -> None:
+        """The next item is on screen, and no page was loaded for it."""
+        expect(self.page.locator("h1.question")).not_to_have_text(from_question)
+        assert self.loads == []
+
+    def is_done(self) -> None:
+        expect(self.page.locator("main")).to_contain_text("Nothing left")
+
+
+def submitted() -> list[dict[str, Any]]:
+    """What was submitted, in order."""
+    rows = Annotation.objects.filter(response__isnull=False).order_by("pk")
+    return [row.response["data"] for row in rows if row.response]
+
+
+def finds_the_page_accessible(page: Page) -> None:
+    found = Axe().run(page, options=AXE)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+
+
+def rated(world: World, number: int = 3) -> Any:
+    """A source of answers of systems, rated and scored."""
+    table = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]], title="Long films")
+    examples = [
+        Example(
+            f"fetaqa_{n}~system",
+            f"which film is the longest ({n})?",
+            table,
+            ["Heat, with 170 minutes."],
+            meta={
+                "rated_answer": {
+                    "text": f"Answer number {n}: Heat, at 170 minutes.",
+                    "system": "hidden-system",
+                },
+                "reference": f"The hidden reference {n}.",
+                "metrics": {"bleu": [0.1, 0.2, 0.9][n % 3]},
+                "human": {"faithfulness": [5, 3, 1][n % 3], "comprehensiveness": [5, 3, 1][n % 3]},
+                "samples": [["Heat, with 170 minutes."]] * 4,
+            },
+        )
+        for n in range(number)
+    ]
+    return world.import_written(*examples)
+
+
+def change(world: World, who: str, year: str, overlap: int = 2) -> Batch:
+    """Somebody changes the year of Heat so that the answer changes."""
+    batch = Batch.objects.filter(task_type="value_change").first() or world.batch(
+        "value_change", variant="answer_changes", only=["nu-0"], overlap=overlap
+    )
+    assignment = world.take(batch, who)
+    assert assignment is not None
+    operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
+    edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
+    world.answer(assignment, edit)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def pair(world: World) -> Batch:
+    """A batch in which two changed examples of one question are rated side by side."""
+    change(world, "ada", "1996")
+    change(world, "bo", "2006")
+    return world.batch("perturbation_rating", of="perturbed", overlap=1)
+
+
+def asked(world: World) -> None:
+    """A model was asked for the type of every question: it always needs a count."""
+    for example in StoredExample.objects.originals():
+        ModelAnswer.objects.create(
+            example=example,
+            purpose="question_type",
+            model="small",
+            data={"reply": "Operation: count"},
+            made_at=NOON,
+        )
+
+
+@pytest.fixture
+def world(transactional_db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+# -- by keyboard ------------------------------------------------------------------------------------
+
+
+def test_a_label_is_one_key_and_then_one_reads_what_was_suggested(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    asked(world)
+    batch = world.batch("question_type", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    said = page.locator("askew-said")
+    ada = Keyboard(page)
+    expect(said).to_be_hidden()
+    assert "lexical" not in page.content(), "nothing is suggested before the first answer"
+    for key in "12":
+        before = ada.question
+        ada.presses(key)
+        ada.is_led_on(before)
+        expect(said).to_contain_text("The last question:")
+        expect(said.locator("li")).to_have_text(
+            ["the lexical rule: extraction", "a language model: reasoning", "both combined: nothing"]
+        )
+    assert ada.keys == 2
+    finds_the_page_accessible(page)
+    assert [data["label"] for data in submitted()] == ["extraction", "reasoning"]
+
+
+def test_a_batch_may_suggest_before_the_answer_and_then_says_why(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("question_type", overlap=1, settings={"suggestions": "before"})
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("askew-said")).to_contain_text("every answer is a cell")
+    finds_the_page_accessible(page)
+    never = world.batch("question_type", overlap=1, settings={"suggestions": "never"})
+    page = annotating(new_context, live_server.url, world.bo, never)
+    bo, before = Keyboard(page), page.locator("h1.question").inner_text()
+    bo.presses("1")
+    bo.is_led_on(before)
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("askew-said")).to_be_hidden()
+
+
+def test_an_answer_is_typed_and_sent_with_one_chord(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("answer_check", of="originals", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    ada = Keyboard(page)
+    expect(page.get_by_label("Your answer")).to_be_focused()
+    first = ada.question
+    ada.types("1995")
+    ada.presses("Control+Enter")
+    ada.is_led_on(first)
+    assert ada.keys == len("1995") + 1
+    expect(page.get_by_label("Your answer")).to_be_focused()
+    expect(page.get_by_label("Your answer")).to_have_value("")
+    second = ada.question
+    ada.types("Heat")
+    ada.presses("Enter")
+    ada.types("Alien")
+    ada.presses("Control+Enter")
+    ada.is_led_on(second)
+    third = ada.question
+    ada.presses("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Write what the table answers")
+    ada.presses("Escape", "0", "Enter")
+    ada.is_led_on(third)
+    assert submitted() == [
+        {"answers": ["1995"], "unanswerable": False},
+        {"answers": ["Heat", "Alien"], "unanswerable": False},
+        {"answers": [], "unanswerable": True},
+    ]
+    finds_the_page_accessible(page)
+
+
+@REFUSED_ONCE
+def test_a_paraphrase_is_its_words_enter_and_a_digit(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("question_paraphrase", variant="word")
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    ada = Keyboard(page)
+    field = page.get_by_label("In your words")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(ada.question)
+    expect(page.locator("[data-wording]")).to_be_hidden()
+    first = ada.question
+    ada.presses("Enter", "1")
+    expect(page.locator("[data-notices]")).to_contain_text("still the original one")
+    expect(field).to_be_focused()
+    before = ada.keys
+    ada.presses("Control+Home", "Control+Shift+ArrowRight")
+    ada.types("in which year ")
+    expect(page.locator("[data-wording] del")).to_have_text("when")
+    expect(page.locator("[data-wording] ins")).to_have_text("in which year")
+    finds_the_page_accessible(page)
+    ada.presses("Enter")
+    ada.is_led_on(first)
+    assert ada.keys - before == 2 + len("in which year ") + 1, "the category was chosen before"
+    expect(field).to_have_value(ada.question)
+    expect(page.locator("[data-wording]")).to_be_hidden()
+    expect(page.locator("[name=category]:checked")).to_have_count(0)
+    second = ada.question
+    ada.presses("Control+Home")
+    ada.types("tell me ")
+    ada.presses("Enter")
+    expect(page.get_by_role("radio").first).to_be_focused()
+    ada.presses("2")
+    ada.is_led_on(second)
+    assert [data["category"] for data in submitted()] == ["reasoning_synonym", "reasoning_carrier"]
+    assert submitted()[0]["question"].startswith("in which year did")
+    assert submitted()[1]["question"].startswith("tell me when did")
+
+
+def test_two_scales_are_two_digits_and_an_undone_item_two_digits_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("answer_rating", sources=[rated(world)], overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    ada = Keyboard(page)
+    first = ada.question
+    for kept in ("hidden-system", "The hidden reference"):
+        assert kept not in page.content()
+    ada.presses("4")
+    expect(page.get_by_role("radio", name="4").first).to_be_checked()
+    assert ada.question == first
+    ada.presses("2")
+    ada.is_led_on(first)
+    assert ada.keys == 2
+    expect(page.locator(".scale input:checked")).to_have_count(0)
+    finds_the_page_accessible(page)
+    ada.presses("u")
+    expect(page.locator("h1.question")).to_have_text(first)
+    expect(page.locator(".scale input:checked")).to_have_count(2)
+    ada.presses("5")
+    assert ada.question == first, "the second scale is asked for once more"
+    ada.presses("5")
+    ada.is_led_on(first)
+    assert submitted() == [
+        {"faithfulness": 4, "comprehensiveness": 2},
+        {"faithfulness": 5, "comprehensiveness": 5},
+    ]
+
+
+def test_the_reference_is_shown_only_where_the_batch_says_so(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = rated(world)
+    batch = world.batch("answer_rating", sources=[source], settings={"show_reference": True})
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    expect(page.locator("main")).to_contain_text("The hidden reference")
+    expect(page.locator("main")).to_contain_text("Long films")
+    assert "hidden-system" not in page.content()
+
+
+def test_a_pair_is_three_digits_and_the_changes_are_marked(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.cy, pair(world))
+    cy = Keyboard(page)
+    expect(page.locator("h1.question")).to_have_text("when did Heat come out (0)?")
+    left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
+    years = {left.locator("td ins").inner_text(), right.locator("td ins").inner_text()}
+    assert years == {"1996", "2006"}
+    expect(left.locator("td del").first).to_contain_text("1995")
+    expect(left.get_by_role("list").first).to_contain_text("Year: 1995 becomes")
+    expect(left.locator("[data-new-answers]")).to_have_text(left.locator("td ins").inner_text())
+    expect(page.locator("[data-errors-of]:visible")).to_have_count(0)
+    finds_the_page_accessible(page)
+    cy.presses("5", "4", "1")
+    cy.is_done()
+    assert cy.keys == 3
+    assert submitted()[-1] == {
+        "left": 5,
+        "right": 4,
+        "better": "left",
+        "left_errors": [],
+        "right_errors": [],
+    }
+
+
+def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, live_server: Any) -> None:
+    page = annotating(new_context, live_server.url, world.cy, pair(world))
+    cy = Keyboard(page)
+    cy.presses("5", "2")
+    expect(page.locator("[data-errors-of=right]")).to_be_visible()
+    expect(page.locator("[data-errors-of=left]")).to_be_hidden()
+    cy.presses("1")
+    expect(page.locator("[data-notices]")).to_contain_text("Say what is wrong with the right example")
+    cy.presses("d")
+    expect(page.locator("[data-errors-of=right] input:checked")).to_have_count(1)
+    finds_the_page_accessible(page)
+    cy.presses("Enter")
+    cy.is_done()
+    assert cy.keys == 5
+    assert submitted()[-1]["right_errors"] == ["invented"]
+    assert submitted()[-1]["left_errors"] == []
+
+
+def test_one_changed_example_alone_is_one_digit(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    change(world, "ada", "1996", overlap=1)
+    batch = world.batch("perturbation_rating", of="perturbed", overlap=1)
+    page = annotating(new_context, live_server.url, world.cy, batch)
+    cy = Keyboard(page)
+    expect(page.locator("[data-side=right]")).to_be_hidden()
+    expect(page.get_by_text("Which is better?")).to_be_hidden()
+    cy.presses("4")
+    cy.is_done()
+    assert cy.keys == 1
+    assert submitted()[-1] == {"left": 4, "right": None, "better": "", "left_errors": [], "right_errors": []}
+
+
+@REFUSED_ONCE
+def test_causes_are_digits_and_enter(world: World, new_context: NewContext, live_server: Any) -> None:
+    batch = world.batch("metric_failure", sources=[rated(world)], size=2, overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    ada = Keyboard(page)
+    first = ada.question
+    expect(page.locator("main")).to_contain_text("bleu: 0.")
+    expect(page.locator("main")).to_contain_text("People: faithfulness")
+    expect(page.locator("main")).to_contain_text("The hidden reference")
+    assert "hidden-system" not in page.content()
+    finds_the_page_accessible(page)
+    ada.presses("6", "4", "4", "7", "Enter")
+    ada.is_led_on(first)
+    assert ada.keys == 5
+    ada.presses("8", "Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Say in the note")
+    expect(page.get_by_label("Note")).to_be_focused()
+    ada.types("people erred")
+    ada.presses("Control+Enter")
+    ada.is_done()
+    assert submitted() == [
+        {"causes": ["answer_length", "answer_structure"], "note": ""},
+        {"causes": ["other"], "note": "people erred"},
+    ]
+
+
+def test_keeping_a_question_is_one_key(world: World, new_context: NewContext, live_server: Any) -> None:
+    batch = world.batch("question_screening", sources=[rated(world)])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    ada = Keyboard(page)
+    for key in "12":
+        expect(page.locator("main")).to_contain_text("4 of 4 samples right")
+        before = ada.question
+        ada.presses(key)
+        ada.is_led_on(before)
+    assert ada.keys == 2
+    finds_the_page_accessible(page)
+    assert [data["label"] for data in submitted()] == ["keep", "remove"]
+
+
+# -- without scripts --------------------------------------------------------------------------------
+
+
+def plain(new_context: NewContext, base: str, person: Person, batch: Batch) -> Page:
+    page = signed_in(new_context, base, person, java_script_enabled=False).new_page()
+    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+    return page
+
+
+def submits(page: Page) -> None:
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit").click()
+
+
+@REFUSED_ONCE
+def test_without_scripts_a_paraphrase_is_a_form(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("question_paraphrase", variant="sentence")
+    page = plain(new_context, live_server.url, world.ada, batch)
+    first = page.locator("h1.question").inner_text()
+    assert page.get_by_label("In your words").input_value() == first
+    page.get_by_label("Simpler").check()
+    submits(page)
+    expect(page.locator("[data-notices]")).to_contain_text("still the original one")
+    page.get_by_label("In your words").fill(f"tell me: {first}")
+    submits(page)
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    assert submitted() == [{"question": f"tell me: {first}", "category": "simplification"}]
+
+
+@REFUSED_ONCE
+def test_without_scripts_two_examples_are_two_tables_and_their_changes(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = plain(new_context, live_server.url, world.cy, pair(world))
+    left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
+    assert {
+        left.locator("tbody tr").first.inner_text().split()[1],
+        right.locator("tbody tr").first.inner_text().split()[1],
+    } == {
+        "1996",
+        "2006",
+    }
+    expect(left).to_contain_text("Row 1, Year: 1995 becomes")
+    left.get_by_role("radio", name="5").check()
+    right.get_by_role("radio", name="2").check()
+    page.get_by_role("radio", name="The left one").check()
+    submits(page)
+    expect(page.locator("[data-notices]")).to_contain_text("say what is wrong")
+    page.locator("[data-side=right]").get_by_label("Something is missing").check()
+    submits(page)
+    expect(page.locator("main")).to_contain_text("Nothing left")
+    assert submitted()[-1] == {
+        "left": 5,
+        "right": 2,
+        "better": "left",
+        "left_errors": [],
+        "right_errors": ["missing"],
+    }
+
+
+def test_without_scripts_an_answer_is_two_scales(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("answer_rating", sources=[rated(world)], overlap=1)
+    page = plain(new_context, live_server.url, world.ada, batch)
+    first = page.locator("h1.question").inner_text()
+    expect(page.locator("blockquote")).to_contain_text("Answer number")
+    page.get_by_role("group", name="Faithfulness").get_by_role("radio", name="5").check()
+    page.get_by_role("group", name="Comprehensiveness").get_by_role("radio", name="3").check()
+    submits(page)
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    assert submitted() == [{"faithfulness": 5, "comprehensiveness": 3}]
+
+
+def test_without_scripts_the_others_are_forms_too(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = rated(world)
+    page = plain(
+        new_context, live_server.url, world.ada, world.batch("answer_check", of="originals", sources=[source])
+    )
+    page.get_by_label("Your answer").fill("Heat\nAlien")
+    submits(page)
+    page = plain(new_context, live_server.url, world.ada, world.batch("question_screening", sources=[source]))
+    page.get_by_label("Remove").check()
+    submits(page)
+    page = plain(new_context, live_server.url, world.ada, world.batch("metric_failure", sources=[source]))
+    expect(page.locator("main")).to_contain_text("bleu: 0.")
+    page.get_by_label("Answer: length").check()
+    page.get_by_label("Note").fill("short")
+    submits(page)
+    before = {"suggestions": "before"}
+    page = plain(new_context, live_server.url, world.ada, world.batch("question_type", settings=before))
+    expect(page.locator("askew-said")).to_contain_text("every answer is a cell")
+    page.get_by_label("Extraction").check()
+    submits(page)
+    assert submitted() == [
+        {"answers": ["Heat", "Alien"], "unanswerable": False},
+        {"label": "remove"},
+        {"causes": ["answer_length"], "note": "short"},
+        {"label": "extraction"},
+    ]
+
+
+# -- wordings ---------------------------------------------------------------------------------------
+
+WORDINGS = [
+    ("which film came first?", "which movie came first?"),
+    ("when did Heat come out (0)?", "in which year was Heat released (0)?"),
+    ("a b c", "a b c"),
+    ("", "new"),
+    ("old", ""),
+    ("Was it 1,204.5?", "was it 1,204.6?"),
+    ("  two  blanks ", "two blanks"),
+    ("ما هو الفيلم؟", "ما هي المدينة؟"),
+    ("cafe\u0301 o'neill", "café o’neill"),
+    ("x " * 400, "y " * 300),
+]
+
+
+def test_a_wording_and_its_changes_are_put_together_again(page: Page, live_server: Any) -> None:
+    page.goto(f"{live_server.url}/sign-in/")
+    found = page.evaluate(
+        """async (pairs) => {
+            const { changesOfWords } = await import("/static/askew/wording.js");
+            return pairs.map(([before, after]) => changesOfWords(before, after));
+        }""",
+        WORDINGS,
+    )
+    for (before, after), parts in zip(WORDINGS, found, strict=True):
+        now = "".join(part["text"] for part in parts if part["kind"] != "removed")
+        old = "".join(part["text"] for part in parts if part["kind"] != "added")
+        assert now == after
+        assert "".join(old.split()).casefold() == "".join(before.split()).casefold()
+        assert all(one["kind"] != other["kind"] for one, other in pairwise(parts))
+    assert [(part["kind"], part["text"].strip()) for part in found[0]] == [
+        ("same", "which"),
+        ("removed", "film"),
+        ("added", "movie"),
+        ("same", "came first?"),
+    ]
+    assert [part["kind"] for part in found[2]] == ["same"]
