@@ -7,7 +7,6 @@ right can be told from that. A confirmed program is run on every draft, but neve
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tableqa.answers import compare
@@ -21,14 +20,6 @@ NONE: Mapping[str, Any] = {"op": "none"}
 """Stands where a program would: somebody looked at what was offered, and none of it is how the answer follows."""
 
 MOST_OFFERED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """What a confirmed program gives on a table: its answers, or the sentence that says why there are none."""
-
-    answers: tuple[str, ...] | None
-    problem: str = ""
 
 
 def confirmed(value: object, example: Example) -> dict[str, Any] | None:
@@ -96,12 +87,12 @@ def entry(program: Mapping[str, Any], table: Table) -> dict[str, Any]:
     return {"program": data, "value": canonical(data), "words": describe(program, table)}
 
 
-def computed(program: Mapping[str, Any], table: Table) -> Computed:
-    """What a stored program gives on a table."""
+def computed(program: Mapping[str, Any], table: Table) -> tuple[str, ...] | ProgramError:
+    """What a stored program gives on a table, or the error that it ends with: what `contracts.check` wants to know."""
     try:
-        return Computed(tuple(run(program, table)))
+        return tuple(run(program, table))
     except ProgramError as error:
-        return Computed(None, error.message)
+        return error
 
 
 def cells_read(program: Mapping[str, Any] | None, table: Table) -> tuple[CellRef, ...]:

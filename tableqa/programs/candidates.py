@@ -39,7 +39,7 @@ from tableqa.programs.language import (
 )
 from tableqa.programs.layout import words
 from tableqa.programs.meaning import in_digits, run
-from tableqa.programs.readings import reading, same, year_in
+from tableqa.programs.readings import names, reading, year_in
 from tableqa.programs.sight import Sight, bits
 
 A_PROGRAM = 40
@@ -129,12 +129,12 @@ class Candidates:
     def _for_extremes(self) -> list[Chosen]:
         return [one for one in self.conditions.choices if one.mask.bit_count() > 1][:_MOST_FOR_EXTREMES]
 
-    def _select(self, one: Chosen, rows: Rows, mask: int) -> None:
+    def _select(self, one: Chosen, rows: Rows, mask: int, other_than: int = -1) -> None:
         """Add the columns that hold the gold answers in these rows, or the years that are the gold answers."""
         ids = self.table.column_ids
         for j in self.sight.gold_columns:
-            repeats = one.column == j and (one.equals or rows is one.rows)
-            if not repeats and self.sight.is_gold(j, mask):
+            repeats = one.column == j and one.equals
+            if j != other_than and not repeats and self.sight.is_gold(j, mask):
                 self._add(Select(ids[j], rows), one.said)
         for j, years in self.sight.gold_years.items():
             if mask and not mask & ~years:
@@ -152,11 +152,7 @@ class Candidates:
                         self._add(Aggregate(which, ids[k], one.rows), one.said)
                     if self.sight.gold_columns == [k]:
                         continue
-                self._select(
-                    replace(one, column=one.column if one.equals else k),
-                    Extreme(which, ids[k], one.rows),
-                    mask,
-                )
+                self._select(one, Extreme(which, ids[k], one.rows), mask, other_than=k)
 
     def _commonest(self, j: int, mask: int, which: Which) -> bool:
         groups = self.sight.groups(j, mask)
@@ -424,7 +420,7 @@ class Candidates:
 
     def _name_gold(self, labels: Sequence[str]) -> bool:
         golds = [reading(answer) for answer in self.sight.gold]
-        return all(any(same(reading(label), gold) for label in labels) for gold in golds)
+        return all(any(names(reading(label), gold) for label in labels) for gold in golds)
 
     def _those(self, choices: tuple[Choice, ...]) -> None:
         mentioned = self.sight.question.mentioned

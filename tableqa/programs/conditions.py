@@ -156,7 +156,7 @@ class Conditions:
                     continue
                 said = words(seen.bare)[:_LONGEST_CELL]
                 if said in self.question.phrases or seen.bare in results or self._is_alike(said):
-                    whole.setdefault(seen.bare, row[j])
+                    whole.setdefault(seen.plain, row[j])
                 for phrase in self._shared(said):
                     phrases.setdefault(phrase, seen.plain)
             for text in list(whole.values())[:_MOST_OF_A_COLUMN]:

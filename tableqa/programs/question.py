@@ -62,11 +62,11 @@ _WORD_CUES = {name: re.compile(rf"(?<!\w)((?:{pattern}))(?!\w)") for name, patte
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen twenty thirty"
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS.split())})\b")
 _NUMBER = re.compile(
-    r"(?<![\w.])[-$€£]?\d[\d,]*(?:\.\d+)?%?(?:st|nd|rd|th)?(?: (?:thousand|million|billion)\b)?(?!\w|'?s\b)"
+    r"(?<![\w.])[-$€£]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)%?(?:st|nd|rd|th)?(?: (?:thousand|million|billion)\b)?(?!\w|'?s\b)"
 )
 _BOUND = re.compile(
     rf"(?<!\w)(?:at (?:least|most)|(?:(?:no|not) )?(?:{_MORE}|{_LESS}) than)"
-    rf"(?= (?:\S+ ){{0,2}}[$#]?(?:\d|{_NUMBER_WORD.pattern}))|\bor (?:more|less|fewer|better|higher|lower)\b"
+    rf"(?= (?:\S+ ){{0,2}}[$#.]?(?:\d|{_NUMBER_WORD.pattern}))|\bor (?:more|less|fewer|better|higher|lower)\b"
 )
 """Words that set a bound to a number and name no operation."""
 

@@ -146,9 +146,14 @@ def kind_of_column(cells: Sequence[str]) -> Kind | None:
     return "number" if numbers == most else ("date" if dates == most else "time")
 
 
+def names(one: Reading, other: Reading) -> bool:
+    """Whether two texts may name the same, where one of them leaves out details in brackets."""
+    return same(one, other) or one.bare == other.plain or one.plain == other.bare
+
+
 def same(one: Reading, other: Reading) -> bool:
-    """Whether two texts name the same: equal numbers, dates that can be the same day, or equal words."""
-    if one.plain == other.plain or one.bare == other.plain or one.plain == other.bare:
+    """Whether two texts say the same: equal numbers, dates that can be the same day, or equal words."""
+    if one.plain == other.plain:
         return True
     if one.whole and other.whole:
         return one.number == other.number

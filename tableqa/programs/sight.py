@@ -15,7 +15,7 @@ from tableqa.programs.layout import CellRef, Layout
 from tableqa.programs.meaning import meets, rounded
 from tableqa.programs.question import Question
 from tableqa.programs.ranking import Ranking
-from tableqa.programs.readings import Key, Kind, Reading, amount, kind_of_column, reading, same, year_in
+from tableqa.programs.readings import Key, Kind, Reading, amount, kind_of_column, names, reading, year_in
 
 
 class Spent(Exception):
@@ -121,7 +121,7 @@ class Sight:
             masks = [0] * len(golds)
             for i, row in enumerate(self.readings):
                 for k, gold in enumerate(golds):
-                    if same(row[j], gold) or (gold.whole and row[j].number == gold.number):
+                    if names(row[j], gold) or (gold.whole and row[j].number == gold.number):
                         masks[k] |= 1 << i
             found.append(masks if all(masks) else [])
         self.work(len(golds) * len(self.readings) * len(self.columns))
@@ -159,7 +159,8 @@ class Sight:
 
     def ending(self, value: Decimal) -> "Ending | None":
         """How a program with this value must end to yield the gold number; None if it cannot."""
-        assert self.gold_number is not None
+        if self.gold_number is None:
+            return None
         if value == self.gold_number:
             return Ending(None)
         number = number_of(self.gold[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from random import Random
@@ -159,6 +160,22 @@ def test_the_questions_of_wikitablequestions_are_searched_to_the_end(test_data: 
         assert all(compare(run(program, example.table), example.answers).equal for program in found)
         with_program += bool(found)
     assert with_program > 0.7 * len(examples)
+
+
+def test_the_judged_samples_are_those_that_their_seeds_draw(test_data: Path) -> None:
+    examples = {
+        example.id: example for example in READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv")
+    }
+    judged = Path(__file__).parents[2] / "benchmarks" / "data" / "programs-wtq-dev.json"
+    for sample in json.loads(judged.read_text("utf-8"))["samples"]:
+        drawn = Random(sample["seed"]).sample(sorted(examples), 50)
+        assert [judgement["id"] for judgement in sample["judged"]] == drawn
+        for judgement in sample["judged"]:
+            assert judgement["needs"] in ("reasoning", "extraction")
+            example = examples[judgement["id"]]
+            for program in judgement["right"]:
+                assert compare(run(program, example.table), example.answers).equal
+            assert judgement["right"] or judgement["why"]
 
 
 @pytest.mark.parametrize(
