@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from tableqa.cells import fold, view, without_details, without_notes
@@ -260,6 +261,7 @@ def key_columns(table: Table, most: int = _MOST_KEYS) -> list[int]:
     return [j for _, _, j in sorted(rated)[:most]]
 
 
+@lru_cache(maxsize=32_768)
 def _worth_as_key(cell: str) -> float:
     seen = view(cell)
     if seen.kind == "text":
@@ -270,6 +272,7 @@ def _worth_as_key(cell: str) -> float:
     return 0.4 if year and seen.number is not None and 1500 <= seen.number.value <= 2100 else 0.0
 
 
+@lru_cache(maxsize=32_768)
 def key_of(cell: str) -> str:
     """What two cells have in common that name the same thing: "Spain (ESP)" and "spain[1]" are "spain"."""
     return without_details(without_notes(fold(cell))).casefold()

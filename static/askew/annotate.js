@@ -12,7 +12,7 @@
 import { Problem, send } from "./api.js";
 import { check } from "./contract.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
-import { GRID_KEYS } from "./grid.js";
+import { gridKeys } from "./grid.js";
 import { Keys, writes } from "./keys.js";
 import { count, describe } from "./words.js";
 
@@ -59,7 +59,7 @@ class AskewAnnotate extends HTMLElement {
       ...(this.form.querySelector("[data-hide-marked]") ? [
         { name: "evidence", key: "h", label: "Hide or show the marked cells", run: () => this.#toggleMarked() },
       ] : []),
-    ], this.operationsField || this.cellsField ? [{ title: "In the table", rows: GRID_KEYS }] : []);
+    ], this.#keySections(JSON.parse(source.textContent).grid));
     this.dataset.ready = ""; // hides what is only for pages without scripts
     this.#listen();
     this.#done = recall(this.#store());
@@ -67,6 +67,12 @@ class AskewAnnotate extends HTMLElement {
     if (last && !this.#done.includes(last)) this.#done.push(last);
     this.#show(JSON.parse(source.textContent), { first: true });
     if (!this.practice) setInterval(() => this.#ping(), PING);
+  }
+
+  /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
+  #keySections(mode) {
+    const own = [...this.querySelectorAll("[data-hears]")].map(({ keyTable }) => keyTable).filter(Boolean);
+    return [...own, ...(this.grid ? [{ title: "In the table", rows: gridKeys(mode) }] : [])];
   }
 
   // --- one item ----------------------------------------------------------------------------------------------------

@@ -201,7 +201,9 @@ class Rows {
     if (ids !== this.table.row_ids) return ids.map((id) => this.get(id));
     if (!this.written.size) return this.table.rows;
     const rows = this.table.rows.slice();
-    for (const [id, cells] of this.written) rows[this.places.get(id)] = cells;
+    for (const [id, cells] of this.written) {
+      if (cells !== null) rows[this.places.get(id)] = cells; // what came and went again has no place
+    }
     return rows;
   }
 }
@@ -314,7 +316,7 @@ function difference(base, edited, created) {
   const columns = shared(base.column_ids, edited.column_ids);
   const sameRows = base.row_ids === edited.row_ids;
   const places = sameRows ? null : placesOf(edited.row_ids);
-  const now = (row, at) => (sameRows ? edited.rows[at] : edited.rows[places.get(row)]);
+  const now = (row, at) => (sameRows ? edited.rows[at] : edited.rows[places.get(row) ?? -1]);
   const operations = [];
   const removed = [];
   for (const [column, at, to] of columns) {

@@ -226,16 +226,22 @@ class HeaderNames:
         return math.log(1 + len(self._names) / max(1, len(self._words.get(word, ()))))
 
     def _why(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
+        one = name.columns == 1
         reasons = []
         if shared:
             rare = sorted(shared, key=lambda value: (len(self._values[value]), value))[:2]
-            reasons.append(f"hold {len(shared)} of its {of} values ({', '.join(rare)})")
+            values = f"{len(shared)} of the {of} values here ({', '.join(rare)})"
+            reasons.append(f"{'holds' if one else 'hold'} {values}")
         if company >= 0.1:
-            reasons.append("stand beside the same columns")
+            reasons.append(f"{'stands' if one else 'stand'} beside the same columns")
         if words:
-            reasons.append("share a word with it")
-        number = f"{name.columns} {'column' if name.columns == 1 else 'columns'}"
-        return f"{number} of this project called so {' and '.join(reasons)}."
+            reasons.append(f"{'shares' if one else 'share'} a word with this one")
+        called = (
+            "1 column of this project is called so; it"
+            if one
+            else f"{name.columns} columns of this project are called so; they"
+        )
+        return f"{called} {' and '.join(reasons)}."
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads; counts of names and neighbours as flat lists of pairs."""

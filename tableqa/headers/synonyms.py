@@ -53,8 +53,9 @@ def synonyms(
     if isinstance(thesaurus, Thesaurus):
         found += from_thesaurus(header, cells, thesaurus)
     if names is not None and not isinstance(names, Unavailable):
-        found = [_known(suggestion, names) for suggestion in found]
-        found += names.suggest(table, column)
+        by_columns = names.suggest(table, column)
+        told = {same_name(suggestion.text) for suggestion in by_columns}
+        found = [one if same_name(one.text) in told else _known(one, names) for one in found] + by_columns
     return Suggested(tuple(_best(found, taken(table), limit)), missing)
 
 

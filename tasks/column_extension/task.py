@@ -55,7 +55,10 @@ class ColumnExtension(ColumnKind):
         return {"columns": columns, "missing": [], "preparing": bool(context.preparing)}
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts."""
+        """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.
+
+        A way that cannot be used, as half a pattern while somebody types it, is answered with its `problem`.
+        """
         cells, number = question.get("cells"), question.get("number")
         if (
             not isinstance(cells, list)
@@ -70,7 +73,7 @@ class ColumnExtension(ColumnKind):
         try:
             splitting = split(cells, way_from_dict(question.get("way")), number)
         except SplitError as error:
-            raise Invalid([Problem("way", "bad_way", str(error))]) from None
+            return {"problem": str(error)}
         header = question.get("header")
         return {**splitting.to_dict(), "names": _names(splitting, header if isinstance(header, str) else "")}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +49,11 @@ class ColumnMasking(ColumnKind):
         found = relations(table)
         columns = {}
         for column in table.column_ids:
-            evidence = [_told(relation) for relation in found.of(column)[:MOST_EVIDENCE]]
-            constant = [_told(one) for one in found.found if one.kind == "constant" and one.target == column]
-            columns[column] = {"evidence": evidence + constant, "answer": _holds_answer(item, column)}
+            told = [implication for implication in implications(found.found) if implication.column == column]
+            columns[column] = {
+                "evidence": [_told(implication) for implication in told[:MOST_EVIDENCE]],
+                "answer": _holds_answer(item, column),
+            }
         return {"columns": columns, "missing": list(found.notes)}
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
@@ -84,8 +86,8 @@ class ColumnMasking(ColumnKind):
         table = item.example.table
         places = list(range(len(table.header)))
         if rng.random() < accuracy:
-            good = [relation.target for relation in relations(table).found if _tells(relation)]
-            places = [table.column_index(column) for column in good]
+            good = [one for one in implications(relations(table).found) if one.tells and one.holds]
+            places = [table.column_index(one.column) for one in good]
         if not places or len(table.header) < 2:
             return {"does_not_apply": True, "operations": [], "reason": ""}
         j = max(places) if len(places) < len(table.header) else rng.choice(places)
@@ -94,32 +96,56 @@ class ColumnMasking(ColumnKind):
         return {"does_not_apply": False, "operations": [gone.to_dict()], "reason": ""}
 
 
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """What a relation says of one of its columns: that it follows from `sources`.
+
+    tells  whether its cells can be worked out once it is gone; a dependency says only that values go together
+    """
+
+    column: str
+    sources: tuple[str, ...]
+    relation: Relation
+
+    @property
+    def holds(self) -> bool:
+        return self.relation.holds == self.relation.of
+
+    @property
+    def tells(self) -> bool:
+        return not self.relation.trivial and self.relation.kind != "dependency"
+
+
+def implications(found: Iterable[Relation]) -> Iterator[Implication]:
+    """What relations imply, in their order; of a sum and a difference each column follows from the others."""
+    for relation in found:
+        if not relation.trivial or relation.kind == "constant":
+            yield Implication(relation.target, relation.sources, relation)
+        if relation.kind in ("sum", "difference") and not relation.trivial:
+            whole = (relation.target, *relation.sources)
+            for column in relation.sources:
+                yield Implication(column, tuple(one for one in whole if one != column), relation)
+
+
 def derivable(table: Table, gone: frozenset[str]) -> frozenset[str]:
     """Which of these columns can be worked out in every row, by a relation of the table, from the columns that are left."""
     left = set(table.column_ids) - gone
-    known = [relation for relation in relations(table).found if _tells(relation)]
-    while more := {one.target for one in known if left.issuperset(one.sources)} - left:
+    known = [one for one in implications(relations(table).found) if one.tells and one.holds]
+    while more := {one.column for one in known if left.issuperset(one.sources)} - left:
         left |= more
     return gone & left
 
 
-def _tells(relation: Relation) -> bool:
-    return relation.holds == relation.of and not relation.trivial and relation.kind != "dependency"
-
-
-def _told(relation: Relation) -> dict[str, Any]:
-    rows = (
-        f"in all {relation.of} rows"
-        if relation.holds == relation.of
-        else f"in {relation.holds} of {relation.of} rows"
-    )
+def _told(implication: Implication) -> dict[str, Any]:
+    relation = implication.relation
+    rows = f"in all {relation.of} rows" if implication.holds else f"in {relation.holds} of {relation.of} rows"
     odd = " ".join(f"{example.words}." for example in relation.counterexamples)
     words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}. {odd}".strip()
     return {
         "words": words,
-        "sources": list(relation.sources),
-        "holds": relation.holds == relation.of,
-        "tells": not relation.trivial and relation.kind != "dependency",
+        "sources": list(implication.sources),
+        "holds": implication.holds,
+        "tells": implication.tells,
     }
 
 

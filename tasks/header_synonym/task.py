@@ -21,7 +21,11 @@ class HeaderSynonym(Renaming):
     perturbation = "synonym"
     nothing = "no column of this table has a name that another word could stand for."
     needs = ("header_names", "thesaurus")
-    suggesters = {"thesaurus": "WordNet", "project": "this project's columns"}
+    suggesters = {
+        "thesaurus": "WordNet",
+        "project": "this project's columns",
+        "dictionary": "the usual short forms",  # written out: Pos. is Position
+    }
 
     def names_for(
         self, table: Table, column: str, context: Context

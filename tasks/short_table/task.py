@@ -202,9 +202,10 @@ class ShortTable(TaskType):
         if response.program is None or not is_program(response.program):
             return found
         result = computed(response.program, short)
-        answers = None if result.answers is None else list(result.answers)
         words = in_words(response.program, item.example.table)
-        return {**found, "program": words, "computed": answers, "problem": result.problem}
+        if isinstance(result, ProgramError):
+            return {**found, "program": words, "problem": result.message}
+        return {**found, "program": words, "computed": list(result)}
 
     def perturb(self, item: Item, response: Response) -> Perturbed | None:
         if response.unanswerable or response.whole:
@@ -317,9 +318,12 @@ def _what_is_missing(program: Mapping[str, Any] | None, item: Item, short: Table
         message = f"The program reads {where}, which is left out{more}. Put it back."
         return [Problem("operations", "protected_cell", message)]
     result = computed(program, short)
-    if result.answers is not None and compare(result.answers, item.example.answers).equal:
+    if isinstance(result, ProgramError):
+        found = result.message
+    elif compare(result, item.example.answers).equal:
         return []
-    found = result.problem or f"It gives {' | '.join(result.answers or ())} now."
+    else:
+        found = f"It gives {' | '.join(result)} now."
     message = f"The program no longer gives the answer. {found} Put back what it needs."
     return [Problem("operations", "computed_answer_differs", message)]
 

@@ -14,7 +14,6 @@ from tableqa.canonical import thaw
 from tableqa.contracts import Contract, check
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import (
-    Computed,
     cells_read,
     computed,
     confirmed,
@@ -181,13 +180,12 @@ class ValueChange(TaskType):
             problems = [p for p in problems if p.path != "answers"]
             problems.append(Problem("answers", "no_answer", "Write the answer that the changed table gives."))
         problems += _outside(operations, response.program, item)
-        result = _result(response.program, edited.table)
-        if edited.answers:
-            problems += _against(result, edited.answers, response.difference)
+        problems += _against(response, base, edited, operations)
         if any(problem.level == "error" for problem in problems):
             raise Invalid(problems)
-        differs = result is not None and not _agrees(result, edited.answers)
-        difference = response.difference if differs else ""
+        difference = (
+            "" if _agrees(_result(response.program, edited.table), edited.answers) else response.difference
+        )
         return Response(False, operations, answers, response.reason, response.program, difference)
 
     def _shape(self, data: object, item: Item) -> Response:
@@ -242,9 +240,11 @@ class ValueChange(TaskType):
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
         """Changes outside the cells that the answer comes from, and a program that runs no more."""
-        found = _outside(response.operations, response.program, item)
-        result = _result(response.program, replay(item.example.table, response.operations))
-        return found + _against(result, response.answers or item.example.answers, response.difference)
+        edited = edited_example(item.example, response)
+        return [
+            *_outside(response.operations, response.program, item),
+            *_against(response, item.example, edited, response.operations),
+        ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)
@@ -290,15 +290,11 @@ class ValueChange(TaskType):
         result = _result(response.program, edited)
         if result is None:
             return found
-        given = None if result.answers is None else list(result.answers)
-        return {
-            **found,
-            "after": answers or given,
-            "program": in_words(response.program, item.example.table),
-            "computed": given,
-            "problem": result.problem,
-            "differs": bool(answers) and not _agrees(result, answers),
-        }
+        found["program"] = in_words(response.program, item.example.table)
+        if isinstance(result, ProgramError):
+            return {**found, "problem": result.message}
+        differs = bool(answers) and not _agrees(result, answers)
+        return {**found, "after": answers or list(result), "computed": list(result), "differs": differs}
 
     # -- afterwards ----------------------------------------------------------------------------------
 
@@ -337,9 +333,9 @@ class ValueChange(TaskType):
         words = [problem.message for problem in _outside(response.operations, expected.program, item)]
         edited = edited_example(item.example, response)
         result = _result(expected.program, edited.table)
-        if result is None or result.answers is None or _agrees(result, edited.answers):
+        if result is None or isinstance(result, ProgramError) or _agrees(result, edited.answers):
             return True, words
-        right = " | ".join(result.answers)
+        right = " | ".join(result)
         return False, [f"On your table the answer is {right}, not {' | '.join(edited.answers)}.", *words]
 
     def export(
@@ -397,12 +393,8 @@ class ValueChange(TaskType):
         if item.variant == "answer_changes":
             program = item.inputs.get("program", {}).get("program")
             result = _result(program, replay(table, [operation]))
-            if (
-                result is not None
-                and result.answers
-                and not compare(result.answers, item.example.answers).equal
-            ):
-                return {**data, "program": thaw(program), "answers": list(result.answers)}
+            if isinstance(result, tuple) and result and not compare(result, item.example.answers).equal:
+                return {**data, "program": thaw(program), "answers": list(result)}
             data["answers"] = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
         return data
 
@@ -411,7 +403,7 @@ def edited_example(example: Example, response: Response) -> Example:
     """The example after the edit: the replayed table, the new answer as its gold, and how that follows if it does."""
     table, answers = replay(example.table, response.operations), response.answers or example.answers
     result = _result(response.program, table)
-    follows = result is not None and _agrees(result, answers)
+    follows = isinstance(result, tuple) and _agrees(result, answers)
     return dataclasses.replace(
         example, table=table, answers=answers, program=response.program if follows else None
     )
@@ -421,26 +413,26 @@ def _marked(item: Item) -> tuple[CellRef, ...]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
-def _result(program: Mapping[str, Any] | None, table: Table) -> Computed | None:
+def _result(program: Mapping[str, Any] | None, table: Table) -> tuple[str, ...] | ProgramError | None:
+    """What a confirmed program gives; None where there is none."""
     return computed(program, table) if program is not None and is_program(program) else None
 
 
-def _agrees(result: Computed, answers: Sequence[str]) -> bool:
-    """Whether the answer is the computed one; a program that does not run disagrees with nobody."""
-    return result.answers is None or compare(list(answers), list(result.answers)).equal
+def _agrees(result: tuple[str, ...] | ProgramError | None, answers: Sequence[str]) -> bool:
+    """Whether the answer is the computed one; where nothing is computed, nothing disagrees."""
+    return not isinstance(result, tuple) or compare(answers, result).equal
 
 
-def _against(result: Computed | None, answers: Sequence[str], difference: str) -> list[Problem]:
-    """What a confirmed program says against the answer of the edited table."""
-    if result is None:
-        return []
-    if result.problem:
-        return [Problem("program", "program_does_not_run", result.problem, "warning")]
-    if _agrees(result, answers) or difference:
-        return []
-    given, typed = " | ".join(result.answers or ()), " | ".join(answers)
-    message = f"The program gives {given} on the changed table, the answer says {typed}. Say why, or correct one of them."
-    return [Problem("difference", "computed_answer_differs", message)]
+def _against(
+    response: Response, base: Example, edited: Example, operations: Sequence[Operation]
+) -> list[Problem]:
+    """What a confirmed program says against the answer of the edited table, unless a reason for it is given."""
+    result = _result(response.program, edited.table)
+    found = check(
+        Contract(cell_format="ignore"), base, edited, operations, response.difference, computed=result
+    )
+    paths = {"computed_answer_differs": "difference", "program_fails": "program"}
+    return [Problem(paths[v.code], v.code, v.message, v.level) for v in found if v.code in paths]
 
 
 def _outside(operations: Sequence[Operation], program: Mapping[str, Any] | None, item: Item) -> list[Problem]:

@@ -166,7 +166,9 @@ class TestHeaderNames:
         suggested = {s.text: s for s in names.suggest(table, "c0")}
 
         assert set(suggested) == {"Nation", "Country"}
-        assert "2 columns of this project called so hold 3 of its 3 values" in suggested["Nation"].why
+        assert suggested["Nation"].why == (
+            "2 columns of this project are called so; they hold 3 of the 3 values here (italy, peru)."
+        )
 
     def test_a_name_in_the_same_company_is_suggested(self):
         names = HeaderNames.build(MEDALS * 3)

@@ -109,6 +109,10 @@ class AskewExtension extends ColumnList {
     try {
       const { answer } = await send("POST", `${this.page.dataset.api}task-types/column_extension/work-out/`, { question });
       if (asked !== this.#asked || work !== this.#work) return;
+      if (answer.problem) {
+        this.#fault(answer.problem);
+        return;
+      }
       if (!work.given || work.names.length !== answer.number) work.names = answer.names;
       work.odd = new Set(answer.unsplit);
       work.rows = work.cells.map((cell, row) => {
@@ -124,11 +128,15 @@ class AskewExtension extends ColumnList {
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       if (asked !== this.#asked || work !== this.#work) return;
-      work.rows = [];
-      this.#say(problem.body.violations?.[0]?.message ?? problem.message);
-      if (this.#tool.hidden) this.#openTool("[name=way-text]");
-      else this.#draw();
+      this.#fault(problem.message);
     }
+  }
+
+  #fault(words) {
+    this.#work.rows = [];
+    this.#say(words);
+    if (this.#tool.hidden) this.#openTool("[name=way-text]");
+    else this.#draw();
   }
 
   #summary(number) {

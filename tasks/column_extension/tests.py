@@ -1,0 +1,138 @@
+"""Column extension: nothing of any row is lost, and the server cuts what a person asks it to cut."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tableqa import Example, Table
+from tasks.column_extension.task import task
+from tasks.contract import Context, Invalid, Item
+
+TABLE = Table(
+    ["Venue", "Year"], [["Oslo, Norway", "1999"], ["Rome, Italy", "2001"], ["unknown", "2002"], ["", "2003"]]
+)
+ITEM = Item(Example(id="nu-1", question="where?", table=TABLE, answers=["Oslo, Norway"]))
+COMMA = {"by": "delimiter", "text": ", ", "at": "every"}
+
+
+def split(*columns: list[str], names: tuple[str, ...] = ("City", "Country")) -> dict[str, Any]:
+    parts = [
+        {"column": f"n{n}", "header": name, "cells": cells}
+        for n, (name, cells) in enumerate(zip(names, columns, strict=True), start=1)
+    ]
+    return {"does_not_apply": False, "operations": [{"op": "split_column", "column": "c0", "into": parts}]}
+
+
+CITIES, COUNTRIES = ["Oslo", "Rome", "unknown", ""], ["Norway", "Italy", "", ""]
+
+
+def codes(raw: dict[str, Any], item: Item = ITEM) -> list[str]:
+    with pytest.raises(Invalid) as invalid:
+        task.parse(raw, item)
+    return [problem.code for problem in invalid.value.problems]
+
+
+def test_a_split_stands_where_the_column_stood() -> None:
+    perturbed = task.perturb(ITEM, task.parse(split(CITIES, COUNTRIES), ITEM))
+    assert perturbed is not None
+    assert perturbed.example.table.header == ("City", "Country", "Year")
+    assert perturbed.example.table.rows[0] == ("Oslo", "Norway", "1999")
+    assert perturbed.example.answers == ("Oslo, Norway",)
+
+
+def test_what_stood_in_a_row_is_somewhere_afterwards() -> None:
+    assert codes(split(["Oslo", "Rome", "", ""], COUNTRIES)) == ["row_lost"]
+    assert task.parse(split(CITIES, COUNTRIES), ITEM), "an empty cell may stay empty"
+
+
+def test_every_row_has_a_cell_in_every_new_column() -> None:
+    assert codes(split(CITIES[:2], COUNTRIES[:2])) == ["bad_operation"]
+
+
+def test_new_columns_have_names_of_their_own() -> None:
+    assert codes(split(CITIES, COUNTRIES, names=("City", "city"))) == ["header_repeats", "header_repeats"]
+    assert codes(split(CITIES, COUNTRIES, names=("City", "Year"))) == ["header_repeats"]
+    assert task.parse(split(CITIES, COUNTRIES, names=("Venue", "Country")), ITEM), "the old name is free"
+
+
+def test_the_server_cuts_and_names_what_did_not_split() -> None:
+    answer = task.work_out(
+        {"cells": list(TABLE.column("c0")), "way": COMMA, "number": None, "header": "Venue"}
+    )
+    assert answer["number"] == 2
+    assert answer["cuts"][0] == {"parts": ["Oslo", "Norway"]}
+    assert answer["unsplit"] == [2]
+    assert answer["names"] == ["Venue 1", "Venue 2"]
+    named = task.work_out({"cells": ["Oslo, Norway"], "way": {"by": "template", "text": "{City}, {Country}"}})
+    assert named["names"] == ["City", "Country"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {},
+        {"cells": "Oslo", "way": COMMA},
+        {"cells": [1], "way": COMMA},
+        {"cells": ["x"] * 20_001, "way": COMMA},
+        {"cells": ["x" * 2_000_001], "way": COMMA},
+        {"cells": ["x"], "way": COMMA, "number": "two"},
+        {"cells": ["x"], "way": COMMA, "number": True},
+    ],
+)
+def test_a_question_of_another_form_is_refused(question: dict[str, Any]) -> None:
+    with pytest.raises(Invalid):
+        task.work_out(question)
+
+
+@pytest.mark.parametrize(
+    "way", [None, {}, {"by": "magic"}, {"by": "pattern", "text": "(a"}, {"by": "delimiter", "text": ""}]
+)
+def test_a_way_that_cannot_be_used_is_answered_with_what_is_wrong(way: Any) -> None:
+    assert set(task.work_out({"cells": ["x"], "way": way})) == {"problem"}
+
+
+def test_no_pattern_keeps_the_server_busy() -> None:
+    began = time.process_time()
+    evil = {"by": "pattern", "text": "((a+)+)+(b)"}
+    task.work_out({"cells": ["a" * 2_000] * 200, "way": evil})
+    assert time.process_time() - began < 2, "a backtracking engine would not end before the sun does"
+
+
+def test_proposals_come_with_a_cell_and_what_it_becomes() -> None:
+    table = Table(["Venue", "Year"], [*TABLE.rows[:2], ("Lima, Peru", "2002"), ("Cairo, Egypt", "2003")])
+    suggested = task.suggest(Item(Example(id="x", question="?", table=table, answers=["x"])), Context())
+    [proposal] = suggested["columns"]["c0"]
+    assert proposal["by"] == COMMA
+    assert (proposal["example_of"], proposal["example"]) == ("Oslo, Norway", ["Oslo", "Norway"])
+    assert suggested["columns"]["c1"] == []
+
+
+texts = st.text(st.sampled_from("ab, -"), max_size=8)
+
+
+@given(st.lists(texts, min_size=1, max_size=6), st.sampled_from([", ", "-", " "]))
+def test_what_the_server_cuts_can_be_submitted(cells: list[str], text: str) -> None:
+    item = Item(Example(id="x", question="?", table=Table(["A"], [[cell] for cell in cells]), answers=["x"]))
+    answer = task.work_out({"cells": cells, "way": {"by": "delimiter", "text": text}, "header": "A"})
+    if answer["number"] < 2:
+        return
+    columns = [
+        [cut["parts"][part] if "parts" in cut else "" for cut in answer["cuts"]]
+        for part in range(answer["number"])
+    ]
+    for row in answer["unsplit"]:
+        columns[0][row] = cells[row]
+    into = [
+        {"column": f"n{n}", "header": name, "cells": column}
+        for n, (name, column) in enumerate(zip(answer["names"], columns, strict=True), start=1)
+    ]
+    raw = {"does_not_apply": False, "operations": [{"op": "split_column", "column": "c0", "into": into}]}
+    if any(cell.strip() and not any(column[row] for column in columns) for row, cell in enumerate(cells)):
+        assert codes(raw, item) == ["row_lost"], "a cell that is nothing but delimiters has no part"
+    else:
+        assert task.parse(raw, item).operations

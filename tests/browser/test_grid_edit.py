@@ -1,0 +1,322 @@
+"""Editing cells and headers: keys, mouse and touch; several cells at once; what is odd, refused or left out is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.grids import VOTES, Grid, edited
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FORMS = {
+    "header": ["", "2019", "2018"],
+    "rows": [
+        ["Revenue", "1,234", "1,100"],
+        ["Loss", "(9.9)", "(8.0)"],
+        ["Margin", "12 %", "11 %"],
+        ["Price", "$41.0", "$40.5"],
+    ],
+}
+
+
+@pytest.fixture
+def grid(page: Page, live_server: Any) -> Grid:
+    return Grid(page, live_server.url)
+
+
+def test_typing_replaces_a_value_and_the_old_one_stays_visible(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.press("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight")
+    grid.types("361")
+    assert edited(grid.get("operations")) == {("r2", "c2"): "361"}  # while it is typed
+    grid.press("Enter")
+    expect(grid.cell("r2", "c2").locator("del")).to_contain_text("4")
+    expect(grid.cell("r2", "c2").locator("ins")).to_have_text("361")
+    grid.hears("Row 3, Votes: 4 becomes 361.")
+    grid.press("F2")
+    grid.types("0")
+    grid.press("Escape")
+    assert edited(grid.get("operations")) == {("r2", "c2"): "361"}
+    grid.press("Delete")
+    assert edited(grid.get("operations")) == {("r2", "c2"): ""}
+    grid.press("Control+z", "Control+z")
+    assert grid.get("operations") == []
+    grid.press("Control+y", "Control+Shift+z", "Control+y")
+    assert edited(grid.get("operations")) == {("r2", "c2"): ""}
+    grid.hears("Nothing to redo.")
+
+
+def test_undo_goes_back_without_limit(grid: Grid) -> None:
+    grid.show(mode="edit")
+    for number in range(60):
+        grid.types(str(number))
+        grid.press("Enter")
+    for _ in range(60):
+        grid.press("Control+z")
+    assert grid.get("operations") == []
+    for _ in range(60):
+        grid.press("Control+y")
+    assert edited(grid.get("operations")) == {("r0", "c0"): "59"}
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "text", "like"),
+    [
+        ("r0", "c1", "1400", "1,234"),
+        ("r1", "c1", "-9.9", "(9.9)"),
+        ("r2", "c1", "13%", "12 %"),
+        ("r3", "c1", "400", "$41.0"),
+        ("r3", "c1", "$4l.0", "$41.0"),
+    ],
+)
+def test_a_value_in_another_form_is_pointed_out_beside_its_cell_and_never_rewritten(
+    grid: Grid, row: str, column: str, text: str, like: str
+) -> None:
+    grid.show(FORMS, mode="edit")
+    grid.cell(row, column).click()
+    grid.types(text)
+    hint = grid.cell(row, column).locator(".hint")
+    expect(hint).to_be_visible()
+    expect(hint).to_have_text(f"Not written like “{like}”")
+    expect(grid.page.locator("textarea.editor")).to_have_attribute(
+        "aria-describedby", hint.get_attribute("id") or "?"
+    )
+    grid.hears(f"Not written like “{like}”")
+    grid.press("Enter")
+    assert edited(grid.get("operations")) == {(row, column): text}
+    expect(hint).to_be_visible()
+    grid.press("ArrowLeft")
+    expect(hint).to_have_count(0)
+    sign = grid.cell(row, column).evaluate("td => getComputedStyle(td, '::after').content")
+    assert "!" in sign  # the sign stays when people have gone on
+    grid.press("ArrowRight", "Control+z")
+    expect(grid.cell(row, column)).not_to_have_class("odd")
+
+
+@pytest.mark.parametrize(
+    ("row", "text"), [("r0", "1,401"), ("r1", "(10.4)"), ("r2", "13 %"), ("r3", "$39.5"), ("r0", "987")]
+)
+def test_a_value_in_the_form_of_its_column_is_not_remarked_upon(grid: Grid, row: str, text: str) -> None:
+    grid.show(FORMS, mode="edit")
+    grid.cell(row, "c1").click()
+    grid.types(text)
+    expect(grid.page.locator(".hint")).to_be_hidden()
+    grid.press("Enter")
+    expect(grid.page.locator(".odd")).to_have_count(0)
+
+
+def test_headers_are_renamed_by_typing_f2_and_double_click(grid: Grid) -> None:
+    grid.show(mode="edit", allowed=["set_cell", "rename_header"])
+    grid.press("ArrowUp", "ArrowRight")
+    expect(grid.header("c1")).to_be_focused()
+    grid.types("Nation")
+    grid.press("Enter")
+    expect(grid.header("c1")).to_be_focused()
+    expect(grid.header("c1").locator("del")).to_contain_text("Country")
+    grid.hears("Header of column 2: Country becomes Nation.")
+    grid.press("F2")
+    grid.types("s")
+    grid.press("Enter")
+    grid.header("c2").dblclick()
+    grid.types(" cast")
+    grid.press("Enter")
+    assert edited(grid.get("operations")) == {("h", "c1"): "Nations", ("h", "c2"): "Votes cast"}
+    grid.press("Control+z", "Control+z", "Control+z")
+    assert grid.get("operations") == []
+
+
+def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(grid: Grid) -> None:
+    grid.show(mode="edit", allowed=["set_cell"], protected=[["r1", "c2", "evidence"]])
+    expect(grid.page.get_by_role("button", name="Remove row")).to_have_count(0)
+    expect(grid.page.get_by_role("button", name="Insert row")).to_have_count(0)
+    for keys, words in [
+        (["ArrowUp", "x"], "The names of the columns stay as they are here."),
+        (["ArrowDown", "Alt+Delete"], "Rows are not removed here."),
+        (["Alt+Shift+Delete"], "Columns are not removed here."),
+        (["Alt+Enter"], "Rows are not added here."),
+        (["ArrowDown", "End", "ArrowLeft", "5"], "Row 2, Votes is protected (evidence) and stays as it is."),
+        (["Delete"], "Row 2, Votes is protected (evidence)"),
+    ]:
+        grid.press(*keys)
+        grid.hears(words)
+        grid.reads(words)
+    assert grid.get("operations") == []
+    expect(grid.page.locator("textarea.editor")).to_have_count(0)
+    grid.press("Home")
+    grid.types("Ann")
+    grid.press("Enter")
+    assert edited(grid.get("operations")) == {("r1", "c0"): "Ann"}
+
+
+def test_rows_and_columns_are_removed_in_ranges_and_put_back(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.press("ArrowDown", "Shift+ArrowDown", "Alt+Delete")
+    expect(grid.page.locator("tr.removed")).to_have_count(2)
+    grid.hears("2 rows removed.")
+    grid.press("Alt+Delete")
+    expect(grid.page.locator("tr.removed")).to_have_count(0)
+    grid.press("Alt+Shift+Delete")
+    expect(grid.header("c0")).to_contain_text("removed")
+    expect(grid.cell("r4", "c0")).to_have_class("removed")
+    assert [op["op"] for op in grid.get("operations")] == ["remove_column"]
+    grid.types("x")
+    grid.hears("Column Competitor is removed. Put it back before you edit it.")
+    grid.press("Alt+Delete", "Alt+Shift+Delete")  # both rows away, the column back
+    operations = grid.get("operations")
+    assert [(op["op"], op["old"][0]) for op in operations] == [
+        ("remove_row", "Nwosu"),
+        ("remove_row", "Olsson"),
+    ]
+    grid.press("Control+z", "Control+z", "Control+z", "Control+z", "Control+z")
+    assert grid.get("operations") == []
+
+
+def test_a_new_row_is_filled_and_taken_away(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.press("Alt+Enter")
+    grid.types("Zoë")
+    grid.press("Tab")
+    grid.types("Peru")
+    grid.press("Enter")
+    (operation,) = grid.get("operations")
+    assert (operation["op"], operation["after"], operation["cells"]) == (
+        "insert_row",
+        "r0",
+        ["Zoë", "Peru", "", ""],
+    )
+    expect(grid.page.locator("tr.inserted")).to_have_count(1)
+    grid.press("Alt+Delete")
+    assert grid.get("operations") == []
+
+
+def test_cells_are_copied_and_pasted_as_in_a_spreadsheet_in_one_step(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.press("Shift+ArrowDown", "Shift+ArrowRight")
+    assert grid.copied() == "Leslie\tCanada\nNwosu\tNigeria"
+    grid.press("ArrowDown", "Home")
+    grid.pastes("A\tB\r\nC\tD\r\n")
+    grid.hears("4 cells pasted.")
+    assert edited(grid.get("operations")) == {
+        ("r2", "c0"): "A",
+        ("r2", "c1"): "B",
+        ("r3", "c0"): "C",
+        ("r3", "c1"): "D",
+    }
+    assert grid.copied() == "A\tB\nC\tD"  # what was pasted is selected
+    grid.press("Control+z")
+    assert grid.get("operations") == []
+
+
+def test_what_lies_beyond_the_table_is_not_pasted_and_that_is_said(grid: Grid) -> None:
+    grid.show(mode="edit", protected=[["r4", "c2", "evidence"]])
+    grid.press("Control+End", "ArrowLeft")
+    grid.pastes("1\t2\t3\n4\t5\t6")
+    grid.hears("4 cells beyond the table were left out. Row 5, Votes is protected (evidence)")
+    grid.reads("4 cells beyond the table were left out.")
+    assert edited(grid.get("operations")) == {("r4", "c3"): "2"}
+
+
+def test_one_text_fills_a_range_and_quoted_cells_keep_their_lines(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.press("Control+End", "Shift+ArrowUp", "Shift+ArrowUp")
+    grid.pastes("none")
+    assert set(edited(grid.get("operations")).values()) == {"none"}
+    assert len(grid.get("operations")) == 3
+    grid.press("Control+Home")
+    grid.pastes('"two\nlines, ""quoted"""\tplain')
+    assert edited(grid.get("operations"))[("r0", "c0")] == 'two\nlines, "quoted"'
+    assert edited(grid.get("operations"))[("r0", "c1")] == "plain"
+    grid.press("Control+Home", "Shift+ArrowRight")
+    assert grid.copied() == '"two\nlines, ""quoted"""\tplain'
+    assert grid.cut()
+    assert edited(grid.get("operations"))[("r0", "c0")] == ""
+    grid.press("Control+Space", "Delete")  # a whole column: its name is left alone
+    assert all(op["op"] == "set_cell" for op in grid.get("operations"))
+
+
+def test_line_ends_of_the_source_are_kept(grid: Grid) -> None:
+    grid.show({"header": ["a"], "rows": [["one\r\ntwo"]]}, mode="edit")
+    grid.press("F2", "Enter")
+    assert grid.get("operations") == []
+    grid.press("F2", "Shift+Enter")
+    grid.types("three")
+    grid.press("Enter")
+    assert edited(grid.get("operations")) == {("r0", "c0"): "one\r\ntwo\r\nthree"}
+
+
+def test_dragging_selects_a_range_and_a_double_click_edits(grid: Grid) -> None:
+    grid.show(mode="edit")
+    grid.drag(grid.cell("r1", "c1"), grid.cell("r3", "c2"))
+    grid.reads("Row 2 to row 4, Country to Votes: 6 cells")
+    grid.press("Delete")
+    assert len(grid.get("operations")) == 6
+    grid.cell("r0", "c1").dblclick()
+    grid.types("!")
+    grid.cell("r4", "c0").click()  # somewhere else: the value is kept
+    assert edited(grid.get("operations"))[("r0", "c1")] == "Canada!"
+    grid.number("r4").click()
+    grid.reads("Row 5, Competitor to Notes: 4 cells")
+    grid.cell("r0", "c0").click()
+    grid.cell("r1", "c1").click(modifiers=["Shift"])
+    grid.reads("Row 1 to row 2, Competitor to Country: 4 cells")
+
+
+def test_a_second_tap_edits_on_a_phone(new_context: Callable[..., BrowserContext], live_server: Any) -> None:
+    context = new_context(viewport={"width": 390, "height": 800}, has_touch=True)
+    grid = Grid(context.new_page(), live_server.url)
+    grid.show(mode="edit")
+    grid.cell("r2", "c2").tap()
+    expect(grid.page.locator("textarea.editor")).to_have_count(0)
+    grid.cell("r2", "c2").tap()
+    grid.types("0")
+    grid.cell("r0", "c0").tap()
+    assert edited(grid.get("operations")) == {("r2", "c2"): "40"}
+    grid.page.get_by_role("button", name="Undo").tap()
+    assert grid.get("operations") == []
+
+
+def test_a_page_changes_the_table_by_operations_that_can_be_undone(grid: Grid) -> None:
+    grid.show(mode="edit")
+    parts = ["Leslie", "Nwosu", "Olsson", "Adeyemi", "Tanaka"]
+    split = {
+        "op": "split_column",
+        "column": "c0",
+        "into": [
+            {"column": "n1", "header": "First", "cells": [""] * 5},
+            {"column": "n2", "header": "Last", "cells": parts},
+        ],
+    }
+    assert grid.page.evaluate("op => document.querySelector('askew-grid').act([op])", split)
+    grid.hears("Column 1 (Competitor) split into First | Last.")
+    expect(grid.header("n2")).to_contain_text("from Competitor")
+    expect(grid.header("c0")).to_contain_text("split")
+    assert grid.get("freshIds(2)") == ["n3", "n4"]
+    grid.page.evaluate("() => document.querySelector('askew-grid').focusCell()")
+    grid.press("Home", "ArrowRight")
+    grid.types("L.")
+    grid.press("Enter")
+    grid.page.evaluate("() => document.querySelector('askew-grid').takeBack(0)")
+    grid.hears("Later changes depend on this one.")
+    grid.press("Control+z", "Control+z")
+    assert grid.get("operations") == []
+    expect(grid.header("n2")).to_have_count(0)
+
+
+def test_operations_that_do_not_fit_are_left_out(grid: Grid) -> None:
+    stale = [{"op": "set_cell", "row": "r0", "column": "c0", "old": "Somebody", "new": "x"}]
+    assert grid.show(VOTES, stale, mode="edit") is False
+    assert grid.get("operations") == []
+    expect(grid.cell("r0", "c0")).to_have_text("Leslie")
+
+
+def test_a_table_of_headers_alone_gets_its_first_row(grid: Grid) -> None:
+    grid.show({"header": ["a", "b"], "rows": []}, mode="edit")
+    expect(grid.header("c0")).to_be_focused()
+    grid.press("Alt+Enter")
+    grid.types("1")
+    grid.press("Enter")
+    assert [op["cells"] for op in grid.get("operations")] == [["1", ""]]

@@ -1,0 +1,180 @@
+"""Tables to read and to compare: evidence is pointed out and hidden, edits are shown old beside new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.grids import VOTES, Grid
+from tests.browser.test_road import AXE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EDIT: list[dict[str, Any]] = [
+    {"op": "rename_header", "column": "c1", "old": "Country", "new": "Nation"},
+    {"op": "set_cell", "row": "r2", "column": "c2", "old": "4", "new": "361"},
+    {"op": "remove_row", "row": "r3", "old": VOTES["rows"][3]},
+    {"op": "insert_row", "row": "n1", "after": "r0", "cells": ["Ann", "Peru", "5", ""]},
+    {
+        "op": "split_column",
+        "column": "c0",
+        "into": [
+            {"column": "n2", "header": "First", "cells": ["", "", "", "", ""]},
+            {"column": "n3", "header": "Last", "cells": ["Leslie", "Ann", "Nwosu", "Olsson", "Tanaka"]},
+        ],
+    },
+]
+
+
+@pytest.fixture
+def grid(page: Page, live_server: Any) -> Grid:
+    return Grid(page, live_server.url)
+
+
+def compare(grid: Grid, operations: list[dict[str, Any]], table: dict[str, Any] = VOTES) -> None:
+    grid.page.evaluate(
+        "([table, operations]) => document.querySelector('askew-grid').compare(table, operations)",
+        [table, operations],
+    )
+    grid.page.locator(".sheet").focus()
+
+
+def test_marked_cells_are_pointed_out_hidden_and_shown_again(grid: Grid) -> None:
+    grid.show(mode="read", marks=[["r2", "c2"], ["r1", "c3"], ["h", "c2"]])
+    expect(grid.cell("r2", "c2")).to_have_text("marked: 4")  # in words for a screen reader
+    expect(grid.header("c2")).to_have_class("n evidence")
+    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(true)")
+    grid.hears("3 marked cells hidden.")
+    grid.reads("3 marked cells, hidden")
+    expect(grid.cell("r2", "c2")).to_have_text("hidden")
+    expect(grid.cell("r1", "c3")).to_have_text("hidden")
+    expect(grid.cell("r1", "c2")).to_have_text("1,212")
+    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(false)")
+    grid.hears("3 marked cells shown again.")
+    expect(grid.cell("r1", "c3")).to_contain_text("withdrew")
+
+
+def test_what_is_hidden_is_not_found_either(grid: Grid) -> None:
+    grid.show(mode="read", marks=[["r1", "c3"]])
+    grid.page.evaluate("() => document.querySelector('askew-grid').hideMarked(true)")
+    grid.press("/")
+    grid.types("second round")
+    expect(grid.page.locator(".find-bar")).to_contain_text("Not found")
+
+
+def test_one_goes_from_one_marked_cell_to_the_next(grid: Grid) -> None:
+    grid.show(mode="read", marks=[["r4", "c0"], ["r1", "c2"]])
+    button = grid.page.get_by_role("button", name="Next marked cell")
+    button.click()
+    grid.hears("Row 2, Votes: 1,212. Marked cell 1 of 2.")
+    button.click()
+    grid.hears("Row 5, Competitor: Tanaka. Marked cell 2 of 2.")
+    expect(grid.cell("r4", "c0")).to_have_attribute("data-here", "")
+
+
+def test_a_table_to_read_leaves_letters_and_digits_to_the_page(grid: Grid) -> None:
+    grid.show(mode="read")
+    grid.page.evaluate(
+        "() => { window.keys = []; document.addEventListener('keydown', e => keys.push(e.key)); }"
+    )
+    expect(grid.page.locator(".sheet")).to_be_focused()
+    grid.press("1", "s", "ArrowDown", "Enter")
+    assert grid.page.evaluate("() => keys") == ["1", "s", "ArrowDown", "Enter"]
+    assert grid.get("operations") == []
+    expect(grid.page.get_by_role("table", exact=True)).to_be_visible()
+
+
+def test_an_edit_is_shown_old_beside_new_with_what_went_and_what_came(grid: Grid) -> None:
+    compare(grid, EDIT)
+    expect(grid.cell("r2", "c2").locator("del")).to_contain_text("4")
+    expect(grid.cell("r2", "c2").locator("ins")).to_have_text("361")
+    expect(grid.header("c1").locator("ins")).to_have_text("Nation")
+    expect(grid.page.locator("tr.removed")).to_have_attribute("data-row", "r3")
+    expect(grid.page.locator("tr.inserted")).to_have_attribute("data-row", "n1")
+    expect(grid.header("c0")).to_contain_text("split")
+    expect(grid.header("n2")).to_contain_text("from Competitor")
+    order = grid.page.eval_on_selector_all("tbody tr", "rows => rows.map(row => row.dataset.row)")
+    assert order == ["r0", "n1", "r1", "r2", "r3", "r4"]
+    columns = grid.page.eval_on_selector_all(
+        "thead th[data-column]", "ths => ths.map(th => th.dataset.column)"
+    )
+    assert columns == ["c0", "n2", "n3", "c1", "c2", "c3"]
+
+
+def test_n_goes_from_change_to_change_in_the_order_of_the_table(grid: Grid) -> None:
+    compare(grid, EDIT)
+    said = []
+    for _ in range(5):
+        grid.press("n")
+        said.append(grid.page.locator("askew-grid > [role=status]").inner_text())
+    assert [words.split(". ")[0] for words in said] == [f"Change {n} of 5" for n in range(1, 6)]
+    assert [words.split(". ")[1].split(":")[0] for words in said] == [
+        "Column 1 (Competitor) split into First | Last",
+        "Header of column 2",
+        "New row below row 1",
+        "Row 3, Votes",
+        "Row 4 removed",
+    ]
+    expect(grid.page.locator("[data-here]")).to_have_count(1)
+    grid.press("Shift+N")
+    expect(grid.cell("r2", "c2")).to_have_attribute("data-here", "")
+    grid.press("n", "n")
+    grid.reads("Change 1 of 5")
+    grid.page.get_by_role("button", name="Previous change").click()
+    grid.reads("Change 5 of 5")
+
+
+def test_moved_rows_and_columns_say_so_and_a_turned_table_is_shown_turned(grid: Grid) -> None:
+    compare(
+        grid,
+        [
+            {"op": "move_row", "row": "r4", "after": None},
+            {"op": "move_column", "column": "c3", "after": "c0"},
+        ],
+    )
+    expect(grid.number("r4")).to_contain_text("moved")
+    expect(grid.header("c3")).to_contain_text("moved")
+    turned = [
+        {"op": "transpose"},
+        {"op": "set_cell", "row": "c2", "column": "r2", "old": "4", "new": "5"},
+    ]
+    compare(grid, turned)
+    grid.reads("Rows and columns exchanged. 1 change")
+    expect(grid.cell("c2", "r2").locator("del")).to_contain_text("4")
+
+
+def test_a_table_without_a_change_says_so(grid: Grid) -> None:
+    compare(grid, [])
+    grid.reads("No change")
+    grid.press("n")
+    grid.hears("Nothing is changed.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_mode_is_accessible(page: Page, live_server: Any, scheme: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    grid = Grid(page, live_server.url)
+    page.evaluate("() => document.querySelector('askew-grid').before(document.createElement('h1'))")
+    page.evaluate("() => document.querySelector('main h1').append('Table')")
+    marks = [["r1", "c2"]]
+    for mode in ("read", "select", "edit", "structure", "compare"):
+        operations = EDIT if mode == "compare" else EDIT[1:3] if mode == "edit" else []
+        grid.show(VOTES, operations, mode=mode, cells=[["r0", "c0"]], marks=marks, protected=marks)
+        if mode in ("select", "structure"):
+            grid.press("Shift+ArrowDown")
+        if mode == "edit":
+            grid.press("ArrowRight", "ArrowRight")
+            grid.types("many")
+        if mode == "read":
+            grid.press("/")
+            grid.types("e")
+        found = Axe().run(page, options=AXE)
+        assert found.violations_count == 0, f"{mode}\n{found.generate_report()}"
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), mode
+        if mode == "read":
+            grid.press("Escape")

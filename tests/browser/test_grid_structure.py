@@ -1,0 +1,133 @@
+"""Keeping and removing rows and columns: what goes stays visible, comes back, and what is protected says why it stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.grids import VOTES, Grid
+
+pytestmark = pytest.mark.django_db(transaction=True)
+EVIDENCE: dict[str, Any] = {"protected": [["r2", "c2", "evidence"]], "marks": [["r2", "c2"]]}
+
+
+@pytest.fixture
+def grid(page: Page, live_server: Any) -> Grid:
+    return Grid(page, live_server.url)
+
+
+def removed(grid: Grid) -> list[tuple[str, str]]:
+    return [(op["op"], op.get("row") or op["column"]) for op in grid.get("operations")]
+
+
+def test_x_removes_the_row_in_the_header_the_column_and_puts_them_back(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.press("x")
+    grid.hears("Row 1 removed.")
+    expect(grid.page.locator("tr.removed")).to_have_attribute("data-row", "r0")
+    expect(grid.number("r0")).to_contain_text("removed")
+    grid.press("ArrowUp", "ArrowRight", "x")
+    grid.hears("Column Country removed.")
+    expect(grid.header("c1")).to_contain_text("removed")
+    expect(grid.cell("r4", "c1")).to_have_class("removed")
+    assert removed(grid) == [("remove_row", "r0"), ("remove_column", "c1")]
+    assert grid.get("operations")[1]["old"] == ["Country", "Nigeria", "Sweden", "Germany", "Japan"]
+    grid.press("ArrowDown", "x")  # the removed row: it comes back, and the column is still whole
+    grid.hears("Row 1 is back.")
+    assert removed(grid) == [("remove_column", "c1")]
+    assert len(grid.get("operations")[0]["old"]) == 6
+    grid.press("Alt+Shift+Delete")
+    grid.hears("Column Country is back.")
+    assert removed(grid) == []
+    grid.press("Control+z", "Control+z", "Control+z", "Control+z", "Control+y")
+    assert removed(grid) == [("remove_row", "r0")]
+    assert set(grid.events()) == {"grid-change"}
+
+
+def test_a_range_of_rows_or_of_columns_goes_at_once(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.press("Shift+ArrowDown", "Shift+ArrowDown", "Delete")
+    assert removed(grid) == [("remove_row", "r0"), ("remove_row", "r1"), ("remove_row", "r2")]
+    grid.press("Control+z", "Control+Home", "ArrowUp", "Shift+ArrowRight", "x")
+    assert removed(grid) == [("remove_column", "c0"), ("remove_column", "c1")]
+    grid.press("Control+z", "Control+Home", "Shift+ArrowRight", "Alt+Shift+Delete")
+    assert removed(grid) == [("remove_column", "c0"), ("remove_column", "c1")]
+    grid.page.get_by_role("button", name="Put all back").click()
+    assert removed(grid) == []
+
+
+def test_k_keeps_what_is_chosen_by_keys_and_nothing_else(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.press("Shift+Space", "ArrowDown", "ArrowDown", "Shift+Space")
+    grid.hears("Row 3 chosen. 2 rows chosen.")
+    grid.press("ArrowRight", "ArrowRight", "Control+Space")
+    grid.reads("2 rows and 1 column chosen.")
+    expect(grid.page.locator(".area.chosen")).not_to_have_count(0)
+    grid.press("k")
+    grid.hears("2 rows and 1 column kept, the others removed.")
+    grid.reads("2 rows, 1 column kept")
+    rows = [("remove_row", f"r{i}") for i in (1, 3, 4)]
+    assert removed(grid) == [*rows, *(("remove_column", f"c{j}") for j in (0, 1, 3))]
+    assert grid.get("edited.rows") == [["15"], ["4"]]
+    grid.press("Control+z")
+    assert removed(grid) == []  # one step
+    grid.press("Control+Home", "Shift+ArrowDown", "Shift+ArrowRight", "k")  # without a choice: the range
+    assert grid.get("edited.rows") == [["Leslie", "Canada"], ["Nwosu", "Nigeria"]]
+
+
+def test_rows_and_columns_are_chosen_by_mouse(grid: Grid) -> None:
+    grid.show(mode="structure")
+    grid.number("r1").click()
+    grid.number("r3").click()
+    grid.header("c0").click()
+    grid.drag(grid.header("c2"), grid.header("c3"))
+    grid.reads("2 rows and 3 columns chosen.")
+    grid.header("c3").click()
+    grid.page.get_by_role("button", name="Keep only these").click()
+    assert grid.get("edited.rows") == [["Nwosu", "1,212"], ["Adeyemi-Brandt", "97"]]
+    grid.drag(grid.number("r0"), grid.number("r2"))
+    grid.press("Escape")
+    grid.hears("Nothing selected.")
+    expect(grid.page.locator(".area")).to_have_count(0)
+
+
+def test_what_is_protected_stays_and_says_why(grid: Grid) -> None:
+    grid.show(mode="structure", **EVIDENCE)
+    grid.press("ArrowDown", "ArrowDown", "x")
+    grid.hears("Row 3 stays: Row 3, Votes is protected (evidence).")
+    grid.reads("Row 3 stays: Row 3, Votes is protected (evidence).")
+    grid.press("ArrowRight", "ArrowRight", "Alt+Shift+Delete")
+    grid.hears("Column Votes stays: Row 3, Votes is protected (evidence).")
+    assert removed(grid) == []
+    sign = grid.cell("r2", "c2").evaluate("td => getComputedStyle(td, '::after').content")
+    assert "protected" in sign  # in words for screen readers
+    grid.press("Control+Home", "Shift+ArrowDown", "k")  # what would be kept is elsewhere
+    grid.hears("2 rows and 1 column kept, the others removed. Row 3 stays:")
+    assert grid.get("edited.rows") == [["Leslie", "15"], ["Nwosu", "1,212"], ["Olsson", "4"]]
+
+
+def test_only_what_is_allowed_can_be_removed(grid: Grid) -> None:
+    grid.show(mode="structure", allowed=["remove_row"])
+    grid.press("ArrowUp", "x")
+    grid.hears("Columns are not removed here.")
+    grid.press("ArrowDown", "Shift+Space", "k")
+    assert [name for name, _ in removed(grid)] == ["remove_row"] * 4
+
+
+def test_letters_do_not_write_and_enter_submits(grid: Grid) -> None:
+    grid.show(VOTES, mode="structure")
+    grid.press("a", "5", "Enter")
+    expect(grid.page.locator("textarea")).to_have_count(0)
+    assert removed(grid) == []
+    assert grid.events() == ["grid-submit"]
+
+
+def test_thousands_of_rows_go_and_come_back(grid: Grid) -> None:
+    grid.show({"header": ["a", "b"], "rows": [[f"{i}", "x"] for i in range(3000)]}, mode="structure")
+    grid.press("Shift+ArrowDown", "k")
+    assert len(grid.get("operations")) == 2999
+    expect(grid.page.locator("tr.removed")).to_have_count(2998)
+    grid.press("Control+z")
+    expect(grid.page.locator("tr.removed")).to_have_count(0)

@@ -1,0 +1,485 @@
+"""The kinds that perturb columns, by keyboard alone: how many keys an item takes, and that no page is loaded for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Frame, Page, expect
+
+from annotation import lending, reporting
+from annotation.models import Annotation, Batch
+from tableqa import Example, Table
+from tableqa.readers.wtq import READER
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, signed_in
+from tests.browser.test_road import AXE
+
+EXCERPT = Path(__file__).resolve().parents[2] / "fixtures" / "wtq" / "excerpt-dev.tsv"
+MEDALS, JUMPS, OFFICES, CAPTAINS, PLACES, GAMES = "nt-3630", "nt-15", "nt-92", "nt-771", "nt-6343", "nt-908"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path, settings: Any, transactional_db: None) -> World:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    lending.forget()
+    return make_world(tmp_path)
+
+
+def questions(*ids: str) -> list[Example]:
+    known = {example.id: example for example in READER(EXCERPT)}
+    return [known[id] for id in ids]
+
+
+class Somebody:
+    """A person whose keys are counted, and whose page must not be loaded again."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.keys = 0
+        self.loads: list[str] = []
+        page.on("framenavigated", self._loaded)
+
+    def _loaded(self, frame: Frame) -> None:
+        self.loads.append(frame.url)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.keys += 1
+
+    def type(self, text: str) -> None:
+        self.press(*text)
+
+    def line(self, name: str) -> Any:
+        return self.page.locator(".line", has_text=name).first
+
+    def reads_question(self, words: str) -> None:
+        expect(self.page.locator("h1.question")).to_contain_text(words)
+
+    def is_offered(self, text: str) -> None:
+        expect(self.page.locator(".choice .text", has_text=text).first).to_be_visible()
+
+    def digit_of(self, text: str) -> str:
+        """The digit that takes a choice of the open line; suggesters may put others in front of it."""
+        self.is_offered(text)
+        return (
+            self.page.locator(".choice", has=self.page.locator(f"text='{text}'")).locator("kbd").inner_text()
+        )
+
+    def finds_the_page_accessible(self) -> None:
+        found = Axe().run(self.page, options=AXE)
+        assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.fixture
+def begin(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> Callable[..., tuple[Somebody, Batch]]:
+    """Ada at a batch of a kind over these questions, in their order."""
+
+    def begin(kind: str, *ids: str, beside: Sequence[Example] = (), **options: Any) -> tuple[Somebody, Batch]:
+        source = world.import_written(*questions(*ids), *beside)
+        batch = world.batch(kind, sources=[source], only=list(ids))
+        page = annotating(new_context, live_server.url, world.ada, batch, **options)
+        return Somebody(page), batch
+
+    return begin
+
+
+def responses(batch: Batch) -> list[dict[str, Any]]:
+    """The data of what was submitted, oldest first."""
+    said = Annotation.objects.filter(assignment__batch=batch, response__isnull=False).order_by("pk")
+    return [annotation.response["data"] for annotation in said if annotation.response]
+
+
+def submitted(somebody: Somebody, batch: Batch, number: int) -> dict[str, Any]:
+    if number < batch.items_count:
+        expect(somebody.page.locator("[data-progress-text]")).to_contain_text(f"{number} of")
+    else:
+        expect(somebody.page.locator("main")).to_contain_text("Nothing left")
+    return responses(batch)[number - 1]
+
+
+def names(data: dict[str, Any]) -> dict[str, str]:
+    return {operation["column"]: operation["new"] for operation in data["operations"]}
+
+
+# -- names ------------------------------------------------------------------------------------------
+
+
+def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin: Any) -> None:
+    ada, batch = begin("header_synonym", MEDALS, JUMPS, OFFICES)
+    ada.reads_question("the nation before mexico")
+    ada.press("ArrowDown")
+    ada.press(ada.digit_of("Country"))
+    expect(ada.line("Nation")).to_contain_text("Country")
+    expect(ada.page.locator("thead th[data-column=c1]")).to_contain_text("Country")
+    ada.finds_the_page_accessible()
+    ada.press("0", "Enter")  # none of the names for Gold fits
+    assert ada.keys == 4
+    first = submitted(ada, batch, 1)
+    assert names(first) == {"c1": "Country"}
+    assert first["taken"] == [["c1", "Country", "thesaurus"]]
+    assert {column for column, *_ in first["rejected"]} == {"c2"}
+    assert len(first["rejected"]) > 2
+
+    ada.keys = 0
+    ada.reads_question("what was the venue")
+    ada.press("ArrowDown", "ArrowDown", "ArrowDown")
+    assert ada.digit_of("Place") == "1"
+    ada.press("ArrowRight", "Delete", "F2")  # turned down, and then edited all the same
+    field = ada.page.get_by_label("New name for Position")
+    expect(field).to_have_value("Place")
+    ada.type(" taken")
+    ada.press("Enter", "Enter")
+    second = submitted(ada, batch, 2)
+    assert names(second) == {"c3": "Place taken"}
+    assert second["taken"] == [["c3", "Place", "thesaurus"]]
+    assert second["rejected"] == []
+
+    ada.keys = 0
+    ada.reads_question("first to take office")
+    ada.press("ArrowDown", "ArrowDown")
+    ada.type("Begin")
+    ada.press("Enter", "Enter")
+    assert ada.keys == 2 + len("Begin") + 2
+    third = submitted(ada, batch, 3)
+    assert names(third) == {"c2": "Begin"}
+    assert third["taken"] == []
+    assert len(ada.loads) == 1, "only the page that says that nothing is left"
+
+    [report] = reporting.reports(batch)
+    rows = {row[0]: row[1:] for row in report.rows}
+    assert rows["WordNet"][:2] == (1, 1)
+    assert rows["Names of people's own"][0] == 1
+
+
+def test_short_forms_are_taken_one_after_the_other(begin: Any) -> None:
+    ada, batch = begin("header_abbreviation", CAPTAINS)
+    ada.press("ArrowDown")
+    ada.is_offered("Plyr.")
+    ada.press("1", "ArrowDown", "ArrowDown", "1", "1", "Enter")
+    assert ada.keys == 7
+    data = submitted(ada, batch, 1)
+    assert names(data) == {"c1": "Plyr.", "c4": "Tot. caps", "c5": "W %"}
+    assert [source for *_, source in data["taken"]] == ["dictionary"] * 3
+
+
+@pytest.mark.console_may_say("422")
+def test_what_breaks_the_contract_is_said_in_words_and_is_not_submitted(begin: Any) -> None:
+    ada, batch = begin("header_abbreviation", CAPTAINS)
+    ada.press("ArrowDown", "F2", "Control+a")
+    ada.type("Span")
+    ada.press("Enter", "Enter")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Two columns are called “Span” now: 2 and 3.")
+    assert responses(batch) == []
+    ada.press("Control+z")
+    expect(ada.page.locator("thead th[data-column=c1]")).not_to_contain_text("Span")
+
+
+def test_names_and_rejections_are_there_again_after_a_reload(begin: Any) -> None:
+    ada, _ = begin("header_synonym", MEDALS)
+    ada.press("ArrowDown")
+    ada.press(ada.digit_of("Country"), "0")
+    expect(ada.page.locator("[data-saved]")).to_contain_text("Saved")
+    ada.page.reload()
+    expect(ada.page.locator("askew-annotate[data-ready]")).to_be_attached()
+    expect(ada.line("Nation")).to_contain_text("Country")
+    expect(ada.line("Gold")).to_contain_text("none of them fits")
+
+
+def test_with_a_mouse_a_suggestion_is_clicked_and_another_turned_down(begin: Any) -> None:
+    ada, batch = begin("header_synonym", MEDALS)
+    ada.page.locator(".line", has_text="Nation").click()
+    ada.is_offered("Country")
+    ada.page.get_by_role("button", name="Turn “State” down").click()
+    ada.page.locator(".choice", has_text="Country").first.click()
+    ada.page.get_by_role("button", name="Submit").click()
+    data = submitted(ada, batch, 1)
+    assert names(data) == {"c1": "Country"}
+    assert data["rejected"] == [["c1", "State", "thesaurus"]]
+
+
+def test_a_kind_that_does_not_apply_is_said_so_with_two_keys_outside_the_list(begin: Any) -> None:
+    ada, batch = begin("header_synonym", MEDALS)
+    ada.press("Escape", "n")
+    expect(ada.page.get_by_label("Does not apply")).to_be_checked()
+    ada.page.locator("button[value=submit]").focus()
+    ada.press("Enter")
+    data = submitted(ada, batch, 1)
+    assert data["does_not_apply"] is True
+    assert data["operations"] == []
+
+
+# -- splitting --------------------------------------------------------------------------------------
+
+
+def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
+    ada, batch = begin("column_extension", JUMPS, OFFICES)
+    ada.reads_question("what was the venue")
+    ada.press("ArrowDown", "ArrowDown")
+    ada.is_offered("Venue 1 | Venue 2")
+    ada.press("1")
+    expect(ada.page.locator("thead th", has_text="Venue 2")).to_be_visible()
+    ada.finds_the_page_accessible()
+    ada.press("Enter")
+    assert ada.keys == 4
+    [operation] = submitted(ada, batch, 1)["operations"]
+    assert operation["op"] == "split_column"
+    assert operation["column"] == "c2"
+    assert operation["into"][1]["cells"][:2] == ["Australia", "India"]
+
+    # Three rows of the next table have no day: they are listed, and written by hand.
+    ada.keys = 0
+    ada.reads_question("first to take office")
+    ada.press("ArrowDown", "ArrowDown", "ArrowDown")
+    ada.is_offered("Month | Day | Year")
+    ada.press("1")
+    row = ada.page.get_by_label("Row 1, Month")
+    expect(row).to_be_focused()
+    expect(row).to_have_value("July 1890")
+    expect(ada.page.locator("fieldset.tool [role=status]")).to_contain_text("6 of 9 filled rows split into 3")
+    ada.finds_the_page_accessible()
+    ada.press("Control+a")
+    ada.type("July")
+    ada.press("Tab", "Tab")
+    ada.type("1890")
+    ada.press("Enter")
+    expect(ada.page.locator("thead th", has_text="Month")).to_be_visible()
+    ada.press("Enter")
+    assert ada.keys == 4 + 1 + 4 + 2 + 4 + 2
+    [operation] = submitted(ada, batch, 2)["operations"]
+    month, day, year = (part["cells"] for part in operation["into"])
+    assert (month[0], day[0], year[0]) == ("July", "", "1890")
+    assert (month[1], day[1], year[1]) == ("1922", "", ""), "left whole in the first"
+
+
+@pytest.mark.parametrize(
+    ("how", "text", "parts"),
+    [
+        ("delimiter", "-", ("1997", "2006")),
+        ("template", "{First}-{Last}", ("1997", "2006")),
+        ("pattern", r"(\d\d)\d\d-(\d+)", ("19", "2006")),
+    ],
+)
+def test_a_column_is_split_in_a_way_of_ones_own(
+    begin: Any, how: str, text: str, parts: tuple[str, str]
+) -> None:
+    ada, batch = begin("column_extension", CAPTAINS)
+    ada.press("ArrowDown", "ArrowDown", "F2")
+    ada.page.locator("select[name=way]").select_option(how)
+    ada.page.locator("[name=way-text]").focus()
+    ada.type(text)
+    expect(ada.page.get_by_label("Name of part 2")).to_be_visible()
+    ada.press("Enter", "Enter")
+    [operation] = submitted(ada, batch, 1)["operations"]
+    assert tuple(part["cells"][0] for part in operation["into"]) == parts
+
+
+def test_a_pattern_that_cannot_be_used_is_said_so(begin: Any) -> None:
+    ada, batch = begin("column_extension", CAPTAINS)
+    ada.press("ArrowDown", "ArrowDown", "F2")
+    ada.page.locator("select[name=way]").select_option("pattern")
+    ada.page.locator("[name=way-text]").focus()
+    ada.type(r"(a+)+\1(")
+    expect(ada.page.locator("fieldset.tool [role=status]")).to_contain_text("cannot be used")
+    ada.press("Escape")
+    expect(ada.page.locator("fieldset.tool")).to_be_hidden()
+    assert responses(batch) == []
+
+
+def test_a_split_is_changed_and_taken_back(begin: Any) -> None:
+    ada, _ = begin("column_extension", JUMPS)
+    ada.press("ArrowDown", "ArrowDown")
+    ada.is_offered("Venue 1 | Venue 2")
+    ada.press("1")
+    expect(ada.page.locator("thead th", has_text="Venue 2")).to_be_visible()
+    ada.press("ArrowUp", "F2")
+    first = ada.page.get_by_label("Name of part 1")
+    expect(first).to_be_focused()
+    ada.press("Control+a")
+    ada.type("City")
+    ada.press("Enter")
+    expect(ada.page.locator("thead th", has_text="City")).to_be_visible()
+    expect(ada.line("Venue")).to_contain_text("City | Venue 2")
+    ada.press("Delete")
+    expect(ada.page.locator("thead th", has_text="City")).to_have_count(0)
+
+
+# -- masking and adding -----------------------------------------------------------------------------
+
+
+def test_a_column_that_follows_from_others_is_removed_with_one_key(begin: Any) -> None:
+    ada, batch = begin("column_masking", MEDALS)
+    expect(ada.line("Total")).to_contain_text("follows from others")
+    ada.press("5")
+    expect(ada.line("Total")).to_contain_text("follows from what is left")
+    ada.finds_the_page_accessible()
+    ada.press("Enter")
+    assert ada.keys == 2
+    [operation] = submitted(ada, batch, 1)["operations"]
+    assert (operation["op"], operation["column"]) == ("remove_column", "c5")
+
+
+def test_a_column_whose_source_is_removed_as_well_is_pointed_out(begin: Any) -> None:
+    ada, _ = begin("column_masking", MEDALS)
+    expect(ada.line("Total")).to_contain_text("follows from others")
+    ada.press("5", "ArrowUp", " ")
+    ada.press("ArrowDown")
+    expect(ada.line("Total")).to_contain_text("does not follow from what is left")
+    expect(ada.line("Total")).to_contain_text("But Bronze is removed, too.")
+    ada.press(" ")
+    expect(ada.line("Total").locator(".head")).not_to_contain_text("removed")
+
+
+CAPITALS = Example(
+    id="capitals",
+    question="what is the capital of cuba?",
+    table=Table(
+        ["Country", "Capital", "Currency"],
+        [["Cuba", "Havana", "peso"], ["Mexico", "Mexico City", "peso"], ["Chile", "Santiago", "peso"]],
+        title="Countries of America",
+    ),
+    answers=["Havana"],
+)
+
+
+def test_a_column_of_a_related_table_is_added_where_it_was_drawn(begin: Any) -> None:
+    ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    ada.press("1")
+    expect(ada.page.locator("thead th", has_text="Capital")).to_be_visible()
+    expect(ada.page.locator("fieldset.tool")).to_contain_text("7 of 10 rows have none")
+    ada.finds_the_page_accessible()
+    ada.press("Enter")
+    assert ada.keys == 2
+    data = submitted(ada, batch, 1)
+    [operation] = data["operations"]
+    assert operation["header"] == "Capital"
+    assert sorted(cell for cell in operation["cells"] if cell) == ["Havana", "Mexico City", "Santiago"]
+    assert data["provenance"] == [["n1", CAPITALS.table.digest(), "c1", "Countries of America"]]
+
+
+def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(begin: Any) -> None:
+    ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    ada.press("1", "2")
+    tool = ada.page.locator("fieldset.tool", has_text="Added: Capital")
+    tool.get_by_label("Place").select_option("c1")
+    tool.get_by_label("Name").fill("Seat")
+    ada.page.keyboard.press("Enter")
+    tool = ada.page.locator("fieldset.tool", has_text="Added: Seat")
+    tool.locator("summary").click()
+    tool.get_by_label("Seat, row 2").fill("Ottawa")
+    ada.page.keyboard.press("Enter")
+    expect(ada.page.locator("tbody")).to_contain_text("Ottawa")
+    ada.page.locator(".choice", has_text="Currency").click()  # the second one goes again
+    expect(ada.page.locator("thead th", has_text="Currency")).to_have_count(0)
+    ada.page.get_by_role("button", name="Submit").click()
+    data = submitted(ada, batch, 1)
+    [operation] = data["operations"]
+    assert (operation["header"], operation["after"], operation["cells"][1]) == ("Seat", "c1", "Ottawa")
+    assert [origin[2] for origin in data["provenance"]] == ["c1"]
+
+
+# -- without scripts, and on a phone ----------------------------------------------------------------
+
+
+@pytest.fixture
+def plainly(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> Callable[..., tuple[Page, Batch]]:
+    """Ada at a batch of a kind in a browser without scripts."""
+
+    def plainly(kind: str, id: str, *beside: Example) -> tuple[Page, Batch]:
+        source = world.import_written(*questions(id), *beside)
+        batch = world.batch(kind, sources=[source], only=[id])
+        page = signed_in(new_context, live_server.url, world.ada, java_script_enabled=False).new_page()
+        page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+        return page, batch
+
+    return plainly
+
+
+def press(page: Page, name: str) -> None:
+    with page.expect_navigation():
+        page.get_by_role("button", name=name, exact=True).click()
+
+
+def test_without_scripts_a_column_is_renamed(plainly: Any) -> None:
+    page, batch = plainly("header_synonym", MEDALS)
+    page.get_by_role("link", name="Show suggestions").click()
+    expect(page.locator("dl").filter(has_text="Country")).to_be_visible()
+    page.locator("select[name=column]").select_option("c1")
+    page.get_by_label("New name").fill("Country")
+    press(page, "Rename the column")
+    expect(page.locator("ol.changes")).to_contain_text("Nation becomes Country")
+    press(page, "Submit")
+    assert names(responses(batch)[0]) == {"c1": "Country"}
+
+
+def test_without_scripts_a_column_is_split_and_its_parts_written(plainly: Any) -> None:
+    page, batch = plainly("column_extension", JUMPS)
+    page.locator("select[name=column]").select_option("c2")
+    page.get_by_label("The text, form or pattern").fill(", ")
+    page.get_by_label("Names of the new columns").fill("City\nCountry")
+    press(page, "Split the column")
+    expect(page.locator("thead")).to_contain_text("City")
+    page.get_by_label("Name", exact=True).nth(0).fill("Town")
+    cells = page.get_by_label("Its cells, one a line").nth(0)
+    cells.fill(cells.input_value().replace("Sydney", "Perth"))
+    press(page, "Keep these names and cells")
+    press(page, "Submit")
+    [operation] = responses(batch)[0]["operations"]
+    assert operation["into"][0]["header"] == "Town"
+    assert operation["into"][0]["cells"][:2] == ["Perth", "New Delhi"]
+
+
+def test_without_scripts_a_column_is_removed_and_put_back(plainly: Any) -> None:
+    page, batch = plainly("column_masking", MEDALS)
+    page.get_by_role("link", name="Show how columns imply one another").click()
+    expect(page.locator("dl").filter(has_text="Total = Gold + Silver + Bronze")).to_be_visible()
+    for column in ("c5", "c0"):
+        page.locator("select[name=column]").select_option(column)
+        press(page, "Remove the column")
+    page.locator("select[name=column]").select_option("c0")
+    press(page, "Put it back")
+    press(page, "Submit")
+    [operation] = responses(batch)[0]["operations"]
+    assert operation["column"] == "c5"
+
+
+def test_without_scripts_a_column_of_a_related_table_is_added(plainly: Any) -> None:
+    page, batch = plainly("column_adding", GAMES, CAPITALS)
+    page.get_by_role("link", name="Show columns of related tables").click()
+    page.reload()  # the index is there by now
+    page.get_by_label("Capital").check()
+    press(page, "Add the column")
+    press(page, "Submit")
+    data = responses(batch)[0]
+    assert data["operations"][0]["header"] == "Capital"
+    assert data["provenance"][0][1:] == [CAPITALS.table.digest(), "c1", "Countries of America"]
+
+
+def test_on_a_phone_a_suggestion_is_tapped(begin: Any) -> None:
+    ada, batch = begin(
+        "header_abbreviation",
+        CAPTAINS,
+        viewport={"width": 390, "height": 800},
+        has_touch=True,
+        is_mobile=True,
+    )
+    ada.page.locator(".line", has_text="Total caps").tap()
+    ada.page.locator(".choice", has_text="Tot. caps").tap()
+    expect(ada.line("Total caps")).to_contain_text("Tot. caps")
+    width = ada.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390
+    ada.finds_the_page_accessible()
+    ada.page.get_by_role("button", name="Submit").tap()
+    assert names(submitted(ada, batch, 1)) == {"c4": "Tot. caps"}
