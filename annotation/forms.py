@@ -475,6 +475,12 @@ class ReleaseForm(forms.Form):
         help_text="With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
         "question) are composed, two or three at a time. Leave it empty for none.",
     )
+    waivers = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Only where a release is refused because accepted outcomes break their contract: a line for each, its "
+        "id, a blank and the reason. Reasons are published.",
+    )
     allow_simulated = forms.BooleanField(
         required=False,
         label="Include simulated people",
@@ -485,3 +491,13 @@ class ReleaseForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not simulated:
             del self.fields["allow_simulated"]
+
+    def clean_waivers(self) -> dict[str, str]:
+        found = {}
+        for line in self.cleaned_data["waivers"].splitlines():
+            outcome, _, reason = line.strip().partition(" ")
+            if outcome and not reason.strip():
+                raise forms.ValidationError(f"{outcome}: give a reason behind the id.")
+            if outcome:
+                found[outcome] = reason.strip()
+        return found

@@ -25,6 +25,7 @@ STATUS: Final[dict[str, int]] = {
     "invitation_expired": 410,
     "still_involved": 409,
     "predictor_failed": 503,
+    "contract_broken": 409,
 }
 
 

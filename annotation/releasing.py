@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ def make_release(
     now: datetime,
     allow_simulated: bool = False,
     mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
     out: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Release:
@@ -68,7 +69,14 @@ def make_release(
     if out is not None:
         _require_empty(out)
     release = plan_release(
-        project=project, name=name, format=format, by=by, now=now, allow_simulated=allow_simulated, mix=mix
+        project=project,
+        name=name,
+        format=format,
+        by=by,
+        now=now,
+        allow_simulated=allow_simulated,
+        mix=mix,
+        waivers=waivers,
     )
     try:
         release = write_release(release, progress=progress)
@@ -101,6 +109,7 @@ def start_release(
     now: datetime,
     allow_simulated: bool = False,
     mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
 ) -> Release:
     """Make a release in the background; its job tells how far it is."""
     with transaction.atomic():
@@ -112,6 +121,7 @@ def start_release(
             now=now,
             allow_simulated=allow_simulated,
             mix=mix,
+            waivers=waivers,
         )
         release.job = jobs.enqueue(
             project=project, kind="release", ids={"release": release.pk}, by=by, now=now
@@ -136,6 +146,7 @@ def plan_release(
     now: datetime,
     allow_simulated: bool,
     mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
 ) -> Release:
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
     if format not in FORMATS:
@@ -161,6 +172,7 @@ def plan_release(
         watermark=_watermark(project),
         allow_simulated=allow_simulated,
         mix_seed=mix,
+        waivers=dict(waivers or {}),
         made_by=by,
         made_at=now,
     )
@@ -256,6 +268,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     raw = release_files.load(out, described)
     if not raw.decisions and not raw.annotations:
         raise Refused("nothing_to_release", "There is no annotation to release yet.")
+    waivers = _waivers(release, release_files.gate(raw))
     for name, lines in release_files.benchmark(raw, release.format, release.mix_seed).items():
         release_files.write_records(out / name, lines)
     manifest = {
@@ -267,6 +280,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "guidelines": _guidelines(release, batches),
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw),
+        "waivers": waivers,
         "mix": (
             release_files.mixes(raw, release.mix_seed).to_dict(release.mix_seed)
             if release.mix_seed is not None
@@ -278,6 +292,20 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
     return manifest
+
+
+def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:
+    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived."""
+    left = sorted(broken.keys() - release.waivers.keys())
+    if left:
+        named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
+        more = f" and {len(left) - 10} more" if len(left) > 10 else ""
+        raise Refused(
+            "contract_broken",
+            f"{len(left)} accepted outcomes break their contract{more}. Waive each with a reason, which is "
+            f"published (--waive ID=REASON, or on the page). {named}",
+        )
+    return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
 
 
 def _watermark(project: Project) -> int:

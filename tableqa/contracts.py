@@ -6,7 +6,7 @@ metrics go by `Comparison.equal`; the name of a difference is told, not judged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from tableqa.answers import Comparison, Difference, compare
@@ -96,6 +96,20 @@ class Contract:
             "protected": [list(cell) for cell in self.protected],
             "cell_format": self.cell_format,
         }
+
+    def overridden(self, changes: Mapping[str, Any] | None) -> "Contract":
+        """This contract with other fields, as a batch may ask for.
+
+        Of `allowed`, only what is allowed here stays; `protected` is added to what is protected here.
+        ContractError for an unknown field or a wrong type.
+        """
+        if not changes:
+            return self
+        found = Contract.from_dict({**self.to_dict(), **changes})
+        found = replace(found, protected=tuple(dict.fromkeys((*self.protected, *found.protected))))
+        if self.allowed is None or found.allowed is None:
+            return found if self.allowed is None else replace(found, allowed=self.allowed)
+        return replace(found, allowed=tuple(name for name in self.allowed if name in found.allowed))
 
     @classmethod
     def from_dict(cls, data: object) -> "Contract":

@@ -29,6 +29,7 @@ from tableqa.operations import (
 from tableqa.tables import is_id
 from tableqa.writers.robut import robut_record
 from tasks.contract import (
+    CONTRACT_SETTING,
     Accepted,
     Adjudicate,
     Exported,
@@ -61,12 +62,18 @@ class ColumnKind(TaskType):
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
     fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"
+    settings_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"contract": CONTRACT_SETTING},
+        "additionalProperties": False,
+    }
     allowed: ClassVar[tuple[str, ...]]
     perturbation: ClassVar[str]
     nothing: ClassVar[str]
 
     def contract(self, item: Item) -> Contract:
-        return Contract(table="differs", answer="stays", allowed=self.allowed, cell_format="ignore")
+        own = Contract(table="differs", answer="stays", allowed=self.allowed, cell_format="ignore")
+        return own.overridden(item.settings.get("contract"))
 
     # -- reading a response --------------------------------------------------------------------------
 

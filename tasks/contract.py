@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Example
 from tableqa.contracts import Contract
-from tableqa.operations import Operation, from_dict
+from tableqa.operations import OPERATIONS, Operation, from_dict
 from tableqa.tables import unstorable
 
 ENTRY_POINT_GROUP = "askew.task_types"
@@ -212,6 +212,28 @@ class Report:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | None, ...], ...]
     note: str = ""
+
+
+CONTRACT_SETTING: Mapping[str, Any] = {
+    "type": "object",
+    "title": "Contract",
+    "description": "Other terms than the kind's own, as JSON: at_most (a number or null), more_with_reason, "
+    'cell_format ("warn", "require", "ignore"), table ("differs", "any"), allowed (a list of operations, only fewer), '
+    'protected (a list of [row, column]). Such as {"at_most": 1}.',
+    "properties": {
+        "table": {"enum": ["differs", "any"]},
+        "at_most": {"type": ["integer", "null"], "minimum": 0},
+        "more_with_reason": {"type": "boolean"},
+        "allowed": {"type": "array", "items": {"enum": list(OPERATIONS)}},
+        "protected": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+        },
+        "cell_format": {"enum": ["warn", "require", "ignore"]},
+    },
+    "additionalProperties": False,
+}
+"""The setting `contract` of a kind that edits: what a batch may ask for instead of the kind's own terms."""
 
 
 # -- the contract -----------------------------------------------------------------------------------

@@ -105,6 +105,9 @@ class ReleaseRequest(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=80)
     format = serializers.ChoiceField(choices=FORMATS)
     allow_simulated = serializers.BooleanField(default=False)
+    waivers = serializers.DictField(
+        child=serializers.CharField(max_length=2000), required=False, default=dict
+    )
     mix = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=0, max_value=2**31
     )

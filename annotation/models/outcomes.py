@@ -91,6 +91,7 @@ class Release(models.Model):
     watermark = models.BigIntegerField()
     allow_simulated = models.BooleanField(default=False)
     mix_seed = models.BigIntegerField(null=True)
+    waivers = models.JSONField(default=dict)
     digest = models.CharField(max_length=64, blank=True)
     manifest = models.JSONField(default=dict)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")

@@ -28,6 +28,7 @@ from tableqa.shortening import first_cut
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
+    CONTRACT_SETTING,
     Accepted,
     Adjudicate,
     Context,
@@ -91,6 +92,7 @@ class ShortTable(TaskType):
                 "description": "Rows and columns with a marked cell cannot be left out. Cells that only a model "
                 "pointed at are never protected.",
             },
+            "contract": CONTRACT_SETTING,
         },
         "additionalProperties": False,
     }
@@ -111,13 +113,14 @@ class ShortTable(TaskType):
         protected = set(cells_read(item.example.program, item.example.table))
         if item.settings.get("protect_evidence", True) and item.inputs.get("protects"):
             protected.update(marked(item))
-        return Contract(
+        own = Contract(
             table="differs",
             answer="stays",
             allowed=("remove_row", "remove_column"),
             protected=in_order(item.example.table, protected),
             cell_format="ignore",
         )
+        return own.overridden(item.settings.get("contract"))
 
     def parse(self, data: object, item: Item) -> Response:
         response = self._shape(data, item)

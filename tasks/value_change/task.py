@@ -37,6 +37,7 @@ from tableqa.programs import ProgramError
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
+    CONTRACT_SETTING,
     Accepted,
     Adjudicate,
     Context,
@@ -129,6 +130,7 @@ class ValueChange(TaskType):
                 "description": "What happens when a change touches neither a marked cell nor one that the program "
                 "reads. Where neither is known, nothing does.",
             },
+            "contract": CONTRACT_SETTING,
         },
         "additionalProperties": False,
     }
@@ -148,7 +150,7 @@ class ValueChange(TaskType):
         return Prepared(inputs)
 
     def contract(self, item: Item) -> Contract:
-        return Contract(
+        own = Contract(
             table="differs",
             answer="changes" if item.variant == "answer_changes" else "stays",
             at_most=item.settings.get("at_most", 2),
@@ -156,6 +158,7 @@ class ValueChange(TaskType):
             allowed=("set_cell", "remove_row", "insert_row"),
             cell_format=item.settings.get("cell_format", "warn"),
         )
+        return own.overridden(item.settings.get("contract"))
 
     # -- reading a response --------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.test import Client
 
 from annotation import adjudicating, assigning, doctor, lineage, release_files, releasing
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
@@ -81,6 +82,19 @@ def test_marked_cells_go_on_to_those_who_judge_shorten_and_change(world: World) 
         batch = world.batch(kind, variant=variant, sources=[source])
         assert only(batch).inputs["evidence"] == expected
         assert only(batch).plain().example.id == "nu-1"
+
+
+def test_an_adjudicator_sees_which_cells_each_person_marked(world: World) -> None:
+    source = world.import_written(QUESTION)
+    cells = world.batch("relevant_cells", sources=[source])
+    for who, said in (("ada", "r0c2"), ("bo", "r1c2"), ("cy", "r2c2")):
+        answer(world, cells, who, marked(said))
+    resolve(cells)
+    client = Client()
+    client.force_login(world.ivo)
+    page = client.get(f"/items/{only(cells).public_id}/adjudicate/").content.decode()
+    assert page.count('<span class="sr">marked: </span>') == 3
+    assert "Row 3: Minutes (162)." in page
 
 
 def test_shorten_change_and_answer_blind_and_nobody_meets_their_own_work(

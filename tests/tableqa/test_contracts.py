@@ -272,3 +272,20 @@ def test_fields_left_out_have_their_defaults() -> None:
 def test_what_is_no_contract_is_refused(data: object, message: str) -> None:
     with pytest.raises(ContractError, match=message):
         Contract.from_dict(data)
+
+
+def test_a_batch_may_ask_for_other_terms_but_allows_no_more_and_unprotects_nothing() -> None:
+    own = Contract(at_most=2, allowed=("set_cell", "remove_row"), protected=(("r0", "c0"),))
+    asked = own.overridden(
+        {
+            "at_most": 1,
+            "allowed": ["set_cell", "transpose"],
+            "protected": [["r1", "c1"]],
+            "cell_format": "require",
+        }
+    )
+    assert (asked.at_most, asked.allowed, asked.cell_format) == (1, ("set_cell",), "require")
+    assert asked.protected == (("r0", "c0"), ("r1", "c1"))
+    assert own.overridden(None) == own.overridden({}) == own
+    with pytest.raises(ContractError, match="no field answer_is"):
+        own.overridden({"answer_is": "42"})

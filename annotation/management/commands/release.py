@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation import releasing
@@ -22,6 +23,13 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--mix", type=int, metavar="SEED", help="compose accepted perturbations of different levels, too"
         )
+        parser.add_argument(
+            "--waive",
+            action="append",
+            default=[],
+            metavar="OUTCOME=REASON",
+            help="release an outcome although it breaks its contract; the reason is published",
+        )
         parser.add_argument("--allow-simulated", action="store_true")
 
     def run(self, **options: Any) -> None:
@@ -31,6 +39,7 @@ class Command(RefusingCommand):
             format=options["format"],
             allow_simulated=options["allow_simulated"],
             mix=options["mix"],
+            waivers=_waivers(options["waive"]),
             out=options["out"],
             by=None,
             now=timezone.now(),
@@ -44,3 +53,13 @@ class Command(RefusingCommand):
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")
+
+
+def _waivers(given: list[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        outcome, _, reason = one.partition("=")
+        if not outcome.strip() or not reason.strip():
+            raise CommandError(f"--waive {one}: give the id of an outcome and a reason, as ID=REASON")
+        found[outcome.strip()] = reason.strip()
+    return found

@@ -1,0 +1,109 @@
+"""The gate of a release: what breaks its contract goes out with a published reason, or not at all."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation import adjudicating, release_files, releasing
+from annotation.models import Batch, Outcome
+from annotation.refusals import Refused
+from annotation.release_files import Difference
+from tableqa.canonical import digest
+from tests.annotation.cast import NOON, World, make_world
+
+LATER = NOON + timedelta(days=1)
+
+
+@pytest.fixture
+def stricter(tmp_path: Path) -> tuple[World, str]:
+    """An accepted edit of two cells in a batch whose contract then became one of one change: the outcome's id."""
+    world = make_world(tmp_path)
+    batch = world.batch("value_change", variant="answer_stays", only=["nu-0"])
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    cells = [
+        {"op": "set_cell", "row": row, "column": "c2", "at": [at, 2], "old": old, "new": new}
+        for row, at, old, new in (("r0", 0, "170", "171"), ("r1", 1, "117", "118"))
+    ]
+    world.answer(assignment, {"unanswerable": False, "operations": cells, "answers": [], "reason": ""})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    settings = {**batch.settings, "contract": {"at_most": 1, "more_with_reason": False}}
+    Batch.objects.filter(pk=batch.pk).update(settings=settings, settings_digest=digest(settings))
+    return world, Outcome.objects.get().public_id
+
+
+def release(world: World, out: Path, **more: Any) -> dict[str, Any]:
+    made = releasing.make_release(
+        project=world.project, name=out.name, format="freb_tqa", by=None, now=LATER, out=out, **more
+    )
+    return dict(made.manifest)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broken_contract_stops_a_release_and_names_the_outcome(
+    stricter: tuple[World, str], tmp_path: Path
+) -> None:
+    world, outcome = stricter
+    with pytest.raises(Refused, match=rf"1 accepted outcomes break.*{outcome}.*at most 1"):
+        release(world, tmp_path / "one")
+    with pytest.raises(Refused, match=outcome):
+        release(world, tmp_path / "two", waivers={"another": "why not"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiver_is_published_with_its_reason_and_verified(
+    stricter: tuple[World, str], tmp_path: Path
+) -> None:
+    world, outcome = stricter
+    out = tmp_path / "waived"
+    manifest = release(world, out, waivers={outcome: "Both cells say the same thing."})
+    (waiver,) = manifest["waivers"]
+    assert (waiver["outcome"], waiver["reason"]) == (outcome, "Both cells say the same thing.")
+    assert [problem["code"] for problem in waiver["violations"]] == ["too_many_operations"]
+    release_files.verify(out)
+    path = out / "manifest.json"
+    for waivers in ([], [{**waiver, "reason": " "}], [{**waiver, "violations": []}]):
+        path.write_text(json.dumps({**manifest, "waivers": waivers}), encoding="utf-8")
+        with pytest.raises(Difference, match=outcome):
+            release_files.verify(out)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiver_can_be_given_on_the_command_line(stricter: tuple[World, str], tmp_path: Path) -> None:
+    _, outcome = stricter
+    asked = [
+        "release",
+        "--project",
+        "films",
+        "--name",
+        "v1",
+        "--format",
+        "askew",
+        "--out",
+        str(tmp_path / "cli"),
+    ]
+    with pytest.raises(CommandError, match="ID=REASON"):
+        call_command(*asked, "--waive", outcome, stdout=StringIO())
+    call_command(*asked, "--waive", f"{outcome}=Seen and kept.", stdout=StringIO())
+    release_files.verify(tmp_path / "cli")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_may_ask_for_other_terms(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    with pytest.raises(Refused, match=r"contract\.at_most"):
+        world.batch("value_change", variant="answer_stays", settings={"contract": {"at_most": "many"}})
+    batch = world.batch("short_table", settings={"contract": {"allowed": ["remove_row"]}})
+    item = batch.items.first()
+    assert item is not None
+    contract = batch.task().contract(item.plain())
+    assert contract is not None
+    assert contract.allowed == ("remove_row",)
