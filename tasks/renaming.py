@@ -103,11 +103,9 @@ class Renaming(ColumnKind):
         for number, operation in enumerate(response.operations):
             if isinstance(operation, RenameHeader) and operation.column in started:
                 text, source = started[operation.column]
-                how = (
-                    "as suggested" if text == operation.new else f"edited from “{text}”, which was suggested"
-                )
+                how = "as suggested" if text == operation.new else f"edited from “{text}”, suggested"
                 lines[number] = (
-                    f"{describe(operation, item.example.table)} ({how} by {self.suggesters[source]})"
+                    f"{describe(operation, item.example.table)} ({how}: {self.suggesters[source]})"
                 )
         if response.rejected:
             lines.append(f"Suggestions turned down: {', '.join(text for _, text, _ in response.rejected)}")

@@ -12,7 +12,7 @@ from typing import Any
 from tableqa import Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
-from tasks.columns import ColumnKind, entries
+from tasks.columns import ColumnKind, entries, plain
 from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem
 
 TABLES = 3
@@ -122,6 +122,19 @@ class ColumnAdding(ColumnKind):
             )
             raise Invalid([Problem("provenance", "no_provenance", message)])
         return {"provenance": tuple(origins[column] for column in new)}
+
+    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
+        """New columns in which an answer stands: the question may have a second one now."""
+        answers = {plain(answer) for answer in item.example.answers}
+        found = [
+            f"“{operation.header}”"
+            for operation in response.operations
+            if isinstance(operation, InsertColumn) and answers.intersection(map(plain, operation.cells))
+        ]
+        if not found:
+            return ()
+        message = f"An answer stands in {', '.join(found)} as well. Is there still one answer only?"
+        return (Problem("operations", "answer_again", message, "warning"),)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)

@@ -121,3 +121,11 @@ def test_a_form_without_scripts_adds_what_was_chosen() -> None:
 @pytest.mark.parametrize("sent", ["", "{", "[]", '{"digest": 1}', "null"])
 def test_rubbish_in_a_form_adds_nothing(sent: str) -> None:
     assert task.form_data({"action": "add", "candidate": sent}, {})["provenance"] is None
+
+
+def test_a_second_answer_is_pointed_out() -> None:
+    capital = next(one for one in candidates(lent(MEDALS, STATES)) if one["header"] == "Capital")
+    assert task.warnings(task.parse(data(capital), ITEM), ITEM) == ()
+    again = {**capital, "header": "Winner", "cells": ["Cuba", "", "", ""]}
+    [problem] = task.warnings(task.parse(data(again), ITEM), ITEM)
+    assert (problem.code, problem.level) == ("answer_again", "warning")

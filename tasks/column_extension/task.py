@@ -101,6 +101,21 @@ class ColumnExtension(ColumnKind):
                 message = f"What stood in row {rows} is in none of the new columns. Fill them in."
                 yield Problem("operations", "row_lost", message)
 
+    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
+        """New columns that are called by the old name and a number."""
+        table = item.example.table
+        splits = [operation for operation in response.operations if isinstance(operation, SplitColumn)]
+        empty = [
+            f"“{part.header}”"
+            for operation in splits
+            for place, part in enumerate(operation.into, start=1)
+            if part.header == f"{_stem(table.header[table.column_index(operation.column)])} {place}"
+        ]
+        if not empty:
+            return ()
+        message = f"{', '.join(empty)}: a number does not say what is in a column."
+        return (Problem("operations", "name_says_nothing", message, "warning"),)
+
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
@@ -132,11 +147,15 @@ def _shown(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
 def _names(splitting: Splitting, header: str) -> list[str]:
     """What the parts are called to begin with: by the way they were cut, else by the header and a number."""
     given: Sequence[str] = () if isinstance(splitting.way, Delimiter) else splitting.way.names
-    stem = header.strip() or "Part"
+    stem = _stem(header)
     return [
         given[place] if place < len(given) and given[place] else f"{stem} {place + 1}"
         for place in range(splitting.number)
     ]
+
+
+def _stem(header: str) -> str:
+    return header.strip() or "Part"
 
 
 def _columns(splitting: Splitting, cells: Sequence[str]) -> list[list[str]]:

@@ -60,6 +60,13 @@ def test_new_columns_have_names_of_their_own() -> None:
     assert task.parse(split(CITIES, COUNTRIES, names=("Venue", "Country")), ITEM), "the old name is free"
 
 
+def test_a_number_is_no_name_and_is_pointed_out() -> None:
+    [problem] = task.warnings(task.parse(split(CITIES, COUNTRIES, names=("Venue 1", "Country")), ITEM), ITEM)
+    assert (problem.code, problem.level) == ("name_says_nothing", "warning")
+    assert "“Venue 1”" in problem.message
+    assert task.warnings(task.parse(split(CITIES, COUNTRIES), ITEM), ITEM) == ()
+
+
 def test_the_server_cuts_and_names_what_did_not_split() -> None:
     answer = task.work_out(
         {"cells": list(TABLE.column("c0")), "way": COMMA, "number": None, "header": "Venue"}

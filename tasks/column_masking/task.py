@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tableqa import Table
 from tableqa.operations import Operation, RemoveColumn
-from tableqa.relations import Relation, relations
+from tableqa.relations import Relation, Relations, relations
 from tasks.columns import ColumnKind, plain, short_text
 from tasks.contract import Context, Field, Item, Problem
 
@@ -40,19 +41,21 @@ class ColumnMasking(ColumnKind):
     allowed = ("remove_column",)
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
-        """{"columns": {column id: {"evidence": [{words, rows, sources, holds, tells}], "answer": bool}}, "missing": [...]}.
+        """{"columns": {column id: {"evidence": [{words, sources, holds, tells}], "answer": bool}}, "missing": [...]}.
 
         `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
-        once it is gone. A dependency does not tell: it says that values go together, not which ones they are.
+        once it is gone. A dependency does not tell: it says that values go together, not which ones they are. `answer`
+        marks the only column in which an answer stands.
         """
         table = item.example.table
-        found = relations(table)
+        found = known_relations(table)
+        answered = [column for column in table.column_ids if _holds_answer(item, column)]
         columns = {}
         for column in table.column_ids:
             told = [implication for implication in implications(found.found) if implication.column == column]
             columns[column] = {
                 "evidence": [_told(implication) for implication in told[:MOST_EVIDENCE]],
-                "answer": _holds_answer(item, column),
+                "answer": answered == [column],
             }
         return {"columns": columns, "missing": list(found.notes)}
 
@@ -62,6 +65,26 @@ class ColumnMasking(ColumnKind):
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
+
+    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
+        """Columns of which nothing shows that they follow from what is left, where nobody says how they do."""
+        if response.does_not_apply or response.reason:
+            return ()
+        table = item.example.table
+        gone = self.concerned(response)
+        doubtful = [column for column in table.column_ids if column in gone - derivable(table, gone)]
+        if not doubtful:
+            return ()
+        names = ", ".join(
+            f"“{table.cell(table.header_id, column)}”"
+            if table.cell(table.header_id, column).strip()
+            else f"column {table.column_index(column) + 1}"
+            for column in doubtful
+        )
+        message = (
+            f"Nothing in the table shows that {names} can be worked out from what is left. If so, say how."
+        )
+        return (Problem("reason", "not_derivable", message, "warning"),)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
@@ -86,7 +109,7 @@ class ColumnMasking(ColumnKind):
         table = item.example.table
         places = list(range(len(table.header)))
         if rng.random() < accuracy:
-            good = [one for one in implications(relations(table).found) if one.tells and one.holds]
+            good = [one for one in implications(known_relations(table).found) if one.tells and one.holds]
             places = [table.column_index(one.column) for one in good]
         if not places or len(table.header) < 2:
             return {"does_not_apply": True, "operations": [], "reason": ""}
@@ -127,10 +150,16 @@ def implications(found: Iterable[Relation]) -> Iterator[Implication]:
                 yield Implication(column, tuple(one for one in whole if one != column), relation)
 
 
+@lru_cache(maxsize=32)
+def known_relations(table: Table) -> Relations:
+    """The relations of a table, kept for the drafts that follow."""
+    return relations(table)
+
+
 def derivable(table: Table, gone: frozenset[str]) -> frozenset[str]:
     """Which of these columns can be worked out in every row, by a relation of the table, from the columns that are left."""
     left = set(table.column_ids) - gone
-    known = [one for one in implications(relations(table).found) if one.tells and one.holds]
+    known = [one for one in implications(known_relations(table).found) if one.tells and one.holds]
     while more := {one.column for one in known if left.issuperset(one.sources)} - left:
         left |= more
     return gone & left

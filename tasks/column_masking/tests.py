@@ -95,3 +95,13 @@ def test_a_reason_is_kept_and_exported() -> None:
     [own] = task.export("askew", ITEM, response, task.perturb(ITEM, response))
     assert own.record["reason"] == "everybody knows it"
     assert own.record["perturbation_type"] == "masked"
+
+
+def test_what_nothing_shows_to_follow_is_pointed_out_until_somebody_says_how() -> None:
+    def codes(raw: dict[str, Any]) -> list[str]:
+        return [problem.code for problem in task.warnings(task.parse(raw, ITEM), ITEM)]
+
+    assert codes(gone("c3")) == []
+    assert codes(gone("c4")) == ["not_derivable"]
+    assert codes(gone("c1", "c3")) == ["not_derivable"]
+    assert codes({**gone("c4"), "reason": "everybody knows it"}) == []

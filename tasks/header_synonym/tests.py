@@ -124,8 +124,8 @@ def test_it_is_told_whose_name_a_column_got() -> None:
     taken = [("c1", "Country", "thesaurus"), ("c0", "Place", "project")]
     response = task.parse(data(rename("c1", "Country"), rename("c0", "Place won"), taken=taken), ITEM)
     assert task.describe(response, ITEM) == [
-        "Header of column 1: Rank becomes Place won (edited from “Place”, which was suggested by this project's columns)",
-        "Header of column 2: Nation becomes Country (as suggested by WordNet)",
+        "Header of column 1: Rank becomes Place won (edited from “Place”, suggested: this project's columns)",
+        "Header of column 2: Nation becomes Country (as suggested: WordNet)",
     ]
 
 

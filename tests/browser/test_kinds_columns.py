@@ -15,7 +15,7 @@ from annotation.models import Annotation, Batch
 from tableqa import Example, Table
 from tableqa.readers.wtq import READER
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, signed_in
+from tests.browser.pages import annotating, signed_in, takes_keys
 from tests.browser.test_road import AXE
 
 EXCERPT = Path(__file__).resolve().parents[2] / "fixtures" / "wtq" / "excerpt-dev.tsv"
@@ -183,6 +183,26 @@ def test_what_breaks_the_contract_is_said_in_words_and_is_not_submitted(begin: A
     expect(ada.page.locator("thead th[data-column=c1]")).not_to_contain_text("Span")
 
 
+def test_the_keys_of_the_list_stand_in_the_list_of_keys(begin: Any) -> None:
+    ada, _ = begin("header_synonym", MEDALS)
+    ada.press("Escape", "?")
+    dialog = ada.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("take that suggestion and go on to the next column")
+    expect(dialog).not_to_contain_text("type a new value")
+
+
+def test_practice_comes_with_suggestions_and_an_answer(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/header_synonym/")
+    takes_keys(page)
+    ada = Somebody(page)
+    ada.press("ArrowDown")
+    ada.press(ada.digit_of("Country"), "1", "Enter")  # and then “Amber” for gold
+    expect(page.locator("[data-feedback]")).to_contain_text("“Amber” does not fit “Gold” in this table.")
+
+
 def test_names_and_rejections_are_there_again_after_a_reload(begin: Any) -> None:
     ada, _ = begin("header_synonym", MEDALS)
     ada.press("ArrowDown")
@@ -226,13 +246,19 @@ def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     ada.press("ArrowDown", "ArrowDown")
     ada.is_offered("Venue 1 | Venue 2")
     ada.press("1")
-    expect(ada.page.locator("thead th", has_text="Venue 2")).to_be_visible()
+    expect(ada.page.get_by_label("Name of part 1")).to_be_focused()  # a number says nothing
+    ada.type("City")
+    ada.press("Tab")
+    ada.type("Country")
+    ada.press("Enter")
+    expect(ada.page.locator("thead th", has_text="Country")).to_be_visible()
     ada.finds_the_page_accessible()
     ada.press("Enter")
-    assert ada.keys == 4
+    assert ada.keys == 3 + len("City") + 1 + len("Country") + 2
     [operation] = submitted(ada, batch, 1)["operations"]
     assert operation["op"] == "split_column"
     assert operation["column"] == "c2"
+    assert [part["header"] for part in operation["into"]] == ["City", "Country"]
     assert operation["into"][1]["cells"][:2] == ["Australia", "India"]
 
     # Three rows of the next table have no day: they are listed, and written by hand.
@@ -299,9 +325,11 @@ def test_a_split_is_changed_and_taken_back(begin: Any) -> None:
     ada.press("ArrowDown", "ArrowDown")
     ada.is_offered("Venue 1 | Venue 2")
     ada.press("1")
-    expect(ada.page.locator("thead th", has_text="Venue 2")).to_be_visible()
-    ada.press("ArrowUp", "F2")
     first = ada.page.get_by_label("Name of part 1")
+    expect(first).to_be_focused()
+    ada.press("Enter")
+    expect(ada.page.locator("thead th", has_text="Venue 2")).to_be_visible()
+    ada.press("F2")
     expect(first).to_be_focused()
     ada.press("Control+a")
     ada.type("City")

@@ -152,7 +152,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     mara.goes_to("/projects/films/sources/import/")
     mara.finds_the_page_accessible()
     questions, tables = questions_and_tables()
-    mara.page.get_by_label("Format").select_option("wtq")
+    mara.page.get_by_label("Format", exact=True).select_option("wtq")
     mara.page.get_by_label("File of questions").set_input_files([questions])
     mara.page.get_by_label("Tables").set_input_files([tables])
     mara.clicks("Import")

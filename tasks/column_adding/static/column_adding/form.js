@@ -38,6 +38,13 @@ class AskewAdding extends ColumnList {
     }));
   }
 
+  keyRows() {
+    return [
+      [["1 – 9"], "add that column, or take it out again"],
+      [["→", "←"], "to the columns of the table and back"],
+    ];
+  }
+
   begin() {
     this.#added.replaceChildren();
   }

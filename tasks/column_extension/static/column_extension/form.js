@@ -56,10 +56,19 @@ class AskewExtension extends ColumnList {
     });
   }
 
+  keyRows() {
+    return [
+      [["1 – 9"], "split in that way"],
+      [["F2"], "split in another way, or change the split"],
+      [["Del"], "one column again"],
+    ];
+  }
+
   take(line, choice) {
     this.#begin(line.id, choice.way, choice.names);
     this.#cut(() => {
       if (this.#work.odd.size) this.#openTool(".odd input");
+      else if (numbered(this.#work)) this.#openTool(".names input"); // what is in the parts is for people to say
       else {
         this.#apply();
         this.move(1);
@@ -242,6 +251,7 @@ class AskewExtension extends ColumnList {
     this.#draw();
     const field = this.#tool.querySelector(first) ?? how;
     field.focus();
+    if (field.closest(".names")) field.select();
     this.#tool.scrollIntoView({ block: "nearest" });
   }
 
@@ -324,6 +334,12 @@ class AskewExtension extends ColumnList {
     this.#parts.status.textContent = words;
     if (this.#tool.hidden) this.grid.say(words);
   }
+}
+
+/* Whether the parts are called by the old name and a number. */
+function numbered({ name, names }) {
+  const stem = name.trim() || "Part";
+  return names.some((part, at) => part === `${stem} ${at + 1}`);
 }
 
 function labelled(words, field, className = "") {

@@ -18,7 +18,7 @@ class AskewMasking extends ColumnList {
         id, column: id, name: this.table.header[place], now: removed ? "removed" : null,
         key: good.length && digit < 10 ? String(digit) : "",
         state: removed ? (stands ? "changed" : "look") : "",
-        note: removed ? (stands ? "follows from what is left" : "does not follow from what is left") : note(evidence, good, answer),
+        note: removed ? (stands ? "follows from what is left" : "does not follow from what is left") : note(evidence, good, stands, answer),
         details: this.#details(evidence, answer, removed, left),
         removed,
       };
@@ -32,8 +32,15 @@ class AskewMasking extends ColumnList {
       return { text: words + also, look: !holds || Boolean(gone.length) || !tells };
     });
     if (this.suggestions && !evidence.length) details.push({ text: "Nothing in the table shows that the others imply it." });
-    if (answer) details.push({ text: `An answer stands in it${removed ? ": does it still follow?" : "."}`, look: removed });
+    if (answer) details.push({ text: `An answer stands in this column only${removed ? ": does it still follow?" : "."}`, look: removed });
     return details;
+  }
+
+  keyRows() {
+    return [
+      [["1 – 9"], "remove the column with that number, or put it back"],
+      [["Space"], "remove the column, or put it back"],
+    ];
   }
 
   toggle(line) {
@@ -58,9 +65,9 @@ class AskewMasking extends ColumnList {
   }
 }
 
-function note(evidence, good, answer) {
-  const words = good.length ? "follows from others" : evidence.length ? "look closer" : "";
-  return [words, answer ? "holds the answer" : ""].filter(Boolean).join(", ");
+function note(evidence, good, stands, answer) {
+  const follows = stands ? "follows from others" : good.length ? "no longer follows" : evidence.length ? "look closer" : "";
+  return [follows, answer ? "holds the answer" : ""].filter(Boolean).join(", ");
 }
 
 customElements.define("askew-masking", AskewMasking);
