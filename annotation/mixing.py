@@ -17,6 +17,8 @@ from tableqa.operations import RenameHeader, from_dict
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_record
 
+FORMATS = ("askew", "robut")
+"""Formats of a release that have a place for mixes."""
 MOST = 10
 """Mixes of one original: a question with many accepted perturbations must not outweigh the others."""
 
@@ -51,20 +53,26 @@ def part(original: tableqa.Example, kind: str, derived: Mapping[str, Any]) -> Pa
     )
 
 
-def compose(parts: Iterable[tuple[tableqa.Example, Part]], seed: int) -> Mixes:
-    """Mix the parts of each original, two or three at a time, all of different levels; the seed draws which come first."""
-    of: dict[str, tuple[tableqa.Example, list[Part]]] = {}
-    for original, one in parts:
-        of.setdefault(original.id, (original, []))[1].append(one)
+def compose(parts: Iterable[tuple[str, tableqa.Example, Part]], seed: int) -> Mixes:
+    """Mix the parts of each original, two or three at a time, all of different levels; the seed draws which come first.
+
+    An original is known by its source and its id: two sources may well have the same ids.
+    """
+    of: dict[tuple[str, str], tuple[tableqa.Example, list[Part]]] = {}
+    for source, original, one in parts:
+        of.setdefault((source, original.id), (original, []))[1].append(one)
     found = Mixes()
+    numbers: Counter[str] = Counter()
     for original, mine in of.values():
         made = 0
         for chosen in combinations(mine, seed, original.id):
             if made == MOST:
                 break
-            mixed = mix(original, [mine[place] for place in chosen], f"{original.id}~mix-{made + 1}")
+            id = f"{original.id}~mix-{numbers[original.id] + 1}"
+            mixed = mix(original, [mine[place] for place in chosen], id)
             if isinstance(mixed, Mixed):
                 made += 1
+                numbers[original.id] += 1
                 found.made.append((original, mixed))
             else:
                 found.refused[mixed.reason] += 1

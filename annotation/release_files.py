@@ -167,7 +167,8 @@ def mixes(raw: Raw, seed: int) -> mixing.Mixes:
         original = raw.example(decision["source"], decision["example"])
         kind = raw.batches[decision["batch"]]["type"]
         made = (outcome["example"] for outcome in decision["outcomes"] if outcome["example"])
-        parts += [(original, part) for one in made if (part := mixing.part(original, kind, one))]
+        source = decision["source"]
+        parts += [(source, original, part) for one in made if (part := mixing.part(original, kind, one))]
     return mixing.compose(parts, seed)
 
 

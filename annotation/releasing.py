@@ -20,7 +20,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation import events, jobs, release_files
+from annotation import events, jobs, mixing, release_files
 from annotation.models import (
     Annotation,
     Assignment,
@@ -151,6 +151,11 @@ def plan_release(
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
     if format not in FORMATS:
         raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    if mix is not None and format not in mixing.FORMATS:
+        raise Refused(
+            "invalid_request",
+            f"The format {format} has no place for mixes; these have: {', '.join(mixing.FORMATS)}.",
+        )
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from annotation import adjudicating, release_files, releasing
+from annotation import adjudicating, mixing, release_files, releasing
+from annotation.refusals import Refused
 from annotation.release_files import Difference
+from tableqa import Example, Table
+from tableqa.mixing import Part
+from tableqa.operations import RenameHeader
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)
@@ -89,3 +93,23 @@ def test_a_mix_that_the_decisions_do_not_give_is_found(tmp_path: Path) -> None:
     path.write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(Difference, match="mix"):
         release_files.verify(tmp_path / "mixed")
+
+
+def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
+    table = Table(["Season", "Votes"], [["2018", "10"], ["2019", "12"]])
+    asked = Example("q1", "how many votes in 2018?", table, ["10"])
+    original = Example("q1", "how many votes in all?", table, ["22"])
+    header = Part("headers", "header_synonym", (RenameHeader(column="c0", old="Season", new="Year"),))
+    words = Part("question", "question_paraphrase", (), "what is the sum of the votes?")
+    apart = mixing.compose([("a", asked, header), ("b", original, words)], seed=7)
+    assert apart.made == []
+    together = mixing.compose([("b", original, header), ("b", original, words), ("a", asked, header)], seed=7)
+    assert [mixed.example.answers for _, mixed in together.made] == [("22",)]
+
+
+@pytest.mark.django_db
+def test_a_format_without_a_place_for_mixes_says_so(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    world.batch()
+    with pytest.raises(Refused, match="no place for mixes"):
+        releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=LATER, mix=7)
