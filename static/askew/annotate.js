@@ -7,7 +7,8 @@
 
    A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
    data-kind="json" has `value` and says "change" when it changes; every element of the form hears `item-shown`
-   {assignment}, `item-suggested` {suggestions, reason} and `draft-checked` {violations, answer}, which do not bubble. */
+   {assignment}, `item-suggested` {suggestions, reason} and `draft-checked` {violations, answer}, which do not bubble; its
+   `keyTable` {title, rows} stands in the list of keys. */
 
 import { Problem, send } from "./api.js";
 import { check } from "./contract.js";

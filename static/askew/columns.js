@@ -21,6 +21,7 @@ export class ColumnList extends HTMLElement {
   #assignment = null;
   #timer = null;
   #editor = null;
+  #drawn = []; // the lines as they are on the page
   #list = make("div", { className: "lines", role: "grid" });
   #note = make("p", { className: "soft small", role: "status" });
 
@@ -97,6 +98,22 @@ export class ColumnList extends HTMLElement {
   /* Suggestions for the item have come, or will not; `before` are the ones that were there before. */
   suggested() {}
 
+  /* What the keys do, as the page's list of keys shows it: [[keys], words]. */
+  keyRows() {
+    return [];
+  }
+
+  get keyTable() {
+    const rows = [
+      [["↑", "↓"], "another line"],
+      ...this.keyRows(),
+      [["Ctrl Z", "Ctrl Y"], "undo, redo"],
+      [["Enter"], "submit; on a choice, take it"],
+      [["Esc"], "leave the list"],
+    ];
+    return { title: `In the list: ${this.dataset.label ?? "columns"}`, rows };
+  }
+
   // --- the item ----------------------------------------------------------------------------------------------------
 
   /* Called when an item is filled in, before its operations are. */
@@ -148,7 +165,7 @@ export class ColumnList extends HTMLElement {
   draw() {
     if (this.#editor) return;
     const focused = this.#list.contains(document.activeElement);
-    const lines = this.lines();
+    const lines = (this.#drawn = this.lines());
     if (!lines.some(({ id }) => id === this.here.line)) this.here = { line: lines[0]?.id ?? null, choice: -1 };
     const current = lines.find(({ id }) => id === this.here.line);
     this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
@@ -222,7 +239,7 @@ export class ColumnList extends HTMLElement {
   /* Mark the column that the current line is about in the head of the table. */
   point() {
     if (!this.table || !this.grid?.edits) return;
-    const column = this.lines().find(({ id }) => id === this.here.line)?.column ?? null;
+    const column = this.#drawn.find(({ id }) => id === this.here.line)?.column ?? null;
     for (const th of this.grid.querySelectorAll("thead th.about")) th.classList.remove("about");
     const th = column && this.grid.querySelector(`thead th[data-column="${CSS.escape(column)}"]`);
     if (!th) return;
@@ -246,14 +263,14 @@ export class ColumnList extends HTMLElement {
   }
 
   go(line, choice = -1) {
+    const focused = this.#list.contains(document.activeElement);
     this.here = { line, choice };
     this.draw();
-    this.focus();
-    this.point();
+    if (!focused) this.focus(); // a list that had the focus keeps it
   }
 
   #current() {
-    const lines = this.lines();
+    const lines = this.#drawn;
     const at = lines.findIndex(({ id }) => id === this.here.line);
     return { lines, at, line: lines[at] };
   }

@@ -34,7 +34,7 @@ export class Editor {
     this.#area.focus({ preventScroll: true });
     this.#area.setSelectionRange(this.#area.value.length, this.#area.value.length);
     this.#grow();
-    cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+    for (const part of [cell, this.#box]) part.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   get text() {

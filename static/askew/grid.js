@@ -23,7 +23,9 @@ import { History } from "./history.js";
 import { MODES } from "./modes.js";
 import { replay, withIds } from "./operations.js";
 import { Painting, element, reachOut } from "./painting.js";
+import { listenToPointer } from "./pointer.js";
 import { Cells, rectangle, runs, span } from "./selection.js";
+import { Tools } from "./tools.js";
 import { count, describe } from "./words.js";
 import { canZoom, follow, percent, zoom } from "./zoom.js";
 
@@ -31,9 +33,7 @@ const PAUSE = 250; // ms: what is said of a range waits until the keys rest
 const SELECTED_AT_MOST = 2000; // cells of a range that are told to screen readers one by one
 const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
 const FEW_COLUMNS = 8;
-const EDGE = 24; // px from the edge of the sheet at which dragging scrolls
 
-export const GRID_KEYS = gridKeys("edit");
 export { gridKeys };
 
 let numbers = 0;
@@ -67,8 +67,9 @@ export class AskewGrid extends HTMLElement {
   #told = element("p", { className: "told", ariaHidden: "true" });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
+  #opened = null; // the cell over which something lies
   #timer = null;
-  #press = null;
+  #telling = null;
   #label = "";
   #listening = false;
 
@@ -509,26 +510,35 @@ export class AskewGrid extends HTMLElement {
       show: (hits, current, moves) => this.#showHits(hits, current, moves),
       closed: (found) => this.#found(found),
     });
-    this.#tools = this.#makeTools();
+    const large = state.rows.length > FEW_ROWS || state.columns.length > FEW_COLUMNS;
+    this.#tools = new Tools(mode.tools(), mode.isGrid || large ? { find: () => this.openFind(), zoom } : null, {
+      before: () => mode.keep?.(),
+      // A mouse goes back to the cell; a keyboard stays where it is.
+      after: (byMouse) => byMouse && mode.isGrid && !this.#find.bar.contains(document.activeElement) && this.focusCell(),
+    });
     this.classList.toggle("to-read", !mode.isGrid);
     const bar = element("div", { className: "grid-state" });
     bar.append(this.#where, this.#told);
     write(this.#told, "");
-    this.replaceChildren(this.#tools, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
+    this.replaceChildren(this.#tools.bar, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);
     this.#select();
   }
 
   #listen() {
     const { table } = this.#painting;
-    table.addEventListener("pointerdown", (event) => this.#onPointerDown(event));
-    table.addEventListener("mousedown", (event) => {
-      if (this.#press) event.preventDefault(); // the focus goes to the cell, not to what is around it
-    });
-    table.addEventListener("click", (event) => this.#onClick(event));
-    table.addEventListener("dblclick", (event) => {
-      if (this.#mode.isGrid && !this.#mode.writesIn?.(event.target) && this.#painting.placeOf(event.target)?.column) this.#mode.doubled();
-    });
+    if (this.#mode.isGrid) {
+      listenToPointer(this.#painting, {
+        writes: (target) => this.#mode.writesIn?.(target) ?? false,
+        isHere: (place) => this.#isHere(place),
+        settle: (place, extend) => this.#settleOn(place, extend),
+        pressed: (place, how) => this.#mode.pressed(place, how),
+        doubled: () => this.#mode.doubled(),
+        reach: (place, start) => this.#reach(place, start),
+        released: (start) => this.#released(start),
+        dropped: () => this.dropRange(),
+      });
+    }
     for (const kind of ["copy", "cut", "paste"]) table.addEventListener(kind, (event) => this.#onClipboard(event));
     if (this.#listening) return;
     this.#listening = true;
@@ -570,52 +580,9 @@ export class AskewGrid extends HTMLElement {
     return names.join(" ");
   }
 
-  // --- tools -------------------------------------------------------------------------------------------------------
-
-  #makeTools() {
-    const tools = element("div", { className: "grid-tools", role: "group", ariaLabel: "Tools of the table" });
-    const add = ({ name, label, keys, act, title }) => {
-      const button = element("button", { type: "button", className: "quiet" });
-      button.dataset.tool = name;
-      button.append(element("span", { textContent: typeof label === "function" ? label() : label }));
-      if (title) button.ariaLabel = title;
-      if (title) button.title = title;
-      if (keys) button.append(element("kbd", { textContent: keys }));
-      button.addEventListener("click", (event) => {
-        this.#mode.keep?.();
-        if (button.getAttribute("aria-disabled") === "true") return;
-        act();
-        // A mouse goes back to the cell; a keyboard stays here.
-        if (event.detail > 0 && this.#mode.isGrid && !this.#find.bar.contains(document.activeElement)) this.focusCell();
-      });
-      tools.append(button);
-    };
-    const own = this.#mode.tools();
-    own.forEach(add);
-    const { rows, columns } = this.edits.state;
-    if (this.#mode.isGrid || rows.length > FEW_ROWS || columns.length > FEW_COLUMNS) {
-      tools.append(element("span", { className: "gap" }));
-      add({ name: "find", label: "Find", keys: "Ctrl F", act: () => this.openFind() });
-      add({ name: "smaller", label: "−", title: "Smaller table", act: () => zoom(-1) });
-      add({ name: "larger", label: "+", title: "Larger table", act: () => zoom(1) });
-    }
-    return tools;
-  }
-
   refreshTools() {
-    const tools = this.#tools;
-    if (!tools) return;
-    const own = new Map(this.#mode.tools().map((tool) => [tool.name, tool]));
-    for (const button of tools.querySelectorAll("button[data-tool]")) {
-      const { tool: name } = button.dataset;
-      const tool = own.get(name);
-      const off = name === "smaller" ? !canZoom(-1) : name === "larger" ? !canZoom(1) : tool?.off?.() ?? false;
-      if (button.getAttribute("aria-disabled") !== String(off)) button.setAttribute("aria-disabled", String(off));
-      const label = typeof tool?.label === "function" ? tool.label() : null;
-      if (label !== null && button.firstChild.textContent !== label) button.firstChild.textContent = label;
-    }
-    const words = [this.#mode.where(), percent() === 100 ? "" : `${percent()} %`].filter(Boolean).join(" · ");
-    write(this.#where, words);
+    this.#tools?.refresh(this.#mode.tools());
+    write(this.#where, [this.#mode.where(), percent() === 100 ? "" : `${percent()} %`].filter(Boolean).join(" · "));
   }
 
   // --- the current cell and the range ------------------------------------------------------------------------------
@@ -676,26 +643,23 @@ export class AskewGrid extends HTMLElement {
     }, PAUSE);
   }
 
-  #telling = null;
-
   /* A clipped cell shows its whole text over its neighbours while it has the focus; an odd one says what is odd. */
   #showBeside() {
-    for (const shown of [this.#beside, this.#hint]) {
-      if (!shown.isConnected) continue;
-      if (!this.#mode.typing) reachOut(shown.parentElement, false);
-      shown.remove();
-    }
+    this.#beside.remove();
+    this.#hint.remove();
+    if (this.#opened && !this.#mode.typing) reachOut(this.#opened, false);
+    this.#opened = null;
     if (!this.#cell || !this.here || !this.#mode.isGrid) return;
     const like = this.#odd.get(this.here.row)?.get(this.here.column);
     if (this.#cell.querySelector(".long")) {
       this.#beside.textContent = this.edits.text(this.here.row, this.here.column) ?? "";
       this.#cell.append(this.#beside);
-      reachOut(this.#cell, true);
     } else if (like) {
       this.#hint.textContent = `Not written like ${like}`;
       this.#cell.append(this.#hint);
-      reachOut(this.#cell, true);
-    }
+    } else return;
+    this.#opened = this.#cell;
+    reachOut(this.#cell, true);
   }
 
   #goTo(rowPlace, columnPlace, extend = false) {
@@ -816,30 +780,9 @@ export class AskewGrid extends HTMLElement {
 
   // --- pointer -----------------------------------------------------------------------------------------------------
 
-  #onPointerDown(event) {
-    this.#press = null;
-    if (!this.#mode.isGrid || event.button !== 0 || event.pointerType === "touch" || this.#mode.writesIn?.(event.target)) return;
-    const place = this.#painting.placeOf(event.target);
-    if (!place) return;
-    this.#mode.keep?.();
-    const again = this.here?.row === place.row && this.here.column === place.column && document.activeElement === this.#cell;
-    this.#settleOn(place, event.shiftKey);
-    this.#press = { place, again, extend: event.shiftKey, moved: false, x: event.clientX, y: event.clientY };
-    this.#mode.pressed(place, { again, extend: event.shiftKey, dragging: true, touch: false });
-    const move = (moved) => this.#onDrag(moved);
-    const release = (released) => {
-      removeEventListener("pointermove", move);
-      removeEventListener("pointerup", release);
-      removeEventListener("pointercancel", release);
-      this.#onRelease(released);
-    };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", release);
-    addEventListener("pointercancel", release);
-  }
-
   /* A press on a cell makes it the current one; on a row's number or a header it selects the row or the column. */
   #settleOn({ row, column }, extend) {
+    this.#mode.keep?.();
     const { base } = this.edits;
     if (row === null) {
       this.selectAll();
@@ -847,10 +790,9 @@ export class AskewGrid extends HTMLElement {
     }
     const head = row === base.header_id;
     const across = column === null ? "rows" : head ? "columns" : "cells";
-    const first = this.here?.column ?? this.columnIds()[0];
     const goal = {
       row: head && !this.#mode.hasHead ? this.here?.row ?? this.rowId(0) : row,
-      column: column ?? first,
+      column: column ?? this.here?.column ?? this.columnIds()[0],
     };
     if (goal.row === undefined || goal.column === undefined) return;
     if (extend && this.here) this.#anchor ??= { ...this.here };
@@ -859,87 +801,33 @@ export class AskewGrid extends HTMLElement {
     this.here = goal;
     this.#select();
     this.focusCell();
-    if (this.#anchor && across !== "cells") this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
   }
 
-  #onDrag(event) {
-    const press = this.#press;
-    if (!press || press.place.row === null || !(event.buttons & 1)) return;
-    if (!press.moved && Math.abs(event.clientX - press.x) + Math.abs(event.clientY - press.y) < 5) return;
-    press.at = event;
-    this.#extendTo(event);
-    this.#scrollWhile(press);
-  }
-
-  #extendTo({ clientX, clientY }) {
-    const press = this.#press;
-    const box = this.#painting.sheet.getBoundingClientRect();
-    const x = Math.min(Math.max(clientX, box.left + 2), box.right - 3);
-    const y = Math.min(Math.max(clientY, box.top + 2), box.bottom - 3);
-    const target = document.elementFromPoint(x, y);
-    const found = target && this.#painting.placeOf(target);
-    if (!found || found.row === null) return;
-    const head = found.row === this.edits.base.header_id;
+  /* Draw the range on to a place; false where it reaches there already. A range of cells does not leave the body. */
+  #reach({ row, column }, start) {
+    const head = row === this.edits.base.header_id;
     const across = this.#rangeSpan;
-    const row = head && (across === "cells" || across === "rows") && !(this.#mode.hasHead && press.place.row === found.row) ? this.rowId(0) : found.row;
-    const goal = { row: across === "columns" ? this.here.row : row, column: found.column ?? (across === "rows" ? this.here.column : this.columnIds()[0]) };
-    if (goal.row === this.here.row && goal.column === this.here.column) return;
-    press.moved = true;
+    const above = head && across !== "columns" && !(this.#mode.hasHead && start.row === row);
+    const goal = {
+      row: across === "columns" ? this.here.row : above ? this.rowId(0) : row,
+      column: column ?? (across === "rows" ? this.here.column : this.columnIds()[0]),
+    };
+    if (goal.row === this.here.row && goal.column === this.here.column) return false;
     this.#anchor ??= { ...this.here };
     this.here = goal;
     this.#select();
+    return true;
   }
 
-  /* Near the edge of the sheet, dragging scrolls. */
-  #scrollWhile(press) {
-    if (press.scrolling) return;
-    press.scrolling = true;
-    const step = () => {
-      if (this.#press !== press || press.done) return;
-      const { sheet } = this.#painting;
-      const box = sheet.getBoundingClientRect();
-      const { clientX: x, clientY: y } = press.at;
-      const down = y > box.bottom - EDGE ? 12 : y < box.top + EDGE ? -12 : 0;
-      const right = x > box.right - EDGE ? 12 : x < box.left + EDGE ? -12 : 0;
-      if (!down && !right) {
-        press.scrolling = false;
-        return;
-      }
-      sheet.scrollBy(right, down);
-      this.#extendTo(press.at);
-      requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
+  #isHere({ row, column }) {
+    return this.here?.row === row && this.here.column === column && document.activeElement === this.#cell;
   }
 
-  #onRelease(event) {
-    const press = this.#press;
-    if (!press) return;
-    press.done = true;
-    setTimeout(() => { // the click that belongs to it has come by then, if one comes
-      if (this.#press === press) this.#press = null;
-    }, 100);
-    if (event.type === "pointercancel") this.dropRange();
-    else if (press.moved) {
-      this.focusCell();
-      this.#mode.dragged(press.place);
-      if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
-    } else if (!press.extend) this.#mode.pressed(press.place, { again: press.again, extend: false, dragging: false, touch: false });
-  }
-
-  /* What no mouse has pressed: a tap, or a click that a screen reader makes. */
-  #onClick(event) {
-    if (this.#press) {
-      this.#press = null;
-      return;
-    }
-    if (!this.#mode.isGrid || this.#mode.writesIn?.(event.target)) return;
-    const place = this.#painting.placeOf(event.target);
-    if (!place) return;
-    this.#mode.keep?.();
-    const again = this.here?.row === place.row && this.here.column === place.column && document.activeElement === this.#cell;
-    this.#settleOn(place, event.shiftKey);
-    this.#mode.pressed(place, { again, extend: event.shiftKey, dragging: false, touch: true });
+  #released(start) {
+    this.focusCell();
+    this.#mode.dragged(start);
+    if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
   }
 
   #onClipboard(event) {

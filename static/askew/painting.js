@@ -60,8 +60,8 @@ export class Painting {
   settle(room) {
     this.#lockWidths(room);
     this.#sizes = new ResizeObserver(() => {
-      if (!this.#widths) this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0); // it was hidden until now
-      this.#drawAreas();
+      if (this.#widths) this.#drawAreas();
+      else requestAnimationFrame(() => this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0)); // it was hidden until now
     });
     this.#sizes.observe(this.table);
     this.#paintLater();

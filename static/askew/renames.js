@@ -48,6 +48,16 @@ class AskewRenames extends ColumnList {
     return left ? `${left} suggestion${left === 1 ? "" : "s"}` : "none of them fits";
   }
 
+  keyRows() {
+    return [
+      [["1 – 9"], "take that suggestion and go on to the next column"],
+      [["0"], "none of the suggestions fits"],
+      [["any letter", "F2"], "write a name of your own"],
+      [["Del"], "the old name again"],
+      [["→", "←"], "to the suggestions and back: Space takes one, F2 edits it, Del turns it down"],
+    ];
+  }
+
   take(line, choice) {
     const taken = stored(this.form, "taken").filter(([column]) => column !== line.id);
     this.#store("rejected", stored(this.form, "rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));
@@ -92,7 +102,8 @@ class AskewRenames extends ColumnList {
   /* A name that began as a suggestion stays one of that suggester's, edited; without one it is the person's own. */
   keep(line, text, choice) {
     const others = stored(this.form, "taken").filter(([column]) => column !== line.id);
-    const began = choice ? [line.id, choice.text, choice.source] : stored(this.form, "taken").find(([column]) => column === line.id);
+    const before = line.now === undefined ? null : stored(this.form, "taken").find(([column]) => column === line.id);
+    const began = choice ? [line.id, choice.text, choice.source] : before;
     this.#rename(line.id, text, text !== line.name && began ? [...others, began] : others);
   }
 
@@ -102,8 +113,8 @@ class AskewRenames extends ColumnList {
     const known = new Set(taken.map(keyOf));
     this.#store("rejected", rejected.filter((one) => !known.has(keyOf(one))));
     this.#store("taken", taken);
-    if (text !== old) this.grid.act([{ op: "rename_header", column, old, new: text }]);
-    this.draw();
+    if (text !== old) this.grid.act([{ op: "rename_header", column, old, new: text }]); // which draws the list again
+    else this.draw();
   }
 
   #store(field, value) {

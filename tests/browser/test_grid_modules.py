@@ -16,7 +16,7 @@ from tableqa.operations import OPERATIONS, Operation, OperationError, describe, 
 from tests.tableqa.strategies import edits, texts
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ENOUGH = 2500
+ENOUGH = 150
 
 
 @pytest.fixture
