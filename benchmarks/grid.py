@@ -9,7 +9,8 @@ so half a frame of waiting is part of every figure. Keys come as fast as a held 
 several rounds, and the median of the rounds' 95th percentiles counts: a neighbour on the machine spoils one round. Beside
 it stands the processor time of the page's main thread for each key, drafts and contract included, which no neighbour
 changes. Exit status 1 names what misses its target: first paint under 1 s, a key press under 50 ms at the 95th
-percentile.
+percentile (100 ms in the huge table, 200 ms for one key that changes thousands of cells). On a machine with other work
+the wall clock says more about the neighbours: the load is printed, and the processor time is what to go by.
 """
 
 from __future__ import annotations
@@ -32,8 +33,12 @@ from benchmarks.loop import ROOT, _served
 
 PAINT = 1000.0
 """Milliseconds until a table is on screen."""
-KEY = 50.0
-"""Milliseconds from a key press to its paint, at the 95th percentile."""
+KEY = {"5,000 x 8": 100.0}
+"""Milliseconds from a key press to its paint, at the 95th percentile: 50 where a table is to be smooth, more where it is
+to be usable."""
+SMOOTH, AT_ONCE = 50.0, 200.0
+BULK = ("everything", "undo", "keep a range", "a column")
+"""Work on thousands of cells by one key may take as long as a glance."""
 
 REPEAT = 0.033
 """Seconds between two keys: a held key repeats about 30 times a second."""
@@ -253,6 +258,8 @@ def _judged(rounds: list[list[float]]) -> float:
 
 def report(figures: dict[str, Any]) -> None:
     """The figures as text."""
+    busy, *_ = os.getloadavg()
+    print(f"load of the machine over the last minute: {busy:.1f} on {os.cpu_count()} processors")
     for table, found in figures.items():
         print(f"\n{table:<42} median     most")
         labels = {"answer": "first byte of the page", "paint": "first paint", "whole": "whole page read"}
@@ -274,8 +281,9 @@ def misses(figures: dict[str, Any]) -> Iterator[str]:
         if paint >= PAINT:
             yield f"{table}: first paint after {paint:.0f} ms; the target is {PAINT:.0f} ms"
         for what, keys in found["keys"].items():
-            if (p95 := _judged(keys["rounds"])) >= KEY:
-                yield f"{table}: {what}: p95 {p95:.0f} ms; the target is {KEY:.0f} ms"
+            target = AT_ONCE if any(word in what for word in BULK) else KEY.get(table, SMOOTH)
+            if (p95 := _judged(keys["rounds"])) >= target:
+                yield f"{table}: {what}: p95 {p95:.0f} ms; the target is {target:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import { count, describe } from "./words.js";
 import { canZoom, follow, percent, zoom } from "./zoom.js";
 
 const PAUSE = 250; // ms: what is said of a range waits until the keys rest
-const SELECTED_AT_MOST = 2000; // cells of a range that are told to screen readers one by one
+const SELECTED_AT_MOST = 500; // cells of a range that are told to screen readers one by one
 const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
 const FEW_COLUMNS = 8;
 

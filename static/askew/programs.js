@@ -36,7 +36,10 @@ export class AskewPrograms extends HTMLElement {
     });
     this.addEventListener("item-suggested", ({ detail }) => this.#take(detail));
     this.addEventListener("draft-checked", ({ detail }) => this.#compute(detail.answer));
-    this.addEventListener("change", () => this.#line.replaceChildren());
+    this.addEventListener("change", () => {
+      this.#line.replaceChildren();
+      this.#tellPage();
+    });
   }
 
   /* The program that comes with an item; a new item begins. */
@@ -81,6 +84,14 @@ export class AskewPrograms extends HTMLElement {
     if (rows.length) rows.push(this.#choice(NONE, "None of these", "n", value));
     this.#list.replaceChildren(...rows);
     this.#say();
+    this.#tellPage();
+  }
+
+  /* What depends on a program is shown with one. By an attribute: a rule with :has() on the whole page would be looked at
+     again with every change in a large table. */
+  #tellPage() {
+    const { value } = this;
+    this.closest("askew-annotate")?.toggleAttribute("data-program", value !== null && !alike(value, NONE));
   }
 
   #choice(program, words, key, value) {
