@@ -293,7 +293,6 @@ class AskewAnnotate extends HTMLElement {
       const { grid: mode, contract, shows } = this.#current;
       fits = this.grid.show(table, operations, {
         mode,
-        edit: mode === "edit" || mode === "structure",
         cells: this.cellsField ? data[this.cellsField.dataset.field] ?? [] : [],
         marks: shows.evidence?.cells ?? [],
         allowed: contract?.allowed ?? null,

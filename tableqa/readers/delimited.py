@@ -1,7 +1,7 @@
 """Text files whose fields are parted by a tab or comma and quoted as RFC 4180 says: a quote in a field is doubled."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tableqa.readers.reader import ReaderError, check_cells, check_size, read_lines
@@ -63,9 +63,14 @@ def read_questions(
 
 def read_table(path: Path) -> Table:
     """The table of a .csv file (RFC 4180), whose first row is the header; ReaderError with the line of the fault."""
+    return table_of_rows(path, read_delimited(path, ","))
+
+
+def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
+    """The table of (line number, cells), the first being the header; ReaderError with the line of the fault."""
     header: list[str] | None = None
     rows: list[list[str]] = []
-    for line, cells in read_delimited(path, ","):
+    for line, cells in lines:
         check_cells(path, line, cells)
         if header is None:
             header = cells

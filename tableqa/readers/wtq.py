@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
-from tableqa.readers.reader import ReaderError, check_cells, check_size, read_lines, read_text
+from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.reader import ReaderError, read_lines, read_text
 from tableqa.readers.table_files import TableFiles, folders_around
-from tableqa.tables import Table, TableError
+from tableqa.tables import Table
 
 _COLUMNS = ("id", "utterance", "context", "targetValue")
 _HEADER = " <tab> ".join(_COLUMNS)
@@ -126,27 +127,7 @@ def _unescape(text: str) -> str:
 
 def read_table(path: Path) -> Table:
     """The table in a .csv file of WTQ's form; ReaderError with the line where the fault is."""
-    text = read_text(path)
-    header: list[str] | None = None
-    rows: list[list[str]] = []
-    for line, cells in _lines(path, text):
-        check_cells(path, line, cells)
-        if header is None:
-            header = cells
-        elif len(cells) != len(header):
-            what = f"the row has {len(cells)} cells, the header has {len(header)}"
-            raise ReaderError(path, line, what, "Give every row as many fields as the first")
-        else:
-            rows.append(cells)
-        check_size(path, line, len(rows), len(header))
-    if header is None:
-        raise ReaderError(
-            path, 1, "there is no header line", "The first line of a table holds its column names"
-        )
-    try:
-        return Table(header, rows)
-    except TableError as error:
-        raise ReaderError(path, None, str(error), "Correct the table or leave it out") from error
+    return table_of_rows(path, _lines(path, read_text(path)))
 
 
 _FIELD = re.compile(r'(?:"(?P<quoted>[^"\\]*(?:\\["\\][^"\\]*)*)"|(?P<bare>[^",\\\r\n]*))(?P<end>,|\r?\n|\Z)')
