@@ -24,10 +24,17 @@ from annotation.models import (
     Source,
     Tally,
 )
+from annotation.models.sources import ExampleQuerySet
 from annotation.refusals import Refused, require_storable
 from tableqa.canonical import digest
 from tasks.contract import TaskType
 
+OF = {
+    "originals": ExampleQuerySet.originals,
+    "perturbed": ExampleQuerySet.perturbed,
+    "automatic": ExampleQuerySet.automatic,
+}
+"""Which examples there are: as the source has them, perturbed by people, perturbed by a program."""
 MOST_OVERLAP = 50
 LONGEST_NAME = 120
 
@@ -51,7 +58,7 @@ def plan_batch(
 ) -> Batch:
     """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
-    `of` is "originals" or "perturbed", by default what the kind is usually about. `size` None takes
+    `of` is one of `about(task)`, by default what the kind is usually about. `size` None takes
     every example; `only` names examples by their ids and is taken in its own order. Examples that the
     kind has no use for (`TaskType.prepare`) are left out before they are counted.
     Raises Refused: name_taken, invalid_request.
@@ -68,8 +75,8 @@ def plan_batch(
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
     of = of or task.of[0]
-    if of not in task.of:
-        raise Refused("invalid_request", f"{task.title} is about {' or '.join(task.of)} examples.")
+    if of not in about(task):
+        raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
     if only is not None:
         examples, size = _named(sources, only), None
     else:
@@ -77,6 +84,8 @@ def plan_batch(
         examples = sample(sources, of=of, seed=seed, size=None if task.without else size)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
+    if task.prepares:
+        lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
     try:
         with transaction.atomic():
             batch = Batch.objects.create(
@@ -108,12 +117,19 @@ def plan_batch(
     return batch
 
 
+def about(task: TaskType) -> tuple[str, ...]:
+    """The names in `OF` of the examples that a batch of the kind can be planned over.
+
+    A kind that is about perturbed examples is so whoever perturbed them.
+    """
+    return (*task.of, "automatic") if "perturbed" in task.of else task.of
+
+
 def sample(
     sources: Iterable[Source], *, seed: int, of: str = "originals", size: int | None = None
 ) -> list[Example]:
     """A seeded sample of the examples of the sources, in random order; the same seed, the same order."""
-    examples = Example.objects.usable().filter(source__in=list(sources))
-    examples = examples.perturbed() if of == "perturbed" else examples.originals()
+    examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
     ids = list(examples.order_by("source_id", "position", "pk").values_list("pk", flat=True))
     chosen = random.Random(f"sample:{seed}").sample(ids, len(ids) if size is None else min(size, len(ids)))
     found = examples.select_related("stored_table").in_bulk(chosen)

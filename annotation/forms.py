@@ -288,7 +288,11 @@ def _upload(file: Any) -> Any:
 # -- assigning --------------------------------------------------------------------------------------
 
 
-OF = {"originals": "originals, as the source has them", "perturbed": "perturbed examples made from them"}
+OF = {
+    "originals": "originals, as the source has them",
+    "perturbed": "examples that people perturbed",
+    "automatic": "examples that a program perturbed",
+}
 
 
 class BatchForm(forms.Form):
@@ -339,8 +343,8 @@ class BatchForm(forms.Form):
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
-        self.fields["of"].choices = [(name, OF[name]) for name in task.of]  # type: ignore[attr-defined]
-        if len(task.of) == 1:
+        self.fields["of"].choices = [(name, OF[name]) for name in assigning.about(task)]  # type: ignore[attr-defined]
+        if len(assigning.about(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
         self.fields["overlap"].initial = task.default_overlap

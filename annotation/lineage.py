@@ -1,14 +1,26 @@
-"""From a decision to what follows it: derived examples, and items of the batches that it feeds."""
+"""What follows from what: derived examples, items of the batches that a decision feeds, what a run makes of an original."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import Max
 
-from annotation import queue
-from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Outcome
+from annotation import lending, queue
+from annotation.models import (
+    Batch,
+    Decision,
+    Example,
+    Exclusion,
+    Item,
+    ModelAnswer,
+    Outcome,
+    PerturbationRun,
+)
+from tableqa.perturbations import Instance
+from tableqa.perturbations import instances as instances_of
 from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
 
 
@@ -77,7 +89,7 @@ def make_items(
     Batch.objects.select_for_update().filter(pk=batch.pk).values_list("pk").first()
     examples = _starting_points(batch.task(), examples)
     here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
-    new = _prepared(batch, [example for example in examples if example.pk not in here])
+    new = _prepared(batch, [example for example in examples if example.pk not in here], size)
     last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0
     items, exclusions = [], []
     for offset, (example, prepared, beside) in enumerate(new[:size], start=1):
@@ -104,15 +116,23 @@ def _starting_points(task: TaskType, examples: Sequence[Example]) -> list[Exampl
     return list(dict.fromkeys(newest.get(example.pk, example) for example in examples))
 
 
-def _prepared(batch: Batch, examples: Sequence[Example]) -> list[tuple[Example, Prepared, list[Example]]]:
-    """Each example with what its item freezes and the examples that this shows; most wanted first."""
+def _prepared(
+    batch: Batch, examples: Sequence[Example], size: int | None
+) -> list[tuple[Example, Prepared, list[Example]]]:
+    """Each example with what its item freezes and the examples that this shows; most wanted first.
+
+    Of a kind without favourites no more than `size` are looked for.
+    """
     task = batch.task()
     if not task.prepares:
         return [(example, Prepared(), []) for example in examples]
     made: list[tuple[Example, Prepared, list[Example]]] = []
+    lent = lending.at_hand(batch.project, task.needs)
     for example in examples:
+        if not task.favourites and len(made) == size:
+            break
         around, alternatives = surroundings(example)
-        prepared = task.prepare(example.example(), around)
+        prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
         if prepared is not None:
             made.append((example, prepared, alternatives))
     together = task.together([prepared for _, prepared, _ in made], batch.settings)
@@ -164,3 +184,13 @@ def makers(example: Example) -> set[int]:
                 found.add(outcome.decision.made_by_id)
         current = current.parent
     return found
+
+
+def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
+    """The cells that people had marked as relevant in an original when the run was planned."""
+    return [(row, column) for row, column in run.marks.get(str(original.pk), ())]
+
+
+def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
+    """What a run makes of one original: the same today as on the day when it ran."""
+    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))

@@ -13,16 +13,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+from urllib.parse import quote
 
 import tableqa
-from annotation import agreement, mixing
+from annotation import agreement, automatic, mixing
 from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
 from tableqa.operations import OperationError, from_dict, replay
+from tableqa.perturbations import Counts, count
 from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
 
 MANIFEST = "manifest.json"
@@ -136,8 +139,8 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
     `mix`, accepted perturbations of one original are composed as well.
     """
     files: dict[str, list[dict[str, Any]]] = {}
-    seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    written: set[tuple[str, str]] = set()
+    seen: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    written: set[tuple[str, ...]] = set()
     for decision in raw.decisions:
         task, item = raw.item(decision)
         source = raw.sources[decision["source"]]
@@ -147,15 +150,61 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
                 (_path(exported.part, source), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
             ]
-            numbers = [_number(seen.setdefault((path, record["id"]), []), record) for path, record in exports]
+            numbers: dict[tuple[str, ...], int] = {}
             for path, record in exports:
-                id = record["id"] if max(numbers) == 1 else f"{record['id']}#{max(numbers)}"
-                if (path, id) not in written:
-                    written.add((path, id))
-                    files.setdefault(path, []).append({**record, "id": id})
-    if mix is not None and (made := mixing.records(mixes(raw, mix), format)):
-        files["mix.json"] = made
+                key = _key(record)
+                number = _number(seen.setdefault((path, *key), []), record)
+                numbers[key] = max(number, numbers.get(key, 1))
+            for path, record in exports:
+                key = _key(record)
+                one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
+                if (path, *_key(one)) not in written:
+                    written.add((path, *_key(one)))
+                    files.setdefault(path, []).append(one)
+    for part, source_name, record in mixing.records(mixes(raw, mix), format) if mix is not None else ():
+        files.setdefault(_path(part, raw.sources[source_name]), []).append(record)
     return files
+
+
+def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(path, record) of every automatic perturbation in the format, in the order of the raw lines; one at a time."""
+    for line, original in _automatic(raw):
+        if "digest" not in line:
+            continue
+        source = raw.sources[line["source"]]
+        instance = automatic.again(line, original)
+        for part, record in automatic.records(format, source["reader"], original, instance):
+            yield _path(part, source), record
+
+
+def _automatic(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
+    """The raw lines of automatic perturbations, each with its original."""
+    path, last = raw.folder / automatic.LINES, None
+    for line in records(path) if path.exists() else ():
+        if last is None or last[0] != (line["source"], line["original"]):
+            last = (line["source"], line["original"]), raw.example(line["source"], line["original"])
+        yield line, last[1]
+
+
+def write_perturbed(raw: Raw, format: str) -> None:
+    """Write the records of the automatic perturbations into their files, one at a time."""
+    with ExitStack() as stack:
+        files: dict[str, TextIO] = {}
+        for name, record in perturbed(raw, format):
+            if name not in files:
+                path = raw.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+            files[name].write(canonical(record) + "\n")
+
+
+def perturbed_counts(raw: Raw) -> Counts:
+    """How often each kind of automatic perturbation made something, nothing (and why), or broke its contract."""
+    counts: Counts = {}
+    path = raw.folder / automatic.LINES
+    for line in records(path) if path.exists() else ():
+        count(counts, line["kind"], line)
+    return counts
 
 
 def mixes(raw: Raw, seed: int) -> mixing.Mixes:
@@ -170,6 +219,16 @@ def mixes(raw: Raw, seed: int) -> mixing.Mixes:
         source = decision["source"]
         parts += [(source, original, part) for one in made if (part := mixing.part(original, kind, one))]
     return mixing.compose(parts, seed)
+
+
+def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """By what a record is known in its file: its id, or as LFTQA-Eval has it the example and the system."""
+    return (record["id"],) if "id" in record else (record["example_id"], record["model"])
+
+
+def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
+    name = "id" if "id" in record else "example_id"
+    return {**record, name: f"{record[name]}#{number}"}
 
 
 def _number(known: list[dict[str, Any]], record: dict[str, Any]) -> int:
@@ -329,7 +388,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 KEYS = frozenset(
     (
         *("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement"),
-        *("mix", "waivers", "files"),
+        *("mix", "automatic", "waivers", "files"),
     )
 )
 
@@ -555,7 +614,8 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
     files = benchmark(raw, manifest["format"], seed)
     if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
-    for name in manifest["files"].keys() - files.keys() - set(RAW):
+    more = _check_perturbed(folder, raw, manifest)
+    for name in manifest["files"].keys() - files.keys() - more - {*RAW, automatic.LINES}:
         raise Difference(f"{name}: does not follow from the decisions")
     for name, lines in files.items():
         path = folder / name
@@ -569,6 +629,35 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
                 )
         if len(there) - 1 != len(lines):
             raise Difference(f"{name}: {len(there) - 1} records; the decisions give {len(lines)}")
+
+
+def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
+    """Every automatic perturbation made again, its line, its records and the counts compared. Returns the files' names."""
+    claimed = manifest["automatic"]
+    if (claimed is None) == (folder / automatic.LINES).exists():
+        raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not go together")
+    if claimed is None:
+        return set()
+    for number, (line, original) in enumerate(_automatic(raw), start=1):
+        once_more = automatic.again(line, original).outcome()
+        if any(line.get(key) != once_more.get(key) for key in ("digest", "no_op", "refused")):
+            where = f"{automatic.LINES}, line {number}: {line['kind']} of {line['original']!r}"
+            raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
+    if claimed["counts"] != (counts := perturbed_counts(raw)):
+        raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
+    with ExitStack() as stack:
+        files: dict[str, Iterator[str]] = {}
+        for name, record in perturbed(raw, manifest["format"]):
+            if name not in files:
+                if not (folder / name).is_file():
+                    raise Difference(f"{name}: follows from the perturbations, but is missing")
+                files[name] = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
+            if next(files[name], "") != canonical(record) + "\n":
+                raise Difference(f"{name}: record {record['id']!r} differs from what the perturbations give")
+        for name, left in files.items():
+            if next(left, ""):
+                raise Difference(f"{name}: holds more records than the perturbations give")
+        return set(files)
 
 
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -614,6 +703,5 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
 
 def _path(part: str, source: Mapping[str, Any]) -> str:
     split = source["split"]
-    return (
-        part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"]) + ".json"
-    )
+    named = part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"])
+    return named.replace("{source}", quote(source["name"], safe=" ()+,@")) + ".json"

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation import events, jobs, mixing, release_files
+from annotation import automatic, events, jobs, lineage, mixing, release_files
 from annotation.models import (
     Annotation,
     Assignment,
@@ -33,6 +33,7 @@ from annotation.models import (
     Job,
     Membership,
     Person,
+    PerturbationRun,
     Project,
     Release,
     Source,
@@ -159,8 +160,11 @@ def plan_release(
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")
-    if not Batch.objects.filter(project=project, opened_at__isnull=False).exists():
-        raise Refused("nothing_to_release", "No batch of this project has been opened yet.")
+    opened = Batch.objects.filter(project=project, opened_at__isnull=False).exists()
+    if not opened and not PerturbationRun.objects.filter(project=project, event__isnull=False).exists():
+        raise Refused(
+            "nothing_to_release", "No batch of this project has been opened yet, and nothing was perturbed."
+        )
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotations__isnull=False
     ).exists()
@@ -257,7 +261,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     batches = _batches(release)
     keys = _items(release, batches)
     steps = 2 * len(keys) + 1
-    release_files.write_records(out / "sources.jsonl", _sources(batches))
+    runs = _runs(release)
+    release_files.write_records(out / "sources.jsonl", _sources(batches, runs))
     done = 0
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
@@ -271,11 +276,14 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, keys)))
     described = [_batch(release, batch) for batch in batches]
     raw = release_files.load(out, described)
-    if not raw.decisions and not raw.annotations:
+    if not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", "There is no annotation to release yet.")
     waivers = _waivers(release, release_files.gate(raw))
     for name, lines in release_files.benchmark(raw, release.format, release.mix_seed).items():
         release_files.write_records(out / name, lines)
+    if runs:
+        release_files.write_records(out / automatic.LINES, _perturbed(runs))
+        release_files.write_perturbed(raw, release.format)
     manifest = {
         "layout": release_files.LAYOUT,
         "format": release.format,
@@ -291,6 +299,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
             if release.mix_seed is not None
             else None
         ),
+        "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
+        if runs
+        else None,
         "files": release_files.describe(out),
     }
     text = canonical(manifest)
@@ -352,11 +363,64 @@ def _items(release: Release, batches: Sequence[Batch]) -> list[int]:
     return [pk for *_, pk in sorted(rows)]
 
 
-def _sources(batches: Sequence[Batch]) -> Iterator[dict[str, Any]]:
-    """Sources with licence and credit, then their tables, then the original examples that the batches rest on."""
-    used = Example.objects.filter(items__batch__in=batches)
+def _runs(release: Release) -> list[PerturbationRun]:
+    """The runs of automatic perturbations that were through at the watermark, in their order."""
+    found = PerturbationRun.objects.filter(project=release.project, event_id__lte=release.watermark)
+    return list(found.prefetch_related("sources").order_by("event_id"))
+
+
+def _run(run: PerturbationRun) -> dict[str, Any]:
+    sources = sorted({source.name for source in run.sources.all()})
+    return {"sources": sources, "kinds": run.kinds, "seeds": run.seeds, "choice": run.choice}
+
+
+def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+    """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
+    asking: dict[int, list[PerturbationRun]] = {}
+    for run in runs:
+        for pk in run.chosen:
+            asking.setdefault(pk, []).append(run)
+    for chunk in _pages(_named(asking)):
+        found = Example.objects.select_related("source", "stored_table").in_bulk([one.pk for one in chunk])
+        for one in chunk:
+            seen: set[tuple[str, int]] = set()
+            row = found[one.pk]
+            for run in asking[one.pk]:
+                made = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
+                seen.update((of.kind, of.seed) for of in made)
+                yield from automatic.lines(one.source, row.example(), made, lineage.marks(run, row))
+
+
+class Named(NamedTuple):
+    """An example by what orders it in a release."""
+
+    source: str
+    id: str
+    pk: int
+    parent: int | None
+    table: str
+    source_id: int
+
+
+def _named(keys: Iterable[int]) -> list[Named]:
+    """The examples with these keys, in the order of release."""
+    found: list[Named] = []
+    for chunk in _pages(list(keys)):
+        rows = Example.objects.filter(pk__in=chunk).values_list(
+            "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
+        )
+        found += [Named(*row) for row in rows]
+    return sorted(found)
+
+
+def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+    """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
+    keys = set(Item.objects.filter(batch__in=batches).values_list("example_id", flat=True))
+    keys.update(*(run.chosen for run in runs))
+    used = _named(keys)
     by_name: dict[str, dict[str, Any]] = {}
-    for source in Source.objects.filter(examples__in=used).distinct().order_by("name", "pk"):
+    sources = {one.source_id for one in used}
+    for source in Source.objects.filter(pk__in=sources).order_by("name", "pk"):
         record = by_name.setdefault(
             source.name,
             {
@@ -375,12 +439,10 @@ def _sources(batches: Sequence[Batch]) -> Iterator[dict[str, Any]]:
     with_inputs = Item.objects.filter(batch__in=batches).exclude(inputs={}).order_by("public_id")
     for id, inputs in with_inputs.values_list("public_id", "inputs"):
         yield {"kind": "item", "id": id, "inputs": inputs}
-    tables = StoredTable.objects.filter(examples__in=used).distinct()
-    for digests in _pages(sorted(tables.values_list("digest", flat=True))):
+    for digests in _pages(sorted({one.table for one in used})):
         for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):
             yield {"kind": "table", "digest": table.digest, "content": table.content}
-    keys = sorted(set(used.values_list("source__name", "external_id", "pk", "parent_id")))
-    originals = [pk if parent is None else _original(pk) for _, _, pk, parent in keys]
+    originals = [one.pk if one.parent is None else _original(one.pk) for one in used]
     for chunk in _pages(list(dict.fromkeys(originals))):
         found = Example.objects.select_related("source", "stored_table").in_bulk(chunk)
         for pk in chunk:

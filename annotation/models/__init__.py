@@ -4,7 +4,8 @@ from annotation.models.events import Event
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
-from annotation.models.sources import Example, ModelAnswer, Source, StoredTable
+from annotation.models.predictions import Try, Verdict
+from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
 from annotation.models.work import (
     Annotation,
     Assignment,
@@ -38,11 +39,14 @@ __all__ = [
     "ModelAnswer",
     "Outcome",
     "Person",
+    "PerturbationRun",
     "Place",
     "Project",
     "Release",
     "Source",
     "StoredTable",
     "Tally",
+    "Try",
     "Upload",
+    "Verdict",
 ]

@@ -72,7 +72,12 @@ class ExampleQuerySet(models.QuerySet["Example"]):
         return self.filter(parent__isnull=True)
 
     def perturbed(self) -> ExampleQuerySet:
-        return self.filter(parent__isnull=False)
+        """What people made of originals."""
+        return self.filter(parent__isnull=False, seed__isnull=True)
+
+    def automatic(self) -> ExampleQuerySet:
+        """What programs made of originals."""
+        return self.filter(seed__isnull=False)
 
     def usable(self) -> ExampleQuerySet:
         return self.filter(source__ready_at__isnull=False)
@@ -82,7 +87,8 @@ class Example(models.Model):
     """Question, answers and a table: read from a source, or derived from such an example by operations.
 
     A derived example keeps every operation since the source table (not since its parent), so that
-    ids survive a chain of edits; `table_digest` is the digest of the table after them.
+    ids survive a chain of edits; `table_digest` is the digest of the table after them. `seed` is there
+    where a program made it: `perturbation` is then one of `tableqa.perturbations`.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -97,12 +103,18 @@ class Example(models.Model):
     more = models.JSONField(default=dict)
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="derived")
     perturbation = models.CharField(max_length=80, blank=True)
+    seed = models.BigIntegerField(null=True)
 
     objects = ExampleQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["source", "external_id"], name="one_example_per_id"),
+            models.UniqueConstraint(
+                fields=["parent", "perturbation", "seed"],
+                condition=models.Q(seed__isnull=False),
+                name="one_automatic_example_per_seed",
+            ),
             models.CheckConstraint(
                 condition=models.Q(parent__isnull=False) | models.Q(operations=[]),
                 name="originals_have_no_operations",
@@ -132,6 +144,32 @@ class Example(models.Model):
             context=Context.from_dict(more["context"]) if "context" in more else None,
             history=[Turn.from_dict(turn) for turn in more.get("history", ())],
         )
+
+
+class PerturbationRun(models.Model):
+    """Automatic perturbations of sources: which kinds with which seeds, of which examples, and what came of it.
+
+    `chosen` are the keys of the originals to perturb, in order; `marks` the cells that people had
+    marked as relevant when it was planned, by the key of their original. `through` is the last original that
+    is done: a run that was interrupted goes on behind it. `event` is there once the run is through.
+    """
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="perturbation_runs")
+    sources = models.ManyToManyField(Source, related_name="perturbation_runs")
+    kinds = models.JSONField()
+    seeds = models.JSONField()
+    choice = models.JSONField(default=dict)
+    chosen = models.JSONField()
+    marks = models.JSONField(default=dict)
+    through = models.BigIntegerField(default=0)
+    counts = models.JSONField(default=dict)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+    event = models.OneToOneField("annotation.Event", models.PROTECT, null=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.kinds)} ({len(self.seeds)} seeds)"
 
 
 class ModelAnswer(models.Model):

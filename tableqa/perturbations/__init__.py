@@ -2,9 +2,12 @@
 
     PERTURBATIONS["row_shuffle"](example, seed=33) -> Perturbed(example, operations, is_noop, reason)
 
-A perturbation that leaves the table as it was is a no-op, says why, and is never a perturbed example: of the published
-target shifts of FREB-TQA more than a quarter equal their input. The definitions are the papers', not those of their
-released code, which swaps where the paper re-inserts and is off by one at the borders of its regions.
+    for instance in instances(example, ["row_shuffle", "transpose"], seeds=SEEDS): ...
+
+`instances` also checks each against its contract. A perturbation that leaves the table as it was is a no-op, says why,
+and is never a perturbed example: of the published target shifts of FREB-TQA more than a quarter equal their input. The
+definitions are the papers', not those of their released code, which swaps where the paper re-inserts and is off by one
+at the borders of its regions.
 
 | key | what it does | paper |
 |---|---|---|
@@ -21,6 +24,7 @@ released code, which swaps where the paper re-inserts and is off by one at the b
 | torr_empty_rows | two empty rows at random places | ToRR |
 """
 
+from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, instances
 from tableqa.perturbations.kinds import PERTURBATIONS, Perturbation, Perturbed
 
-__all__ = ["PERTURBATIONS", "Perturbation", "Perturbed"]
+__all__ = ["PERTURBATIONS", "SEEDS", "Counts", "Instance", "Perturbation", "Perturbed", "count", "instances"]

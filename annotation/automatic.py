@@ -1,0 +1,58 @@
+"""Automatic perturbations in a release: raw lines and the records that follow. Pure, so that verifying makes them again.
+
+A line names an original, a kind, a seed, the cells that people had marked where they had, and what came of it:
+the digest of the new table, the reason of a no-op, or what of the contract was broken (`tableqa.perturbations`).
+Only the first becomes a record of a benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import tableqa
+from tableqa.evidence import CellRef
+from tableqa.perturbations import PERTURBATIONS, Instance, instances
+from tableqa.writers.askew import askew_record
+from tableqa.writers.freb_tqa import freb_example
+from tableqa.writers.robut import robut_record
+
+LINES = "perturbations.jsonl"
+FREB, ROBUT = "FREB-TQA", "RobuT"
+RELEVANCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
+"""FREB-TQA's second part (section 3.4); its other kinds are of the first, structure."""
+
+
+def lines(
+    source: str, original: tableqa.Example, made: Iterable[Instance], cells: Sequence[CellRef]
+) -> Iterator[dict[str, Any]]:
+    """The raw lines of what was made of one original."""
+    marked = {"cells": [list(cell) for cell in cells]} if cells else {}
+    for one in made:
+        record = {"source": source, "original": original.id, "kind": one.kind, "seed": one.seed}
+        yield {**record, **marked, **one.outcome()}
+
+
+def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
+    """What the line says was made, made once more. Raises LookupError for a kind that there is not."""
+    cells = [(row, column) for row, column in line.get("cells", ())]
+    return next(iter(instances(original, [line["kind"]], [line["seed"]], relevant_cells=cells)))
+
+
+def records(
+    format: str, reader: str, original: tableqa.Example, instance: Instance
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(part, record) of an instance in a format of a release; none where the format does not know the kind."""
+    kind, seed, made = instance.kind, instance.seed, instance.perturbed
+    paper = PERTURBATIONS[kind].paper
+    id = instance.id_of(original.id)
+    if format == "askew":
+        more = {"original": original.id, "perturbation": kind, "seed": seed}
+        steps = [operation.to_dict() for operation in made.operations]
+        yield "perturbed", {**askew_record(made.example), "id": id, **more, "operations": steps}
+    elif format == "freb_tqa" and paper == FREB:
+        folder = "02_rel" if kind in RELEVANCE else "01_str"
+        more = {"seed": seed, "dataset": reader, "perturb": kind}
+        yield f"{folder}/{{reader}}_{{split}}_{kind}", {**freb_example(made.example), "id": id, **more}
+    elif format == "robut" and paper == ROBUT:
+        yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import perturbing
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.models import Source
+from annotation.refusals import Refused
+from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts
+from tableqa.selection import KINDS, RULES
+
+
+class Command(RefusingCommand):
+    help = (
+        "Perturb a project's examples automatically. One that was interrupted goes on where it stopped; "
+        "what is there already is not made again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--kinds", required=True, type=_names, metavar="K,K", help=f"of {', '.join(PERTURBATIONS)}"
+        )
+        seeds = ",".join(map(str, SEEDS))
+        parser.add_argument(
+            "--seeds", type=_numbers, default=list(SEEDS), metavar="N,N", help=f"default: {seeds}"
+        )
+        parser.add_argument(
+            "--source", action="append", default=[], metavar="NAME", help="default: every source"
+        )
+        parser.add_argument(
+            "--select", choices=KINDS, default="", help="only these questions, by FREB-TQA's rules"
+        )
+        parser.add_argument("--rules", choices=RULES, default=RULES[0], help="which reading of the rules")
+        parser.add_argument(
+            "--decided", default="", metavar="KIND.FIELD=VALUE", help="only examples decided so in a batch"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="count, and write nothing")
+
+    def run(self, **options: Any) -> None:
+        project = self.project(options["project"])
+        sources = []
+        for name in options["source"]:
+            found = list(Source.objects.ready().filter(project=project, name=name))
+            if not found:
+                raise Refused("invalid_request", f"{project.slug} has no source called {name!r}.")
+            sources += found
+        asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
+        if options["dry_run"]:
+            counts = perturbing.dry_run(project=project, sources=sources, **asked)
+        else:
+            run = perturbing.plan_run(project=project, sources=sources, now=timezone.now(), **asked)
+            run = perturbing.perform(run, progress=self.progress)
+            counts = run.counts
+        for line in table(counts):
+            self.stdout.write(line)
+
+    def progress(self, done: int, total: int) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{done} of {total}", ending="\n" if done == total else "")
+
+
+def table(counts: Counts) -> list[str]:
+    """The counts as lines to read: a kind each, and under it why nothing was made."""
+    lines = []
+    for kind, of_kind in counts.items():
+        no_ops, refused = sum(of_kind["no_op"].values()), sum(of_kind["refused"].values())
+        lines.append(f"{kind:<22}{of_kind['made']:>8} made{no_ops:>8} no-ops{refused:>8} refused")
+        lines += [
+            f"    {n:>6}  {why}" for why, n in sorted(of_kind["no_op"].items(), key=lambda one: -one[1])
+        ]
+        lines += [f"    {n:>6}  breaks {code}" for code, n in sorted(of_kind["refused"].items())]
+    return lines
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ArgumentTypeError("numbers with commas between them, as 33,16") from None

@@ -1,0 +1,97 @@
+"""Instances: what comes of perturbing one example by several kinds with several seeds, each checked against its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tableqa.contracts import Violation, check
+from tableqa.evidence import CellRef
+from tableqa.examples import Example
+from tableqa.executable import NONE
+from tableqa.perturbations.kinds import PERTURBATIONS, Perturbed
+from tableqa.programs import attempt
+
+SEEDS = (33, 16, 8, 71, 5)
+"""The seeds that are used where nobody names others: five, as FREB-TQA (section 4) has them."""
+
+Counts = dict[str, dict[str, Any]]
+"""{kind: {"made": n, "no_op": {reason: n}, "refused": {code: n}}}"""
+
+NOTHING_DRAWN = 0
+"""The seed that stands at what no seed changes."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One example perturbed by one kind with one seed.
+
+    `violations` says what of the kind's contract does not hold; an instance with one is never released.
+    """
+
+    kind: str
+    seed: int
+    perturbed: Perturbed
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether this is a perturbation of the example: no no-op, and nothing broken."""
+        return not self.perturbed.is_noop and not self.violations
+
+    def id_of(self, original: str) -> str:
+        """The id of the instance of the original with that id: the kind and the seed behind it."""
+        return f"{original}~{self.kind}-{self.seed}"
+
+    def outcome(self) -> dict[str, Any]:
+        """What a release says of it: the digest of the table that was made, the reason why none was, or the codes of
+        what is broken."""
+        if self.perturbed.is_noop:
+            return {"no_op": self.perturbed.reason}
+        if self.violations:
+            return {"refused": sorted({violation.code for violation in self.violations})}
+        return {"digest": self.perturbed.example.table.digest()}
+
+
+def instances(
+    example: Example,
+    kinds: Sequence[str],
+    seeds: Sequence[int] = SEEDS,
+    relevant_cells: Sequence[CellRef] = (),
+) -> Iterator[Instance]:
+    """Every instance of the example, kind by kind. A kind that draws nothing is made once, with the seed 0.
+
+    `relevant_cells` are those that people marked; without them the source's own count (`tableqa.evidence`).
+    Raises KeyError for a kind that is none of `PERTURBATIONS`.
+    """
+    meta = {**example.meta, "relevant_cells": [list(cell) for cell in relevant_cells]}
+    given = replace(example, meta=meta) if relevant_cells else example
+    program = None if example.program == NONE else example.program
+    for name in kinds:
+        kind = PERTURBATIONS[name]
+        for seed in seeds if kind.seeded else (NOTHING_DRAWN,):
+            done = kind(given, seed)
+            if done.is_noop:
+                yield Instance(name, seed, replace(done, example=example))
+                continue
+            made = replace(done.example, meta=example.meta)
+            # Where the contract leaves the answer open, the program has nothing to say either.
+            computed = None
+            if program is not None and kind.contract.answer != "any":
+                computed = attempt(program, made.table)
+            found = check(kind.contract, example, made, done.operations, computed=computed)
+            broken = tuple(violation for violation in found if violation.level == "error")
+            yield Instance(name, seed, replace(done, example=made), broken)
+
+
+def count(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:
+    """Add one instance (`Instance.outcome`) to the counts."""
+    of_kind = counts.setdefault(kind, {"made": 0, "no_op": {}, "refused": {}})
+    if "no_op" in outcome:
+        of_kind["no_op"][outcome["no_op"]] = of_kind["no_op"].get(outcome["no_op"], 0) + 1
+    elif "refused" in outcome:
+        for code in outcome["refused"]:
+            of_kind["refused"][code] = of_kind["refused"].get(code, 0) + 1
+    else:
+        of_kind["made"] += 1

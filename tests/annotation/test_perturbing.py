@@ -1,0 +1,256 @@
+"""Automatic perturbations: made once, taken up again, checked, released with their lineage and made again to verify."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation import adjudicating, importing, jobs, perturbing, release_files, releasing
+from annotation.models import Example, Job, PerturbationRun, Source
+from annotation.refusals import Refused
+from annotation.release_files import Difference
+from tableqa import Example as Plain
+from tableqa import Table
+from tableqa.perturbations import PERTURBATIONS
+from tests.annotation.cast import FILMS, NOON, World, make_world
+
+LATER = NOON + timedelta(days=1)
+KINDS = ["row_shuffle", "target_row_front", "transpose", "mask_cell"]
+
+
+def run(world: World, kinds: list[str] = KINDS, **more: Any) -> PerturbationRun:
+    planned = perturbing.plan_run(project=world.project, kinds=kinds, now=NOON, **{"seeds": [33, 16], **more})
+    return perturbing.perform(planned)
+
+
+def release(world: World, out: Path, format: str = "askew") -> dict[str, Any]:
+    made = releasing.make_release(
+        project=world.project, name=out.name, format=format, by=None, now=LATER, out=out
+    )
+    release_files.verify(out)
+    return dict(made.manifest)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_perturbed_example_knows_its_original_its_kind_and_its_seed(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    done = run(world)
+    assert done.event is not None
+    made = Example.objects.automatic()
+    assert made.count() == sum(of_kind["made"] for of_kind in done.counts.values())
+    assert {example.external_id for example in made.filter(perturbation="transpose")} == {
+        f"nu-{n}~transpose-0" for n in range(4)
+    }, "a kind that draws nothing is made once, whatever the seeds"
+    for example in made.select_related("stored_table", "parent__stored_table", "parent__source"):
+        assert example.parent is not None
+        again = PERTURBATIONS[example.perturbation](example.parent.example(), example.seed or 33)
+        assert again.example.table.same_content(example.table())
+        assert example.table_digest == again.example.table.digest()
+        assert not example.table().same_content(example.parent.table())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_ops_are_counted_with_their_reason_and_make_no_example(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    counts = run(world).counts
+    assert counts["mask_cell"] == {
+        "made": 0,
+        "no_op": {"Nobody has said which cells are relevant.": 4},
+        "refused": {},
+    }
+    assert sum(counts["target_row_front"]["no_op"].values()) + counts["target_row_front"]["made"] == 8
+    assert counts["target_row_front"]["no_op"]["They stand there already."] == 2
+    assert not Example.objects.filter(perturbation="mask_cell").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_run_again_makes_nothing_and_another_seed_adds_its_own(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    run(world, ["row_shuffle", "transpose"])
+    before = set(Example.objects.automatic().values_list("pk", flat=True))
+    run(world, ["row_shuffle", "transpose"])
+    assert set(Example.objects.automatic().values_list("pk", flat=True)) == before
+    run(world, ["row_shuffle"], seeds=[16, 5])
+    assert {example.seed for example in Example.objects.automatic().exclude(pk__in=before)} == {5}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_was_killed_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, questions=6)
+    monkeypatch.setattr(perturbing, "ROWS", 2)
+    planned = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
+
+    def killed(done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perturbing.perform(planned, progress=killed)
+    assert Example.objects.automatic().values("parent").distinct().count() <= 4
+    again = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
+    assert again.pk == planned.pk
+    seen: list[int] = []
+    done = perturbing.perform(again, progress=lambda done, total: seen.append(done))
+    assert seen[0] == 4
+    assert seen[-1] == 6
+    assert done.counts["row_shuffle"]["made"] == Example.objects.automatic().count() <= 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_breaks_the_contract_of_its_kind_is_counted_and_left_out(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    film = Table(header=["Film", "Year"], rows=[[film, year] for film, year, _ in FILMS])
+    first = {"op": "cell", "row": "r0", "column": "c1"}
+    # Its gold answer is not what its program gives, so no shuffle of it can be said to keep the answer.
+    wrong = Plain(id="wrong", question="when did Heat come out?", table=film, answers=["1979"], program=first)
+    source = world.import_written(wrong)
+    counts = run(world, ["row_shuffle"], sources=[source], seeds=[33]).counts
+    assert counts["row_shuffle"]["refused"] == {"computed_answer_differs": 1}
+    assert not Example.objects.automatic().filter(source=source).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cells_that_people_marked_are_the_ones_that_are_masked(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    batch = world.batch("relevant_cells", only=["nu-0"], overlap=1)
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    world.answer(assignment, {"cells": [["r0", "c1"]], "unanswerable": False})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    done = run(world, ["mask_cell"])
+    assert done.counts["mask_cell"]["made"] == 1
+    masked = Example.objects.get(perturbation="mask_cell")
+    assert masked.external_id == "nu-0~mask_cell-0"
+    assert masked.table().rows[0] == ("Heat", "", "170")
+    manifest = release(world, tmp_path / "out", "freb_tqa")
+    assert manifest["automatic"]["counts"] == done.counts
+    (record,) = lines(tmp_path / "out" / "02_rel" / "wtq_dev_mask_cell.json")
+    assert (record["perturb"], record["dataset"], record["table"]["rows"][0]) == (
+        "mask_cell",
+        "wtq",
+        ["Heat", "", "170"],
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_examples_are_chosen_by_what_people_decided(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    batch = world.batch("question_type", only=["nu-0", "nu-1"], overlap=1)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    run(world, ["transpose"], decided="question_type.label=extraction")
+    assert [one.parent.external_id for one in Example.objects.automatic() if one.parent] == ["nu-0"]
+    with pytest.raises(Refused, match="No example"):
+        run(world, ["transpose"], decided="question_type.label=neither")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_of_perturbations_alone_is_verified_and_says_what_was_left_out(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    done = run(world)
+    manifest = release(world, tmp_path / "askew")
+    assert manifest["automatic"]["counts"] == done.counts
+    assert manifest["files"]["perturbed.json"]["records"] == Example.objects.automatic().count()
+    assert release(world, tmp_path / "freb", "freb_tqa")["files"].keys() >= {
+        "01_str/wtq_dev_row_shuffle.json",
+        "01_str/wtq_dev_transpose.json",
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_runs_that_ask_for_the_same_count_once_in_a_release(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    run(world, ["row_shuffle", "transpose"])
+    run(world, ["transpose", "col_shuffle"])
+    release(world, tmp_path / "out")
+    raw = lines(tmp_path / "out" / "perturbations.jsonl")
+    keys = [(line["original"], line["kind"], line["seed"]) for line in raw]
+    assert len(keys) == len(set(keys)) == 4 * (2 + 1 + 2)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("fault", ["digest", "record", "count", "gone", "more"])
+def test_a_changed_perturbation_is_found_when_the_release_is_verified(tmp_path: Path, fault: str) -> None:
+    world = make_world(tmp_path)
+    run(world, ["row_shuffle"])
+    out = tmp_path / "out"
+    release(world, out)
+    path = out / ("perturbations.jsonl" if fault == "digest" else "perturbed.json")
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if fault == "digest":
+        path.write_text(text.replace('"digest":"', '"digest":"0', 1), encoding="utf-8")
+    elif fault == "record":
+        path.write_text(text.replace("Heat", "Cold", 1), encoding="utf-8")
+    elif fault == "more":
+        path.write_text(text + text.splitlines()[0] + "\n", encoding="utf-8")
+    elif fault == "gone":
+        path.unlink()
+    else:
+        manifest["automatic"]["counts"]["row_shuffle"]["made"] += 1
+    manifest["files"] = release_files.describe(out)
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(Difference):
+        release_files.verify(out)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_does_it_in_the_background(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    planned = perturbing.plan_run(project=world.project, kinds=["transpose"], now=NOON, by=world.mara)
+    job = perturbing.start(run=planned, by=world.mara, now=NOON)
+    assert jobs.run(job.pk) == "done" or Job.objects.get(pk=job.pk).state == "done"
+    assert Job.objects.get(pk=job.pk).result["counts"]["transpose"]["made"] == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_automatic_example_can_be_checked_by_people_when_a_batch_asks_for_them(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    run(world, ["row_shuffle"], seeds=[33])
+    batch = world.batch("answer_check", of="automatic", size=2)
+    assert {item.example.perturbation for item in batch.items.select_related("example")} == {"row_shuffle"}
+    with pytest.raises(Refused, match="originals"):
+        world.batch("question_type", of="automatic")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_says_what_it_made_and_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    make_world(tmp_path)
+    said = StringIO()
+    asked = ["perturb", "--project", "films", "--kinds", "row_shuffle,mask_cell", "--seeds", "33,16"]
+    call_command(*asked, "--dry-run", stdout=said)
+    assert not Example.objects.automatic().exists()
+    assert not PerturbationRun.objects.exists()
+    again = StringIO()
+    call_command(*asked, stdout=again)
+    assert again.getvalue() == said.getvalue()
+    assert "mask_cell" in said.getvalue()
+    assert "4  Nobody has said" in said.getvalue()
+    for wrong in (["--kinds", "shuffle"], ["--kinds", "row_shuffle", "--decided", "question_type"]):
+        with pytest.raises(CommandError):
+            call_command("perturb", "--project", "films", *wrong)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_real_questions_come_out_as_the_library_makes_them(tmp_path: Path, test_data: Path) -> None:
+    world = make_world(tmp_path)
+    path = test_data / "freb_tqa" / "01_str" / "sqa_factoid_dev.json"
+    done = importing.import_examples(project=world.project, reader="freb_tqa", path=path, limit=20, now=NOON)
+    source = Source.objects.get(pk=done.source.pk)
+    counts = run(world, list(PERTURBATIONS), sources=[source]).counts
+    assert sum(sum(of_kind["refused"].values()) for of_kind in counts.values()) == 0
+    release(world, tmp_path / "out")
