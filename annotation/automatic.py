@@ -1,4 +1,4 @@
-"""Automatic perturbations in a release: raw lines and the records that follow. Pure, so that verifying makes them again.
+"""Automatic perturbations in a release: raw lines, and the records that follow. Pure: verifying makes them again.
 
 A line names an original, a kind, a seed, the cells that people had marked where they had, and what came of it:
 the digest of the new table, the reason of a no-op, or what of the contract was broken (`tableqa.perturbations`).

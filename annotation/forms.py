@@ -22,7 +22,9 @@ from annotation import assigning, importing, setting_up
 from annotation.models import Batch, Person, Project, Source
 from annotation.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Permission, Role
+from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
+from tableqa.selection import KINDS
 from tasks.contract import TaskType
 
 SCOPES: dict[Permission, str] = {
@@ -420,6 +422,62 @@ class LinesField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
         return [line for line in lines if line]
+
+
+# -- perturbing -------------------------------------------------------------------------------------
+
+
+class PerturbForm(forms.Form):
+    """Which automatic perturbations of which examples, with which seeds."""
+
+    kinds = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one perturbation."},
+    )
+    seeds = forms.CharField(
+        max_length=400,
+        initial=", ".join(map(str, SEEDS)),
+        help_text="Numbers with commas between them: each gives another draw of every kind that draws.",
+    )
+    sources = forms.ModelMultipleChoiceField(
+        Source.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all of them.",
+    )
+    select = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "all questions"),
+            *((kind, f"{kind} questions, by FREB-TQA's rules") for kind in KINDS),
+        ],
+        label="Questions",
+    )
+    rules = forms.ChoiceField(
+        choices=[("released", "as in the released files"), ("paper", "as the paper's text has them")],
+        label="FREB-TQA's rules",
+        help_text="Counts only where the questions are chosen by them.",
+    )
+    decided = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Only examples decided so",
+        help_text="Such as question_type.label=extraction: the kind, its field and the accepted value.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["kinds"].choices = [  # type: ignore[attr-defined]
+            (paper, [(kind.name, kind.name) for kind in PERTURBATIONS.values() if kind.paper == paper])
+            for paper in dict.fromkeys(kind.paper for kind in PERTURBATIONS.values())
+        ]
+        self.fields["sources"].queryset = Source.objects.ready().filter(project=project).order_by("name")  # type: ignore[attr-defined]
+
+    def clean_seeds(self) -> list[int]:
+        try:
+            return [int(part) for part in self.cleaned_data["seeds"].replace(",", " ").split()]
+        except ValueError:
+            raise forms.ValidationError("Write numbers with commas between them, as 33, 16.") from None
 
 
 # -- adjudicating -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from annotation.views import (
     demo,
     importing,
     people,
+    perturbing,
     practising,
     releasing,
     setting_up,
@@ -43,6 +44,7 @@ urlpatterns = [
     path("projects/<slug:slug>/sources/", importing.sources, name="sources"),
     path("projects/<slug:slug>/sources/import/", importing.import_new, name="import_new"),
     path("sources/<str:public_id>/", importing.source, name="source"),
+    path("projects/<slug:slug>/perturbations/", perturbing.perturbations, name="perturbations"),
     # assigning
     path("projects/<slug:slug>/batches/new/", assigning.batch_new, name="batch_new"),
     path("batches/<str:public_id>/", assigning.batch, name="batch"),

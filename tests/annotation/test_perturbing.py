@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.test import Client
 
 from annotation import adjudicating, importing, jobs, perturbing, release_files, releasing
 from annotation.models import Example, Job, PerturbationRun, Source
@@ -215,6 +216,21 @@ def test_a_job_does_it_in_the_background(tmp_path: Path) -> None:
     job = perturbing.start(run=planned, by=world.mara, now=NOON)
     assert jobs.run(job.pk) == "done" or Job.objects.get(pk=job.pk).state == "done"
     assert Job.objects.get(pk=job.pk).result["counts"]["transpose"]["made"] == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_manager_starts_a_run_on_its_page_and_reads_there_what_came_of_it(
+    tmp_path: Path, client: Client
+) -> None:
+    world = make_world(tmp_path)
+    client.force_login(world.mara)
+    address = "/projects/films/perturbations/"
+    asked = {"kinds": ["row_shuffle", "mask_cell"], "seeds": "33, 16", "rules": "released", "select": ""}
+    assert client.post(address, asked)["location"].startswith("/jobs/")
+    jobs.run(Job.objects.get(kind="perturb").pk)
+    page = client.get(address).content.decode()
+    assert "Seeds 33, 16" in page
+    assert "4: Nobody has said which cells are relevant." in page
 
 
 @pytest.mark.django_db(transaction=True)

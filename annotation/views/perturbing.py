@@ -1,0 +1,55 @@
+"""Automatic perturbations of a project: what was made, what was not and why, and the form for the next run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, perturbing
+from annotation.forms import PerturbForm
+from annotation.models import Job, PerturbationRun
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on
+
+
+@page("GET", "POST")
+def perturbations(request: PageRequest, slug: str) -> HttpResponse:
+    """The runs of a project, and the form that starts one in the background."""
+    actor = access.actor(request)
+    needed = Permission.SET_UP if request.method == "POST" else Permission.SEE_PROGRESS
+    project = access.project(actor, slug, needed)
+    form = PerturbForm(request.POST or None, project=project)
+    if form.is_valid():
+        with refusals_on(form):
+            now = timezone.now()
+            run = perturbing.plan_run(project=project, by=actor.person, now=now, **form.cleaned_data)
+            return redirect("job", perturbing.start(run=run, by=actor.person, now=now).public_id)
+    runs = PerturbationRun.objects.filter(project=project).defer("chosen", "marks")
+    under_way = Job.objects.filter(
+        project=project, kind="perturb", state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    )
+    shown = cut(request, runs.prefetch_related("sources").select_related("made_by").order_by("-pk"))
+    context = {
+        "project": project,
+        "form": form,
+        "runs": shown,
+        "counts": [(run, [_row(kind, of_kind) for kind, of_kind in run.counts.items()]) for run in shown],
+        "under_way": list(under_way.order_by("-pk")[:20]),
+        "may_perturb": Permission.SET_UP in access.may(actor, project),
+    }
+    return render(request, "perturbing/perturbations.html", context)
+
+
+def _row(kind: str, of_kind: dict[str, Any]) -> dict[str, Any]:
+    """One kind's counts, with the reasons for what was not made, the most frequent first."""
+    reasons = [*of_kind["no_op"].items(), *((f"breaks {code}", n) for code, n in of_kind["refused"].items())]
+    return {
+        "kind": kind,
+        "made": of_kind["made"],
+        "no_ops": sum(of_kind["no_op"].values()),
+        "refused": sum(of_kind["refused"].values()),
+        "reasons": sorted(reasons, key=lambda one: -one[1]),
+    }
