@@ -58,6 +58,12 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     return _compare_sets(_once(left), _once(right))
 
 
+def says(text: str, answer: str) -> bool:
+    """Whether one text says an answer: `compare([text], [answer]).equal`, a few times faster."""
+    one, other = _readings([text, answer])
+    return _compare_answers(one, other).equal
+
+
 def normal_forms(text: str) -> tuple[str, ...]:
     """The forms by which an answer is recognised, the plainest first, each once.
 

@@ -109,6 +109,14 @@ class Example:
         if not all(isinstance(turn, Turn) for turn in self.history):
             raise ExampleError("history holds something that is not a Turn")
 
+    def over(self, table: Table) -> "Example":
+        """The same example over another table."""
+        if not isinstance(table, Table):
+            raise ExampleError(f"table is a {type(table).__name__}, not a Table")
+        example = object.__new__(Example)
+        example.__dict__.update(self.__dict__, table=table)  # everything else was checked when this was made
+        return example
+
     def to_dict(self) -> dict[str, Any]:
         """JSON; the table as `Table.to_wire`, so that the ids of a derived table survive. Empty fields are left out."""
         data: dict[str, Any] = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from tableqa.answers import compare
+from tableqa.answers import says
 from tableqa.contracts import Contract
 from tableqa.evidence import evidence
 from tableqa.examples import Example
@@ -26,6 +27,7 @@ from tableqa.operations import (
     replay,
 )
 from tableqa.question_types import structure_words
+from tableqa.tables import Table
 
 SEED = 33
 EMPTY_ROWS = 2
@@ -36,20 +38,50 @@ class NothingToDo(Exception):
     """The perturbation does not apply to this example; the message says why."""
 
 
+class Order(NamedTuple):
+    """The rows and the columns of a table in a new order; None where they stay."""
+
+    rows: Sequence[str] | None = None
+    columns: Sequence[str] | None = None
+
+    def operations(self) -> list[Operation]:
+        """The moves that lead there, more of them than are needed."""
+        return [
+            *(MoveRow(row=id, after=above) for above, id in _behind(self.rows or ())),
+            *(MoveColumn(column=id, after=left) for left, id in _behind(self.columns or ())),
+        ]
+
+
+def _behind(ids: Sequence[str]) -> Iterable[tuple[str | None, str]]:
+    return zip((None, *ids[:-1]), ids, strict=True) if ids else ()
+
+
+Change = Order | tuple[Operation, ...]
+Make = Callable[[Example, random.Random], Change]
+
+
 @dataclass(frozen=True)
 class Perturbed:
-    """What a perturbation made of an example: operations that lead from its table to the new one.
+    """What a perturbation made of an example.
 
-    A no-op has the example as it was, no operations, and the reason.
+    A no-op has the example as it was, no operations, and the reason. `base` is the table before, `change` what was done
+    to it, as it was drawn; `operations` are worked out of that when somebody asks, for of a shuffle they cost more
+    than the shuffle.
     """
 
     example: Example
-    operations: tuple[Operation, ...]
+    base: Table
+    change: Change
     is_noop: bool
     reason: str = ""
 
-
-Make = Callable[[Example, random.Random], Sequence[Operation]]
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """The net list of operations that lead from the base to the new table."""
+        if self.is_noop:
+            return ()
+        steps = self.change.operations() if isinstance(self.change, Order) else self.change
+        return tuple(normalise(steps, self.base))
 
 
 @dataclass(frozen=True)
@@ -68,29 +100,54 @@ class Perturbation:
     def __call__(self, example: Example, seed: int = SEED) -> Perturbed:
         """Perturb the example; equal arguments, equal result, on any machine."""
         rng = random.Random(f"{self.name}:{seed}:{example.id}")
+        base = example.table
         try:
-            operations = tuple(normalise(self.make(example, rng), example.table))
-            table = replay(example.table, operations)
+            change = self.make(example, rng)
+            table = _changed(base, change)
         except NothingToDo as nothing:
-            return Perturbed(example, (), True, str(nothing))
-        if table.same_content(example.table):
-            return Perturbed(example, (), True, "The table comes out as it was.")
-        return Perturbed(dataclasses.replace(example, table=table), operations, False)
+            return Perturbed(example, base, (), True, str(nothing))
+        if table.same_content(base):
+            return Perturbed(example, base, (), True, "The table comes out as it was.")
+        return Perturbed(example.over(table), base, change, False)
+
+
+def _changed(base: Table, change: Change) -> Table:
+    if base.spans:
+        return replay(base, change.operations() if isinstance(change, Order) else change)
+    if isinstance(change, Order):
+        return base.in_order(change.rows, change.columns)
+    if base.header and all(isinstance(one, Transpose) for one in change) and len(change) == 1:
+        return base.turned()
+    return replay(base, change)
 
 
 # -- which rows and columns -------------------------------------------------------------------------
 
 
+_looked_up: tuple[Example | None, tuple[tuple[str, str], ...]] = (None, ())
+
+
 def target_cells(example: Example) -> tuple[tuple[str, str], ...]:
     """The cells that the answer stands in: marked evidence, else every cell that says one of the answers."""
+    global _looked_up  # the kinds and seeds of one example follow each other, and looking costs more than moving
+    last, cells = _looked_up
+    if last is not example:
+        cells = _target_cells(example)
+        _looked_up = (example, cells)
+    return cells
+
+
+def _target_cells(example: Example) -> tuple[tuple[str, str], ...]:
     if found := evidence(example):
         return found.cells
     table = example.table
+    texts = {text for row in table.rows for text in row}
+    telling = {text for text in texts if any(says(text, answer) for answer in example.answers)}
     return tuple(
         (row_id, column_id)
         for row_id, row in zip(table.row_ids, table.rows, strict=True)
         for column_id, text in zip(table.column_ids, row, strict=True)
-        if any(compare([text], [answer]).equal for answer in example.answers)
+        if text in telling
     )
 
 
@@ -135,35 +192,25 @@ def _placed(ids: Sequence[str], targets: Sequence[str], region: range, rng: rand
     return [places[place] if place in places else next(others) for place in range(len(ids))]
 
 
-def _rows_in_order(order: Sequence[str]) -> list[Operation]:
-    return [MoveRow(row=id, after=order[place - 1] if place else None) for place, id in enumerate(order)]
-
-
-def _columns_in_order(order: Sequence[str]) -> list[Operation]:
-    return [
-        MoveColumn(column=id, after=order[place - 1] if place else None) for place, id in enumerate(order)
-    ]
-
-
 # -- the kinds --------------------------------------------------------------------------------------
 
 
-def _row_shuffle(example: Example, rng: random.Random) -> list[Operation]:
+def _row_shuffle(example: Example, rng: random.Random) -> Change:
     order = list(example.table.row_ids)
     rng.shuffle(order)
-    return _rows_in_order(order)
+    return Order(rows=order)
 
 
-def _col_shuffle(example: Example, rng: random.Random) -> list[Operation]:
+def _col_shuffle(example: Example, rng: random.Random) -> Change:
     order = list(example.table.column_ids)
     rng.shuffle(order)
-    return _columns_in_order(order)
+    return Order(columns=order)
 
 
 def _no_position(make: Make) -> Make:
     """RobuT leaves out questions about absolute position."""
 
-    def made(example: Example, rng: random.Random) -> Sequence[Operation]:
+    def made(example: Example, rng: random.Random) -> Change:
         if found := structure_words(example.question):
             raise NothingToDo(f"The question asks for a position ({found[0]!r}).")
         return make(example, rng)
@@ -172,39 +219,39 @@ def _no_position(make: Make) -> Make:
 
 
 def _target_row(region: str | None) -> Make:
-    def made(example: Example, rng: random.Random) -> list[Operation]:
+    def made(example: Example, rng: random.Random) -> Change:
         ids = example.table.row_ids
         places = range(len(ids)) if region is None else third(region, len(ids))
-        return _rows_in_order(_placed(ids, _target_rows(example), places, rng))
+        return Order(rows=_placed(ids, _target_rows(example), places, rng))
 
     return made
 
 
 def _target_col(region: str | None) -> Make:
-    def made(example: Example, rng: random.Random) -> list[Operation]:
+    def made(example: Example, rng: random.Random) -> Change:
         ids = example.table.column_ids
         places = range(len(ids)) if region is None else half(region, len(ids))
-        return _columns_in_order(_placed(ids, _target_columns(example), places, rng))
+        return Order(columns=_placed(ids, _target_columns(example), places, rng))
 
     return made
 
 
-def _relevant_rows(example: Example, rng: random.Random) -> list[Operation]:
+def _relevant_rows(example: Example, rng: random.Random) -> Change:
     if evidence(example) is None:
         raise NothingToDo("Nobody has said which cells are relevant.")
     ids = example.table.row_ids
-    return _rows_in_order(_placed(ids, _target_rows(example), range(len(ids)), rng))
+    return Order(rows=_placed(ids, _target_rows(example), range(len(ids)), rng))
 
 
-def _mask_cell(example: Example, rng: random.Random) -> list[Operation]:
+def _mask_cell(example: Example, rng: random.Random) -> Change:
     found = evidence(example)
     cells = [cell for cell in found.cells if cell[0] in example.table.row_ids] if found else []
     if not cells:
         raise NothingToDo("Nobody has said which cells are relevant.")
-    return [MaskCells(cells=tuple(cells), replacement="")]
+    return (MaskCells(cells=tuple(cells), replacement=""),)
 
 
-def _escape_table(example: Example, rng: random.Random) -> list[Operation]:
+def _escape_table(example: Example, rng: random.Random) -> Change:
     table = example.table
     if not table.column_ids:
         raise NothingToDo("The table has no column.")
@@ -216,26 +263,26 @@ def _escape_table(example: Example, rng: random.Random) -> list[Operation]:
     columns = [
         RemoveColumn(column=id, old=(after_rows.header[after_rows.column_index(id)],)) for id in others
     ]
-    return [*rows, *columns, RenameHeader(column=first, old=table.header[0], new="None")]
+    return (*rows, *columns, RenameHeader(column=first, old=table.header[0], new="None"))
 
 
-def _transpose(example: Example, rng: random.Random) -> list[Operation]:
-    return [Transpose()]
+def _transpose(example: Example, rng: random.Random) -> Change:
+    return (Transpose(),)
 
 
-def _torr_transpose(example: Example, rng: random.Random) -> list[Operation]:
+def _torr_transpose(example: Example, rng: random.Random) -> Change:
     table = example.table
     name = _new_id(table.column_ids)
     numbers = tuple(str(number) for number in range(len(table.rows)))
-    return [InsertColumn(column=name, after=None, header="", cells=numbers), Transpose()]
+    return (InsertColumn(column=name, after=None, header="", cells=numbers), Transpose())
 
 
-def _torr_row_swap(example: Example, rng: random.Random) -> list[Operation]:
-    return _rows_in_order(_swapped(example.table.row_ids, rng))
+def _torr_row_swap(example: Example, rng: random.Random) -> Change:
+    return Order(rows=_swapped(example.table.row_ids, rng))
 
 
-def _torr_column_swap(example: Example, rng: random.Random) -> list[Operation]:
-    return _columns_in_order(_swapped(example.table.column_ids, rng))
+def _torr_column_swap(example: Example, rng: random.Random) -> Change:
+    return Order(columns=_swapped(example.table.column_ids, rng))
 
 
 def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
@@ -247,7 +294,7 @@ def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
     return order
 
 
-def _torr_empty_rows(example: Example, rng: random.Random) -> list[Operation]:
+def _torr_empty_rows(example: Example, rng: random.Random) -> Change:
     table = example.table
     order: list[str] = list(table.row_ids)
     operations: list[Operation] = []
@@ -256,7 +303,7 @@ def _torr_empty_rows(example: Example, rng: random.Random) -> list[Operation]:
         after = order[place - 1] if place else None
         operations.append(InsertRow(row=name, after=after, cells=("",) * len(table.header)))
         order.insert(place, name)
-    return operations
+    return tuple(operations)
 
 
 def _new_id(ids: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.answers import Comparison, Difference, compare, normal_forms
+from tableqa.answers import Comparison, Difference, compare, normal_forms, says
 from tests.tableqa.strategies import texts
 
 EQUAL = Comparison(equal=True)
@@ -366,3 +366,13 @@ def test_long_lists_do_not_take_long() -> None:
 )
 def test_the_forms_by_which_an_answer_is_known(text: str, forms: tuple[str, ...]) -> None:
     assert normal_forms(text) == forms
+
+
+@given(
+    text=st.sampled_from(("1,000", "1000", "-3", "3.0", "50%", "USA", "1991", "April 7, 1991", "½", ""))
+    | st.text(max_size=8),
+    answer=st.sampled_from(("1000", "3", "half", "United States", "1991-04-07", "1/2")) | st.text(max_size=8),
+)
+def test_saying_one_answer_is_being_equal_to_it(text: str, answer: str) -> None:
+    assert says(text, answer) == compare([text], [answer]).equal
+    assert says(text, text)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.contracts import check
-from tableqa.operations import replay
+from tableqa.operations import Transpose, replay
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.perturbations.kinds import half, third
+from tableqa.perturbations.kinds import Order, half, third
 from tableqa.readers import READERS
+from tests.tableqa.strategies import tables
 
 FILMS = Table(
     header=["Film", "Year", "Minutes"],
@@ -129,3 +131,30 @@ def test_on_real_tables_what_stays_is_a_noop_with_a_reason(test_data: Path) -> N
         for example in examples:
             done = perturbation(example)
             assert done.is_noop == done.example.table.same_content(example.table), (name, example.id)
+
+
+@given(table=tables, rng=st.randoms(use_true_random=False))
+def test_an_order_and_a_turn_at_once_are_what_their_operations_make(table: Table, rng: random.Random) -> None:
+    rows, columns = list(table.row_ids), list(table.column_ids)
+    rng.shuffle(rows)
+    rng.shuffle(columns)
+    assume(not table.spans)
+    order = Order(rows=rows, columns=columns)
+    assert table.in_order(rows, columns) == replay(table, order.operations())
+    assert table.in_order(rows).row_ids == tuple(rows)
+    if table.header:
+        assert table.turned() == replay(table, [Transpose()])
+
+
+@given(table=tables)
+def test_an_order_names_every_row_once_and_merged_cells_are_moved_one_by_one(table: Table) -> None:
+    with pytest.raises(ValueError, match="once"):
+        table.in_order([*table.row_ids, "r99"])
+    if table.spans:
+        with pytest.raises(ValueError, match="merged"):
+            table.in_order()
+        with pytest.raises(ValueError, match="merged"):
+            table.turned()
+    example = Example(id="x", question="what?", table=table, answers=["a"])
+    done = PERTURBATIONS["row_shuffle"](example, seed=33)
+    assert replay(table, done.operations) == done.example.table
