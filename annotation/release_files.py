@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TextIO
@@ -22,15 +22,17 @@ from urllib.parse import quote
 
 import tableqa
 from annotation import agreement, automatic, mixing
+from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.perturbations import Counts, count
+from tableqa.writers import hub, whole
 from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
 
 MANIFEST = "manifest.json"
 RAW = ("sources.jsonl", "annotations.jsonl", "decisions.jsonl")
-FORMATS = ("askew", "freb_tqa", "robut", "lftqa")
+FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
 
@@ -168,7 +170,7 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
 
 def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """(path, record) of every automatic perturbation in the format, in the order of the raw lines; one at a time."""
-    for line, original in _automatic(raw):
+    for line, original in automatic_lines(raw):
         if "digest" not in line:
             continue
         source = raw.sources[line["source"]]
@@ -177,7 +179,7 @@ def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield _path(part, source), record
 
 
-def _automatic(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
+def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
     """The raw lines of automatic perturbations, each with its original."""
     path, last = raw.folder / automatic.LINES, None
     for line in records(path) if path.exists() else ():
@@ -186,13 +188,84 @@ def _automatic(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
         yield line, last[1]
 
 
+def examples_whole(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(path, record) of every example of the release, in the formats that take examples whatever made them."""
+    if format in whole.FORMATS:
+        for line in _every_example(raw):
+            for part, record in whole.records(format, line):
+                yield part if part.endswith(".jsonl") else _path(part, line.source), record
+
+
+def _every_example(raw: Raw) -> Iterator[whole.Line]:
+    """Originals, then what people made of them, then what programs did, one at a time."""
+    decided: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for decision in raw.decisions:
+        said = [one["response"] for one in decision["outcomes"] if one["example"] is None]
+        decided.setdefault((decision["source"], decision["example"]), []).extend(
+            {name: response[name] for name in ("type", "variant", "data")} for response in said
+        )
+    for key in raw.originals:
+        example = raw.example(*key)
+        yield whole.Line(raw.sources[key[0]], example, decided=decided.get(key, ()))
+    for key, record in raw.derived.items():
+        yield whole.Line(
+            raw.sources[key[0]],
+            by_place(raw.example(*key)),
+            original=record["parent"],
+            perturbation=record["perturbation"],
+            operations=record["operations"],
+            decided=decided.get(key, ()),
+        )
+    for made, original in automatic_lines(raw):
+        if "digest" in made:
+            instance = automatic.again(made, original)
+            example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
+            yield whole.Line(
+                raw.sources[made["source"]],
+                example,
+                original=original.id,
+                perturbation=instance.kind,
+                seed=instance.seed,
+                operations=[operation.to_dict() for operation in instance.perturbed.operations],
+            )
+
+
+def write_whole(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """Write the records of `examples_whole`, and beside those of the format hf what its tools read.
+
+    `manifest` is what the manifest will say, but for its files.
+    """
+    format = manifest["format"]
+    _write_streamed(raw.folder, examples_whole(raw, format))
+    if format == "hf":
+        (raw.folder / whole.HUB).parent.mkdir(exist_ok=True)
+        (raw.folder / whole.HUB).touch()
+        if hub.can_write_parquet():
+            hub.write_parquet(raw.folder)
+        for name, text in hub.texts(manifest, _shas(raw.folder)).items():
+            (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _shas(folder: Path) -> dict[str, str]:
+    found = {}
+    for name in (whole.HUB, hub.PARQUET):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as stream:
+                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
 def write_perturbed(raw: Raw, format: str) -> None:
     """Write the records of the automatic perturbations into their files, one at a time."""
+    _write_streamed(raw.folder, perturbed(raw, format))
+
+
+def _write_streamed(folder: Path, lines: Iterable[tuple[str, dict[str, Any]]]) -> None:
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
-        for name, record in perturbed(raw, format):
+        for name, record in lines:
             if name not in files:
-                path = raw.folder / name
+                path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
             files[name].write(canonical(record) + "\n")
@@ -614,7 +687,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
     files = benchmark(raw, manifest["format"], seed)
     if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
-    more = _check_perturbed(folder, raw, manifest)
+    more = _check_perturbed(folder, raw, manifest) | _check_whole(folder, raw, manifest)
     for name in manifest["files"].keys() - files.keys() - more - {*RAW, automatic.LINES}:
         raise Difference(f"{name}: does not follow from the decisions")
     for name, lines in files.items():
@@ -625,7 +698,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         for number, line in enumerate(lines, start=1):
             if number > len(there) or there[number - 1] != canonical(line):
                 raise Difference(
-                    f"{name}, line {number}: record {line['id']!r} differs from what the decisions give"
+                    f"{name}, line {number}: record {_key(line)[0]!r} differs from what the decisions give"
                 )
         if len(there) - 1 != len(lines):
             raise Difference(f"{name}: {len(there) - 1} records; the decisions give {len(lines)}")
@@ -638,25 +711,46 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set
         raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not go together")
     if claimed is None:
         return set()
-    for number, (line, original) in enumerate(_automatic(raw), start=1):
+    for number, (line, original) in enumerate(automatic_lines(raw), start=1):
         once_more = automatic.again(line, original).outcome()
         if any(line.get(key) != once_more.get(key) for key in ("digest", "no_op", "refused")):
             where = f"{automatic.LINES}, line {number}: {line['kind']} of {line['original']!r}"
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
     if claimed["counts"] != (counts := perturbed_counts(raw)):
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
+    return _check_streamed(folder, perturbed(raw, manifest["format"]), "perturbations")
+
+
+def _check_whole(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
+    """The records of whole examples, and what lies beside them, made again. Returns the files' names."""
+    names = _check_streamed(folder, examples_whole(raw, manifest["format"]), "examples")
+    if manifest["format"] != "hf":
+        return names
+    shas = _shas(folder)
+    for name, text in hub.texts(manifest, shas).items():
+        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
+            raise Difference(f"{name}: is not what the manifest and the records give")
+        names.add(name)
+    if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder)):
+        raise Difference(f"{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
+    return names | shas.keys()
+
+
+def _check_streamed(folder: Path, lines: Iterable[tuple[str, dict[str, Any]]], what: str) -> set[str]:
+    """Every file that follows from records made again, line by line. Returns the files' names."""
     with ExitStack() as stack:
         files: dict[str, Iterator[str]] = {}
-        for name, record in perturbed(raw, manifest["format"]):
+        for name, record in lines:
             if name not in files:
                 if not (folder / name).is_file():
-                    raise Difference(f"{name}: follows from the perturbations, but is missing")
+                    raise Difference(f"{name}: follows from the {what}, but is missing")
                 files[name] = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
             if next(files[name], "") != canonical(record) + "\n":
-                raise Difference(f"{name}: record {record['id']!r} differs from what the perturbations give")
+                said = record.get("id", "")
+                raise Difference(f"{name}: record {said!r} differs from what the {what} give")
         for name, left in files.items():
             if next(left, ""):
-                raise Difference(f"{name}: holds more records than the perturbations give")
+                raise Difference(f"{name}: holds more records than the {what} give")
         return set(files)
 
 

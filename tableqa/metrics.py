@@ -5,6 +5,7 @@
     variation_percentage(before, after)      share of answers that changed sides (FREB-TQA 5)
     robustness_accuracy(before, after)       right on both of those right before (RobuT 4.1)
     performance(scores), robustness(scores)  over configurations, macro over datasets (ToRR)
+    ratio(parts)                             the same over seeds and sources      (FREB-TQA 5, macro)
     win_rates(scores)                        who beats how many on one example   (ToRR)
     instance_correlation(human, metric)      across systems within one example   (LFTQA-Eval 2.5)
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 Right = Mapping[str, bool]
 Scores = Mapping[str, Mapping[str, Sequence[float]]]
 """{dataset: {example: [the score in each configuration]}}"""
+Parts = Mapping[str, Mapping[str, tuple[float, float]]]
+"""{source: {question: (what it adds above the line, what it adds below)}}"""
 Method = Literal["pearson", "spearman", "kendall"]
 
 REPLICATES = 1_000
@@ -106,6 +109,25 @@ def win_rates(scores: Sequence[float]) -> list[float] | None:
     wins = [sum(score > other for other in scores) for score in scores]
     whole = sum(wins)
     return [one / whole for one in wins] if whole else None
+
+
+def ratio(parts: Parts, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+    """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
+
+    `parts` holds what a question adds above and below the line; where it was asked with several seeds, means over them.
+    The interval draws questions with replacement within their source. Undefined where a source divides by nothing.
+    """
+    named = {name: parts[name] for name in sorted(parts) if parts[name]}
+    n = sum(map(len, named.values()))
+    if not n:
+        return Estimate(None, None, None, 0, "There is no example.")
+    empty = [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
+    if empty:
+        return Estimate(None, None, None, n, f"The figure divides by nothing in {', '.join(empty)}.")
+    sums = [[math.fsum(one) for one in zip(*of.values(), strict=True)] for of in named.values()]
+    value = math.fsum(above / below for above, below in sums) / len(sums)
+    low, high = _interval(_ratios([list(of.values()) for of in named.values()], replicates, seed))
+    return Estimate(value, low, high, n)
 
 
 def instance_correlation(
@@ -212,6 +234,24 @@ def _means(datasets: Sequence[Sequence[float]], replicates: int, seed: int) -> A
             drawn = rng.integers(0, len(values), size=(size, len(values)))
             total[start : start + size] += values_here[drawn].mean(axis=1)
     return total / len(datasets)
+
+
+def _ratios(sources: Sequence[Sequence[tuple[float, float]]], replicates: int, seed: int) -> Array:
+    """The macro ratio in each replicate, without the replicates in which a source divides by nothing."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    total = np.zeros(replicates)
+    for pairs in sources:
+        above, below = np.array(pairs, dtype=float).T
+        for start in range(0, replicates, 100):  # a hundred replicates at a time keep the draws small
+            size = min(100, replicates - start)
+            drawn = rng.integers(0, len(pairs), size=(size, len(pairs)))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                total[start : start + size] += above[drawn].sum(axis=1) / below[drawn].sum(axis=1)
+    total /= len(sources)
+    kept: Array = total[np.isfinite(total)]
+    return kept
 
 
 def _interval(values: Array) -> tuple[float | None, float | None]:
