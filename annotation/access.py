@@ -17,6 +17,7 @@ from annotation.models import (
     ApiToken,
     Assignment,
     Batch,
+    Example,
     Item,
     Job,
     Membership,
@@ -143,6 +144,15 @@ def source(actor: Actor, public_id: str) -> Source:
     """A source that is whole, for those who see the project's progress."""
     found = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
     _require(actor, found.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def example(actor: Actor, public_id: str) -> Example:
+    """An example of a source that is whole, for those who see the project's progress."""
+    found = _one(
+        Example.objects.usable().select_related("source__project", "stored_table").filter(public_id=public_id)
+    )
+    _require(actor, found.source.project, Permission.SEE_PROGRESS)
     return found
 
 

@@ -44,6 +44,7 @@ urlpatterns = [
     path("projects/<slug:slug>/sources/", importing.sources, name="sources"),
     path("projects/<slug:slug>/sources/import/", importing.import_new, name="import_new"),
     path("sources/<str:public_id>/", importing.source, name="source"),
+    path("examples/<str:public_id>/", importing.example, name="example"),
     path("projects/<slug:slug>/perturbations/", perturbing.perturbations, name="perturbations"),
     # assigning
     path("projects/<slug:slug>/batches/new/", assigning.batch_new, name="batch_new"),

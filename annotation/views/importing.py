@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, importing
+from annotation import access, ancestry, importing, visibility
 from annotation.forms import ImportForm
-from annotation.models import Example, Job, Project, Source
+from annotation.models import Example, Job, Project, Release, Source
+from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views import tables
 from annotation.views.pages import PageRequest, cut, page, refusals_on
+from tableqa.operations import from_dict
 from tableqa.readers import READERS
 
 
@@ -70,6 +74,32 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
         "project": source.project,
         "source": source,
         "format": READERS[source.reader].title if source.reader in READERS else source.reader,
-        "examples": cut(request, examples.only("external_id", "question", "answers", "table_digest")),
+        "examples": cut(
+            request, examples.only("public_id", "external_id", "question", "answers", "table_digest")
+        ),
     }
     return render(request, "importing/source.html", context)
+
+
+@page("GET")
+def example(request: PageRequest, public_id: str) -> HttpResponse:
+    """An example with everything that was made of its original, who made it, and the releases that hold it."""
+    actor = access.actor(request)
+    example = access.example(actor, public_id)
+    project = example.source.project
+    try:
+        visibility.require_no_open_work(actor.person, project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("source", example.source.public_id)
+    releases = Release.objects.filter(project=project, ready_at__isnull=False).order_by("pk")
+    root, left_out = ancestry.tree(example, list(releases))
+    operations = [from_dict(operation) for operation in example.operations]
+    context = {
+        "project": project,
+        "example": example,
+        "root": root,
+        "left_out": left_out,
+        "table": tables.drawn(example.stored_table.table(), operations),
+    }
+    return render(request, "importing/example.html", context)

@@ -153,6 +153,7 @@ ROWS: dict[str, Row] = {
     "sources": (the_project, PROGRESS, None),
     "import_new": (the_project, MANAGE, MANAGE),
     "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
+    "example": (lambda t: [t.world.source.examples.first().public_id], PROGRESS, None),
     "batch_new": (the_project, MANAGE, MANAGE),
     "batch": (the_batch, PROGRESS, None),
     "open_batch": (the_batch, MANAGE, MANAGE),

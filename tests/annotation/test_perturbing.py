@@ -270,3 +270,36 @@ def test_real_questions_come_out_as_the_library_makes_them(tmp_path: Path, test_
     counts = run(world, list(PERTURBATIONS), sources=[source]).counts
     assert sum(sum(of_kind["refused"].values()) for of_kind in counts.values()) == 0
     release(world, tmp_path / "out")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_page_of_an_example_shows_where_it_comes_from_and_where_it_went(
+    tmp_path: Path, client: Client
+) -> None:
+    world = make_world(tmp_path)
+    run(world, ["row_shuffle", "transpose"], seeds=[33])
+    batch = world.batch("value_change", variant="answer_changes", only=["nu-0"])
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
+    data = {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": "a later film"}
+    world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    release(world, tmp_path / "v1")
+    made = Example.objects.get(perturbation="answer_changes")
+    client.force_login(world.rea)
+    page = client.get(f"/examples/{made.public_id}/").content.decode()
+    ada = world.project.memberships.get(person=world.ada).pseudonym
+    for words in (
+        "answer: 1995 → 1996",
+        f"by {ada}",
+        "row_shuffle, seed 33",
+        "by program (FREB-TQA)",
+        ">v1</a>",
+    ):
+        assert words in page, words
+    assert "at most 2 changes" in page
+    other = client.get(f"/examples/{Example.objects.get(external_id='nu-1').public_id}/").content.decode()
+    assert "answer_changes" not in other
+    client.force_login(world.ada)
+    assert client.get(f"/examples/{made.public_id}/").status_code == 404

@@ -1,0 +1,131 @@
+"""What became of an example: the tree from its original to everything that people and programs made of it.
+
+Source example -> operations -> decision -> release. Read from rows that never change, for the page that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release
+from tableqa.contracts import Contract
+from tableqa.operations import describe, from_dict, replay
+from tableqa.perturbations import PERTURBATIONS
+from tasks.contract import Item
+
+MOST = 300
+"""Nodes of a tree that are shown."""
+
+
+@dataclass
+class Node:
+    """One example of a tree.
+
+    how        what was done to its parent, a sentence for each operation
+    by         pseudonyms of the people whose annotations it rests on; () where a program made it
+    decision   how it was accepted, None for an original and for what a program made
+    releases   the releases, oldest first, that hold it
+    """
+
+    example: Example
+    how: list[str] = field(default_factory=list)
+    by: tuple[str, ...] = ()
+    decision: Decision | None = None
+    contract: Contract | None = None
+    releases: list[Release] = field(default_factory=list)
+    made: list[Node] = field(default_factory=list)
+
+    @property
+    def paper(self) -> str:
+        """The paper whose perturbation this is; "" where people made it."""
+        kind = PERTURBATIONS.get(self.example.perturbation) if self.example.seed is not None else None
+        return kind.paper if kind else ""
+
+
+def tree(example: Example, releases: Sequence[Release]) -> tuple[Node, int]:
+    """The tree that an example belongs to, from its original down, and how many nodes are left out.
+
+    `releases` are those that whoever asks may read.
+    """
+    root = example
+    while root.parent_id is not None:
+        root = Example.objects.select_related("stored_table", "source__project").get(pk=root.parent_id)
+    nodes, level, left_out = {root.pk: Node(root)}, [root.pk], 0
+    line = _line(example)
+    while level:
+        children = Example.objects.filter(parent__in=level).select_related("stored_table").order_by("pk")
+        level = []
+        for child in children:
+            if len(nodes) >= MOST and child.pk not in line:
+                left_out += 1
+                continue
+            nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child))
+            nodes[child.parent_id or 0].made.append(nodes[child.pk])
+            level.append(child.pk)
+    _tell_people(root.source.project, nodes)
+    _tell_releases(nodes[root.pk], nodes, releases)
+    return nodes[root.pk], left_out
+
+
+def _line(example: Example) -> set[int]:
+    line = {example.pk}
+    while example.parent_id is not None:
+        line.add(example.parent_id)
+        example = Example.objects.only("pk", "parent_id").get(pk=example.parent_id)
+    return line
+
+
+def _how(parent: Example, child: Example) -> list[str]:
+    """What leads from the parent to the child, in words about the parent's table."""
+    operations = [from_dict(operation) for operation in child.operations]
+    before, after = operations[: len(parent.operations)], operations[len(parent.operations) :]
+    base = replay(parent.stored_table.table(), before)
+    words = [describe(operation, base) for operation in after]
+    if child.question != parent.question:
+        words.append(f"question: {parent.question} → {child.question}")
+    if child.answers != parent.answers:
+        words.append(f"answer: {', '.join(parent.answers)} → {', '.join(child.answers)}")
+    return words
+
+
+def _tell_people(project: Project, nodes: Mapping[int, Node]) -> None:
+    names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+    outcomes = Outcome.objects.filter(example__in=list(nodes)).select_related(
+        "decision__item__batch", "decision__item__example__stored_table", "decision__made_by"
+    )
+    for outcome in outcomes.prefetch_related("annotations__assignment"):
+        node = nodes[outcome.example_id or 0]
+        people = {annotation.assignment.person_id for annotation in outcome.annotations.all()}
+        node.by = tuple(sorted(names[person] for person in people))
+        node.decision = outcome.decision
+        item = outcome.decision.item
+        batch = item.batch
+        plain = Item(
+            example=item.example.example(),
+            variant=batch.variant,
+            settings=batch.settings,
+            inputs=item.inputs,
+        )
+        node.contract = batch.task().contract(plain)
+
+
+def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
+    """A release holds what was decided or run through up to its watermark, and the originals of that."""
+    runs = list(PerturbationRun.objects.filter(event__isnull=False, sources=root.example.source_id))
+    for release in releases:
+        decided = Outcome.objects.filter(decision__event_id__lte=release.watermark, example__in=list(nodes))
+        held = set(decided.values_list("example_id", flat=True))
+        through = [run for run in runs if (run.event_id or 0) <= release.watermark]
+        for key, node in nodes.items():
+            if key in held or any(_made(run, node.example) for run in through):
+                node.releases.append(release)
+        if any(release in node.releases for node in nodes.values()):
+            root.releases.append(release)
+
+
+def _made(run: PerturbationRun, example: Example) -> bool:
+    """Whether a run makes this automatic example."""
+    if example.seed is None or example.parent_id not in run.chosen or example.perturbation not in run.kinds:
+        return False
+    return example.seed in run.seeds or not PERTURBATIONS[example.perturbation].seeded
