@@ -12,11 +12,20 @@ from typing import Any, Literal, get_args
 from tableqa.answers import Comparison, Difference, compare
 from tableqa.cells import model_for, same_format
 from tableqa.examples import Example
-from tableqa.operations import OPERATIONS, InsertRow, Operation, OperationError, SetCell, normalise, replay
+from tableqa.operations import (
+    OPERATIONS,
+    InsertRow,
+    Operation,
+    OperationError,
+    SetCell,
+    column_name,
+    normalise,
+    replay,
+)
 from tableqa.programs.language import ProgramError
 from tableqa.tables import Table, is_id
 
-TableRule = Literal["differs", "any"]
+TableRule = Literal["differs", "gone", "any"]
 AnswerRule = Literal["changes", "stays", "any"]
 FormatRule = Literal["warn", "require", "ignore"]
 Level = Literal["error", "warning"]
@@ -35,8 +44,8 @@ class Violation:
     """Something that a contract does not allow; a warning is told and does not stop anyone.
 
     Codes: stale_base, unknown_row, unknown_column, duplicate_id, bad_operation (the operations do not replay),
-    table_unchanged, too_many_operations, operation_not_allowed, shape_changed, protected_cell, cell_format,
-    table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer,
+    table_unchanged, table_empty, too_many_operations, operation_not_allowed, shape_changed, protected_cell,
+    cell_format, table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer,
     computed_answer_differs, program_fails.
     """
 
@@ -52,7 +61,7 @@ class Violation:
 class Contract:
     """What must hold of an edit.
 
-    table             "differs": header or rows must not be those of the base
+    table             "differs": header or rows must not be those of the base; "gone": it is taken away
     answer            whether the answer "changes" or "stays"
     at_most           how many net operations (`operations.normalise`) may be made; None for any number
     more_with_reason  whether a stated reason lifts that bound
@@ -171,7 +180,9 @@ def structure(
     """What `contract` does not allow of the operations and the table that they make, whatever the answers are.
 
     The browser runs the same checks while a person types; the order of the violations is the order in which they are
-    checked: table_unchanged, operation_not_allowed, shape_changed, too_many_operations, protected_cell, cell_format.
+    checked: table_unchanged, table_empty, operation_not_allowed, shape_changed, too_many_operations, protected_cell,
+    cell_format. A table that had cells must keep some, unless the contract wants it gone: nothing can be asked of an
+    empty one.
     """
     try:
         edited = replay(base_table, operations)
@@ -181,6 +192,9 @@ def structure(
     violations: list[Violation] = []
     if contract.table == "differs" and edited.same_content(base_table):
         violations.append(Violation("table_unchanged", "The table is the original one. Change something."))
+    if all(base_table.shape) and not all(edited.shape) and contract.table != "gone":
+        message = f"The table has {_shape(edited)} now, and nothing can be asked of that. Put something back."
+        violations.append(Violation("table_empty", message))
     if contract.allowed is not None:
         violations += _allowed(contract.allowed, base_table, edited, net)
     if contract.at_most is not None and len(net) > contract.at_most:
@@ -219,7 +233,7 @@ def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Vio
         before, after = _cell(base, row, column), _cell(edited, row, column)
         if before is not None and before != after:
             what = "has been removed" if after is None else "has been changed"
-            message = f"The protected cell {_cell_name(base, row, column)} {what}. Take that back."
+            message = f"The protected cell ({cell_place(base, row, column)}) {what}. Take that back."
             violations.append(Violation("protected_cell", message))
     return violations
 
@@ -232,11 +246,12 @@ def _cell(table: Table, row: str, column: str) -> str | None:
     return None
 
 
-def _cell_name(table: Table, row: str, column: str) -> str:
-    place = f"column {table.column_index(column) + 1}" if column in table.column_ids else column
-    return (
-        f"in the header, {place}" if row == table.header_id else f"in row {table.row_index(row) + 1}, {place}"
-    )
+def cell_place(table: Table, row: str, column: str) -> str:
+    """Where a cell is, in words: "row 2, Votes", "header of column 3"."""
+    if row == table.header_id:
+        return f"header of column {table.column_index(column) + 1 if column in table.column_ids else column}"
+    name = f"row {table.row_index(row) + 1}" if row in table.row_ids else f"row {row}"
+    return f"{name}, {column_name(table, column)}"
 
 
 def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level) -> list[Violation]:
@@ -247,10 +262,10 @@ def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level)
             columns[column] = base.column(column)
         cells = columns[column]
         if not same_format(old, new, cells):
-            number, j = edited.row_index(row) + 1, edited.column_index(column) + 1
             model = model_for(old, new, cells)
             like = "the others in its column" if model is None else _quoted(model)
-            message = f"Row {number}, column {j}: {_quoted(new)} is not written like {like}."
+            place = f"Row {edited.row_index(row) + 1}, {column_name(edited, column)}"
+            message = f"{place}: {_quoted(new)} is not written like {like}."
             violations.append(Violation("cell_format", message, level))
     return violations
 
@@ -364,6 +379,8 @@ def _shape(table: Table) -> str:
 
 
 def _quoted(text: str) -> str:
+    if not text.strip():
+        return "(blank)" if text else "(empty)"
     return f"“{text if len(text) <= 60 else text[:59] + '…'}”"
 
 

@@ -14,6 +14,7 @@ from tableqa.canonical import canonical, thaw
 from tableqa.evidence import CellRef, in_order
 from tableqa.examples import Example
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
+from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
 from tableqa.tables import Table
 
 NONE: Mapping[str, Any] = {"op": "none"}
@@ -103,6 +104,17 @@ def cells_read(program: Mapping[str, Any] | None, table: Table) -> tuple[CellRef
         return in_order(table, reads(program, table))
     except ProgramError:
         return ()
+
+
+def columns_scanned(program: Mapping[str, Any] | None) -> frozenset[str]:
+    """The columns that a stored program looks through from row to row: by a condition, or for a sum or an extreme.
+
+    A change anywhere in them is about the answer, also in a row that the condition leaves out.
+    """
+    if program is None or not is_program(program):
+        return frozenset()
+    scans = (Aggregate, CountDifferent, Extreme, MostCommon, Where)
+    return frozenset(node.column for node in from_dict(program).walk() if isinstance(node, scans))
 
 
 def in_words(program: Mapping[str, Any] | None, table: Table) -> str:

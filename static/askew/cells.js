@@ -87,22 +87,20 @@ function dateMask(text) {
     .replace(/[0-9]{1,3}/g, "0");
 }
 
-/* Whether `text` is written as the cell it replaces (`old`, null for a new cell), or its column, is. */
+/* Whether `text`, in place of `old` (null in a new row), is written as its column is. */
 export function sameFormat(old, text, column) {
   if (text === old || column.includes(text)) return true;
   const fresh = formatOf(text);
   const before = old === null ? format("none") : formatOf(old);
-  if (before.kind === "text") return true;
-  const { forms, hasNone } = formatsOf(column);
-  if (fresh.kind === "none") return hasNone || (before.kind === "none" && old !== null);
-  if (before.kind === "none") {
-    const kinds = new Set(forms.map(({ kind }) => kind));
-    if (kinds.size !== 1 || kinds.has("text")) return true;
-    return kinds.has(fresh.kind) && forms.some((form) => alike(fresh, form, forms));
-  }
-  if (fresh.kind !== before.kind) return false;
-  if (fresh.kind === "number" && (fresh.prefix !== before.prefix || fresh.suffix !== before.suffix)) return false;
-  return [before, ...forms].some((form) => form.kind === fresh.kind && alike(fresh, form, forms));
+  const { forms: others, hasNone } = formatsOf(column);
+  if (fresh.kind === "none") return hasNone || before.kind === "none";
+  const forms = before.kind === "none" ? others : [...others, before];
+  if (!forms.length) return true;
+  const like = forms.filter(({ kind }) => kind === fresh.kind);
+  if (fresh.kind === "text") return before.kind === "text" || (before.kind === "none" && like.length > 0);
+  if (!like.length) return false;
+  const mixed = forms.some(({ kind }) => kind !== fresh.kind); // then numbers among words have no one form
+  return (mixed && before.kind !== fresh.kind) || alike(fresh, before, like);
 }
 
 /* The text to name when `text` is not written as it should be, or null. */
@@ -125,12 +123,18 @@ function formatsOf(column) {
 
 const columns = new WeakMap();
 
-function alike(fresh, form, forms) {
-  if (form.kind !== "number") return masks(fresh).some((mask) => masks(form).includes(mask));
-  const numbers = forms.filter(({ kind }) => kind === "number");
-  return fresh.decimals === form.decimals && fresh.prefix === form.prefix && fresh.suffix === form.suffix
-    && thousandsAlike(fresh, numbers) && minusAlike(fresh, numbers);
+/* A number may have as many decimals as the one that it replaces, or as one of its unit has. A year above a column of
+   amounts does not show how an amount is written. */
+function alike(fresh, before, forms) {
+  if (fresh.kind !== "number") return forms.some((form) => masks(form).some((mask) => masks(fresh).includes(mask)));
+  const amounts = forms.filter((form) => likeAYear(fresh) || !likeAYear(form) || form === before);
+  const unit = (amounts.length ? amounts : forms).filter(({ prefix, suffix }) => prefix === fresh.prefix && suffix === fresh.suffix);
+  if (before.kind === "number" && unit.length) unit.push(before);
+  return unit.some(({ decimals }) => decimals === fresh.decimals)
+    && thousandsAlike(fresh, forms) && minusAlike(fresh, forms);
 }
+
+const likeAYear = ({ prefix, suffix, mark, decimals, size, minus }) => size === 4 && !prefix && !suffix && !mark && !decimals && !minus;
 
 /* May is the long and the short name of its month. */
 const masks = ({ mask }) => [mask.replaceAll("May", "Month"), mask.replaceAll("May", "Mon")];

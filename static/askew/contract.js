@@ -3,7 +3,7 @@
 
 import { modelFor, sameFormat } from "./cells.js";
 import { OperationError, equal, normalise, placesOf, replay, withIds } from "./operations.js";
-import { count, strip } from "./words.js";
+import { columnName, count, strip } from "./words.js";
 
 const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];
 
@@ -22,6 +22,9 @@ export function check(contract, table, operations, reason = "") {
   const violations = [];
   if (contract.table === "differs" && equal(edited.header, base.header) && equal(edited.rows, base.rows)) {
     violations.push(violation("table_unchanged", "The table is the original one. Change something."));
+  }
+  if (cells(base) && !cells(edited) && contract.table !== "gone") {
+    violations.push(violation("table_empty", `The table has ${shape(edited)} now, and nothing can be asked of that. Put something back.`));
   }
   if (contract.allowed) violations.push(...allowed(contract.allowed, base, edited, net));
   const limit = contract.at_most ?? null;
@@ -49,6 +52,7 @@ function allowed(names, base, edited, net) {
   return violations;
 }
 
+const cells = ({ rows, header }) => rows.length * header.length;
 const shape = ({ rows, header }) => `${count(rows.length, "row")} and ${count(header.length, "column")}`;
 
 const SPOKEN = {
@@ -69,10 +73,16 @@ function protectedCell(base, edited, row, column) {
   const before = cell(base, row, column);
   const after = cell(edited, row, column);
   if (before === null || before === after) return [];
-  const place = base.column_ids.includes(column) ? `column ${base.column_ids.indexOf(column) + 1}` : column;
-  const name = row === base.header_id ? `in the header, ${place}` : `in row ${base.row_ids.indexOf(row) + 1}, ${place}`;
   const what = after === null ? "has been removed" : "has been changed";
-  return [violation("protected_cell", `The protected cell ${name} ${what}. Take that back.`)];
+  return [violation("protected_cell", `The protected cell (${cellPlace(base, row, column)}) ${what}. Take that back.`)];
+}
+
+/* Where a cell is, in words. */
+function cellPlace(table, row, column) {
+  const at = table.column_ids.indexOf(column);
+  if (row === table.header_id) return `header of column ${at < 0 ? column : at + 1}`;
+  const line = table.row_ids.indexOf(row);
+  return `row ${line < 0 ? row : line + 1}, ${columnName(table, column)}`;
 }
 
 /* The text of a cell; after a transposition the same cell stands at (column, row). */
@@ -89,7 +99,7 @@ function cell(table, row, column) {
 
 function formats(base, edited, net, level) {
   return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
-    const where = `Row ${edited.row_ids.indexOf(row) + 1}, column ${edited.column_ids.indexOf(column) + 1}`;
+    const where = `Row ${edited.row_ids.indexOf(row) + 1}, ${columnName(edited, column)}`;
     return violation("cell_format", `${where}: ${quoted(text)} is not written like ${like}.`, level);
   });
 }
@@ -135,6 +145,7 @@ function columnOf(rows, place) {
 const columns = new WeakMap();
 
 function quoted(text) {
+  if (!strip(text)) return text ? "(blank)" : "(empty)";
   const characters = [...text];
   return `“${characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`}”`;
 }

@@ -70,8 +70,22 @@ export class Edits {
     return this.with([...removals(this.edited, rows), ...columnRemovals(this.edited, rows, columns)]);
   }
 
-  /* Removed rows and columns of the base are put back where they stood, with the texts of the base. */
+  /* Removed rows and columns of the base are put back where they stood, with the texts that they had: nothing of the
+     removal is left in the list. What was removed before a column was split or cells were masked comes back as if it had
+     never been gone; in the parts of a split its cells are empty. */
   withBack(rows, columns) {
+    const whole = this.operations.some(({ op }) => op === "split_column" || op === "mask_cells");
+    if (whole) {
+      try {
+        return normalise(neverRemoved(this.base, this.operations, new Set(rows), new Set(columns)), this.base);
+      } catch (error) {
+        if (!(error instanceof OperationError)) throw error; // it depends on the removal: then it is put in anew
+      }
+    }
+    return this.#insertedAgain(rows, columns);
+  }
+
+  #insertedAgain(rows, columns) {
     const { base, edited } = this;
     const places = placesOf(base.row_ids);
     const backColumns = this.#returning(this.state.columns, columns, (column, after) => {
@@ -156,6 +170,51 @@ export class Edits {
   columnName(id) {
     return columnName(this.base.column_ids.includes(id) ? this.base : this.edited, id);
   }
+}
+
+/* The operations as they would be, had these rows and columns never been removed. Throws OperationError where others
+   depend on their absence. */
+function neverRemoved(base, operations, rows, columns) {
+  const made = [];
+  const away = { rows: new Set(), columns: new Set() }; // gone at that time, as the operations were made
+  let table = base;
+  for (const operation of operations) {
+    if (operation.op === "remove_row" && rows.has(operation.row)) {
+      away.rows.add(operation.row);
+      continue;
+    }
+    if (operation.op === "remove_column" && columns.has(operation.column)) {
+      away.columns.add(operation.column);
+      continue;
+    }
+    const whole = amongMore(operation, table, away);
+    table = replay(table, [whole]);
+    made.push(whole);
+  }
+  return made;
+}
+
+/* An operation that was made when these rows and columns were away, for the table that has them: it knows as much of
+   them as it has to, and new rows, columns and parts are empty there. */
+function amongMore(operation, table, away) {
+  const down = (cells) => spread(cells, table.row_ids, away.rows);
+  const across = (cells) => spread(cells, table.column_ids, away.columns);
+  switch (operation.op) {
+    case "remove_row": return { ...operation, old: table.rows[placesOf(table.row_ids).get(operation.row)] };
+    case "remove_column": return columnRemovals(table, [], [operation.column])[0] ?? operation;
+    case "insert_row": return { ...operation, cells: across(operation.cells) };
+    case "insert_column": return { ...operation, cells: down(operation.cells) };
+    case "split_column": return { ...operation, into: operation.into.map((part) => ({ ...part, cells: down(part.cells) })) };
+    case "transpose": throw new OperationError("bad_operation", "rows are columns from here on");
+    default: return operation;
+  }
+}
+
+/* Texts for the ids that are not away, with an empty one at the place of each that is. */
+function spread(texts, ids, away) {
+  if (!ids.some((id) => away.has(id))) return texts;
+  const left = texts.values();
+  return ids.map((id) => (away.has(id) ? "" : left.next().value ?? ""));
 }
 
 function removals({ row_ids: ids, rows }, gone) {

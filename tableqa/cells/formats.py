@@ -6,7 +6,7 @@ regular expressions say in both languages.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -112,31 +112,32 @@ def _date_mask(text: str) -> str:
 
 
 def same_format(old: str | None, new: str, column: Sequence[str]) -> bool:
-    """Whether `new` is written as the cell it replaces, or its column, is.
+    """Whether `new` is written as its column is.
 
-    `old` is the text replaced (None for a new cell), `column` the cells of the column before the edit. A text that the
-    column has already is always fine, and so is anything in place of free text. For a number, prefix, suffix, decimals,
-    thousands mark and minus must be in use; a date "Month 0, Year" must not become "0-Mon". An empty text, or a sign for
-    nothing, is fine where the column has one.
+    `old` is the text replaced (None for a cell of a new row), `column` the cells of the column before the edit. A text
+    that the column has already is always fine. Otherwise `new` must be what the column holds: a number where it has
+    numbers, with a prefix, suffix, decimals, thousands mark and minus that are in use there, wherever in the column; a
+    date as one of its dates is written ("Month 0, Year" must not become "0-Mon"); words where there were words. A column
+    that mixes numbers and words says nothing about how a number among the words is written. An empty text, or a sign
+    for nothing, is fine in a new row, and where the column has one.
     """
     if new == old or new in column:
         return True
     fresh, (forms, has_none) = format_of(new), _formats_of(tuple(column))
     before = format_of(old) if old is not None else Format("none")
-    if before.kind == "text":
-        return True
+    if before.kind != "none":
+        forms = forms | {before}
     if fresh.kind == "none":
-        return has_none or (before.kind == "none" and old is not None)
-    if before.kind == "none":
-        kinds = {form.kind for form in forms}
-        if len(kinds) != 1 or kinds == {"text"}:
-            return True
-        return fresh.kind in kinds and any(_alike(fresh, form, forms) for form in forms)
-    if fresh.kind != before.kind:
+        return has_none or before.kind == "none"
+    if not forms:
+        return True
+    like = [form for form in forms if form.kind == fresh.kind]
+    if fresh.kind == "text":
+        return before.kind == "text" or (before.kind == "none" and bool(like))
+    if not like:
         return False
-    if fresh.kind == "number" and (fresh.prefix, fresh.suffix) != (before.prefix, before.suffix):
-        return False
-    return any(_alike(fresh, form, forms) for form in (before, *forms) if form.kind == fresh.kind)
+    mixed = len({form.kind for form in forms}) > 1
+    return (mixed and before.kind != fresh.kind) or _alike(fresh, before, like)
 
 
 @lru_cache(maxsize=64)
@@ -147,16 +148,29 @@ def _formats_of(column: tuple[str, ...]) -> tuple[frozenset[Format], bool]:
     return says, len(says) < len(forms)
 
 
-def _alike(fresh: Format, form: Format, forms: Iterable[Format]) -> bool:
-    if form.kind != "number":
-        return bool(_masks(fresh) & _masks(form))
-    numbers = [other for other in forms if other.kind == "number"]
+def _alike(fresh: Format, before: Format, forms: Sequence[Format]) -> bool:
+    """Whether a number, date or time is written as others of its kind are.
+
+    A number may have as many decimals as the one that it replaces, or as one of its unit has. A year above a column of
+    amounts ("2019", "$41.0") does not show how an amount is written.
+    """
+    if fresh.kind != "number":
+        return any(_masks(fresh) & _masks(form) for form in forms)
+    shown = [
+        form for form in forms if _like_a_year(fresh) or not _like_a_year(form) or form == before
+    ] or forms
+    unit = [form for form in shown if (form.prefix, form.suffix) == (fresh.prefix, fresh.suffix)]
+    if before.kind == "number" and unit:
+        unit.append(before)
     return (
-        fresh.decimals == form.decimals
-        and (fresh.prefix, fresh.suffix) == (form.prefix, form.suffix)
-        and _thousands_alike(fresh, numbers)
-        and _minus_alike(fresh, numbers)
+        any(form.decimals == fresh.decimals for form in unit)
+        and _thousands_alike(fresh, forms)
+        and _minus_alike(fresh, forms)
     )
+
+
+def _like_a_year(form: Format) -> bool:
+    return form == Format("number", size=4)
 
 
 def _masks(form: Format) -> set[str]:

@@ -32,7 +32,7 @@ from tableqa.operations.kinds import (
 )
 from tableqa.operations.net import diff, invert, normalise
 from tableqa.operations.replaying import replay
-from tableqa.operations.words import describe
+from tableqa.operations.words import column_name, describe
 
 __all__ = [
     "MAX_OPERATIONS",
@@ -51,6 +51,7 @@ __all__ = [
     "SetCell",
     "SplitColumn",
     "Transpose",
+    "column_name",
     "describe",
     "diff",
     "from_dict",

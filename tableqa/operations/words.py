@@ -35,7 +35,7 @@ def describe(operation: Operation, table: Table) -> str:
     """
     match operation:
         case SetCell():
-            place = f"{_row(table, operation.row)}, {_column(table, operation.column)}"
+            place = f"{_row(table, operation.row)}, {column_name(table, operation.column)}"
             return f"{place}: {_change(operation.old, operation.new)}"
         case RenameHeader():
             return f"Header of {_place(table, operation.column)}: {_change(operation.old, operation.new)}"
@@ -67,7 +67,7 @@ def _row(table: Table, row: str) -> str:
     return f"Row {table.row_index(row) + 1}" if row in table.row_ids else f"Row {row}"
 
 
-def _column(table: Table, column: str) -> str:
+def column_name(table: Table, column: str) -> str:
     """What a column is called in a sentence about one of its cells: by its header, if that is the only one."""
     if column not in table.column_ids:
         return f"column {column}"

@@ -29,6 +29,7 @@ from tableqa.programs.language import (
     Program,
     ProgramError,
     Rounded,
+    Rows,
     Select,
     Subtract,
     Those,
@@ -75,6 +76,11 @@ def attempt(program: Program | Mapping[str, Any], table: Table) -> list[str] | P
         return run(program, table)
     except ProgramError as error:
         return error
+
+
+def rows_of(rows: Rows, table: Table) -> list[int]:
+    """The places, from the top, of the rows that a choice of rows takes on `table`. Raises ProgramError."""
+    return _Evaluation(table).rows(rows)
 
 
 def reads(program: Program | Mapping[str, Any], table: Table) -> frozenset[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from tableqa.answers import Comparison, compare
 from tableqa.cells import fold, number_of
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
+from tasks.common.reading import Reading
 from tasks.contract import (
     Accepted,
     Adjudicate,
@@ -33,8 +34,6 @@ from tasks.contract import (
 )
 
 FIELDS = {"answers", "unanswerable"}
-MOST_ANSWERS = 200
-LONGEST_TEXT = 2_000
 
 DIFFERENCES = {
     "form": "the same, written differently",
@@ -82,47 +81,33 @@ class AnswerCheck(TaskType):
         return Prepared({"contract": around.perturbation or ORIGINAL})
 
     def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
-        problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        unanswerable, answers = data.get("unanswerable", False), data.get("answers", [])
-        if not isinstance(unanswerable, bool):
-            problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
-        if (
-            not isinstance(answers, list)
-            or len(answers) > MOST_ANSWERS
-            or not all(isinstance(answer, str) and len(answer) <= LONGEST_TEXT for answer in answers)
-        ):
-            message = f"Answers are a list of at most {MOST_ANSWERS} texts."
-            problems.append(Problem("answers", "wrong_type", message))
-            answers = []
-        said = tuple(answer.strip() for answer in answers if answer.strip())
-        if not said and not unanswerable and not problems:
+        sent = Reading(data, FIELDS)
+        unanswerable, said = sent.flag("unanswerable"), sent.answers("answers")
+        sent.finish()
+        if not said and not unanswerable:
             message = "Write what the table answers, or say that it is unanswerable."
-            problems.append(Problem("answers", "no_answer", message))
-        if problems:
-            raise Invalid(problems)
+            raise Invalid([Problem("answers", "no_answer", message)])
         return Response((), True) if unanswerable else Response(said)
 
     def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Decided where every answer is the given one, or differs from it by sign or scale alone (which is then the reason).
+        """Decided where somebody gives the given answer, and nobody one that differs by more than sign or scale.
 
-        Where nobody gives the given answer and what they give differs among them, and wherever somebody gives
-        a part of it, another value or none, an adjudicator looks.
+        A lost sign or another scale beside a right answer is known for what it is, and becomes the reason. Where
+        nobody gives the given answer, an adjudicator looks, even if all say the same but for the sign: they
+        worked apart, so it is as likely that whoever made the example lost it, and a decision here would put their
+        answer in place of the given one unseen. Partial and other values, and refusals, are always looked at.
         """
         names = [named(response, item) for response in responses]
         if real := [name for name in names if _kind(name) in REAL]:
-            tally = ", ".join(f"{count} x {name}" for name, count in sorted(Counter(real).items()))
-            return Adjudicate(f"{len(real)} of {len(responses)} answers differ from the given one: {tally}.")
-        others = sorted({name for name in names if _kind(name) in ("sign", "scale")})
-        equal = [i for i, name in enumerate(names) if name not in others]
-        if not equal and len(others) > 1:
-            return Adjudicate(f"Nobody gives the given answer, and they differ: {', '.join(others)}.")
-        by = tuple(equal or range(len(responses)))
-        return Accepted((Outcome(_plainest([responses[i] for i in by], item), by),), ", ".join(others))
+            return Adjudicate(
+                f"{len(real)} of {len(responses)} answers differ from the given one: {_tally(real)}."
+            )
+        lost = [name for name in names if _kind(name) in ("sign", "scale")]
+        equal = [index for index, name in enumerate(names) if name not in lost]
+        if not equal:
+            return Adjudicate(f"Nobody gives the given answer: {_tally(lost)}.")
+        outcome = Outcome(_plainest([responses[index] for index in equal], item), tuple(equal))
+        return Accepted((outcome,), ", ".join(sorted(set(lost))))
 
     def uphold(self, responses: Sequence[Response], item: Item) -> Resolution:
         """An adjudicator may find that the table answers otherwise than the given answer says; its name is the reason."""
@@ -134,6 +119,10 @@ class AnswerCheck(TaskType):
         names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
         outcome = Outcome(_plainest(responses, item), tuple(range(len(responses))))
         return Accepted((outcome,), ", ".join(names))
+
+    def gold(self, response: Response, item: Item) -> Sequence[str] | None:
+        """The blind answer: what an edited example is held against from then on."""
+        return None if response.unanswerable else response.answers
 
     def describe(self, response: Response, item: Item) -> list[str]:
         """The answer and how it stands to the given one. Only who decides reads this: an annotator never does."""
@@ -237,6 +226,10 @@ def _name(found: Comparison) -> str:
     return found.difference or ""
 
 
+def _tally(names: Sequence[str]) -> str:
+    return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
+
+
 def _kind(name: str) -> str:
     """The difference without its factor."""
     return name.partition(" ")[0]
@@ -250,7 +243,9 @@ def _equal(response: Response, item: Item) -> bool:
 
 def _consequence(name: str) -> str:
     kind = _kind(name)
-    return "adjudication" if kind in REAL else "decided" if kind in ("sign", "scale") else "equal"
+    if kind in REAL:
+        return "adjudication"
+    return "decided where somebody gives it" if kind in ("sign", "scale") else "equal"
 
 
 def _plainest(responses: Sequence[Response], item: Item) -> Response:

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tasks.answer_check.task import Response, named, task
@@ -60,11 +62,27 @@ def test_a_lost_sign_or_another_scale_is_decided_under_its_name(answer: str, nam
     assert [(o.response, o.by) for o in found.outcomes] == [(said("-105.5"), (0,))]
 
 
-def test_also_where_everybody_loses_it() -> None:
-    found = resolve(["-105.5"], ["105.5"], ["105.5"])
-    assert isinstance(found, Accepted)
-    assert found.reason == "sign"
-    assert [(o.response, o.by) for o in found.outcomes] == [(said("105.5"), (0, 1))]
+@pytest.mark.parametrize(
+    ("gold", "answer", "name"),
+    [("2", "-2", "2 x sign"), ("-105.5", "105.5", "2 x sign"), ("5", "5000", "2 x scale x1000")],
+)
+def test_where_nobody_gives_it_somebody_looks_even_if_all_say_the_same(
+    gold: str, answer: str, name: str
+) -> None:
+    """Two people who lose the same sign without seeing each other may have read the table better than its maker."""
+    found = resolve([gold], [answer], [answer])
+    assert isinstance(found, Adjudicate)
+    assert found.reason == f"Nobody gives the given answer: {name}."
+    upheld = task.uphold([said(answer)] * 2, item(gold))
+    assert isinstance(upheld, Accepted)
+    assert upheld.reason == name.removeprefix("2 x ")
+
+
+@given(st.lists(st.sampled_from(["2", "-2", "2000", "two", "7", "2 km"]), min_size=1, max_size=4))
+def test_nothing_is_decided_that_nobody_read_as_given(answers: list[str]) -> None:
+    found = resolve(["2"], *([answer] for answer in answers))
+    if isinstance(found, Accepted):
+        assert all(not named(o.response, item("2")).startswith(("sign", "scale")) for o in found.outcomes)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +165,7 @@ def test_differences_are_counted_by_name() -> None:
     ]
     _, found = task.report(rows)
     assert [(row[0], row[2], row[4]) for row in found.rows] == [
-        ("sign", 1, "decided"),
+        ("sign", 1, "decided where somebody gives it"),
         ("unit", 1, "equal"),
         ("value", 1, "adjudication"),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -14,6 +14,7 @@ from tableqa import Table
 from tableqa.answers import normal_forms
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.reading import Reading
 from tasks.contract import (
     Accepted,
     Adjudicate,
@@ -82,22 +83,14 @@ class RelevantCells(TaskType):
     }
 
     def parse(self, data: object, item: Item) -> Response:
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
-        problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        unanswerable = data.get("unanswerable", False)
-        if not isinstance(unanswerable, bool):
-            problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
+        sent = Reading(data, FIELDS)
+        unanswerable = sent.flag("unanswerable")
         cells: tuple[Cell, ...] = ()
         try:
-            cells = _cells(data.get("cells", []), item.example.table)
+            cells = _cells(sent.data.get("cells", []), item.example.table)
         except Invalid as invalid:
-            problems += invalid.problems
-        if problems:
-            raise Invalid(problems)
+            sent.problems += invalid.problems
+        sent.finish()
         if unanswerable:
             return Response((), True)
         if not cells:

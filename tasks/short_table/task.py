@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tableqa import Example, Table
-from tableqa.answers import compare, normal_forms
+from tableqa.answers import normal_forms
 from tableqa.canonical import thaw
-from tableqa.contracts import Contract, check
+from tableqa.cells import number_of
+from tableqa.contracts import Contract, cell_place, check
 from tableqa.evidence import CellRef, cells_in, evidence, in_order
-from tableqa.executable import cells_read, computed, confirmed, entry, in_words, is_program, offered, posted
+from tableqa.executable import cells_read, entry, in_words, offered, posted
 from tableqa.operations import (
-    MAX_OPERATIONS,
     Operation,
     OperationError,
     describe,
-    from_dict,
     normalise,
     replay,
 )
@@ -27,6 +26,8 @@ from tableqa.programs import ProgramError
 from tableqa.shortening import first_cut
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.following import Program, agrees, followed, given, previewed
+from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
     Accepted,
@@ -45,7 +46,7 @@ from tasks.contract import (
     TaskType,
 )
 
-FIELDS = {"unanswerable", "whole", "operations", "program"}
+FIELDS = {"unanswerable", "whole", "operations", "program", "worked_out"}
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,15 @@ class Response:
     """Rows and columns to leave out; or the word that the whole table is needed, or that it gives no answer.
 
     `program` is how the answer follows: the JSON of a confirmed program, `tableqa.executable.NONE` where none of the
-    offered ones was right, None where nobody said.
+    offered ones was right, None where nobody said. `worked_out` says that the answer is no cell of the table, where it
+    looks as if its cell were left out.
     """
 
     unanswerable: bool
     whole: bool = False
     operations: tuple[Operation, ...] = ()
     program: Mapping[str, Any] | None = None
+    worked_out: bool = False
 
 
 class ShortTable(TaskType):
@@ -71,6 +74,7 @@ class ShortTable(TaskType):
     """
 
     key = "short_table"
+    version = 2
     title = "Shortened table"
     response_type = Response
     making = True
@@ -78,6 +82,7 @@ class ShortTable(TaskType):
     fields = (
         Field("operations", "operations"),
         Field("program", "json"),
+        Field("worked_out", "flag"),
         Field("whole", "flag"),
         Field("unanswerable", "flag"),
     )
@@ -91,6 +96,13 @@ class ShortTable(TaskType):
                 "title": "Protect the marked cells",
                 "description": "Rows and columns with a marked cell cannot be left out. Cells that only a model "
                 "pointed at are never protected.",
+            },
+            "answer_gone": {
+                "enum": ["require", "warn", "ignore"],
+                "default": "require",
+                "title": "An answer that is in no cell any more",
+                "description": "What happens where the answer stood in a cell and no program speaks for it: the "
+                "annotator must say that it is worked out, or is asked to look again.",
             },
             "contract": CONTRACT_SETTING,
         },
@@ -140,48 +152,42 @@ class ShortTable(TaskType):
         except OperationError as error:
             raise Invalid([Problem("operations", error.code, str(error))]) from None
         edited = dataclasses.replace(item.example, table=short)
+        contract = self.contract(item)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
-            for violation in check(self.contract(item), item.example, edited, operations)
+            for violation in check(contract, item.example, edited, operations)
         ]
-        problems += _what_is_missing(response.program, item, short)
+        program = followed(response.program, item.example)
+        problems += _what_is_missing(program, item, short, contract.protected)
+        vanished = _what_vanished(response.program, item, short)
+        problems += [] if response.worked_out else vanished
         if any(problem.level == "error" for problem in problems):
             raise Invalid(problems)
-        return Response(False, False, operations, response.program)
+        worked_out = response.worked_out and bool(vanished)
+        return Response(False, False, operations, response.program, worked_out)
 
     def _shape(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
-        problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        problems += [
-            Problem(name, "wrong_type", "This field is true or false.")
-            for name in ("unanswerable", "whole")
-            if not isinstance(data.get(name, False), bool)
-        ]
-        raw = data.get("operations", [])
-        operations: list[Operation] = []
-        if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
-            message = f"Operations are a list of at most {MAX_OPERATIONS}."
-            problems.append(Problem("operations", "wrong_type", message))
-        else:
-            for index, entry in enumerate(raw):
-                try:
-                    operations.append(from_dict(entry))
-                except OperationError as error:
-                    problems.append(Problem(f"operations.{index}", error.code, str(error)))
-                    break
-        program = None
-        try:
-            program = confirmed(data.get("program"), item.example)
-        except ProgramError as error:
-            problems.append(Problem("program", error.code, error.message))
-        if problems:
-            raise Invalid(problems)
-        return Response(data.get("unanswerable", False), data.get("whole", False), tuple(operations), program)
+        sent = Reading(data, FIELDS)
+        response = Response(
+            unanswerable=sent.flag("unanswerable"),
+            whole=sent.flag("whole"),
+            operations=sent.operations("operations"),
+            program=sent.program("program", item.example),
+            worked_out=sent.flag("worked_out"),
+        )
+        sent.finish()
+        return response
+
+    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
+        """An answer that is in no cell any more, where that stops nobody."""
+        if response.unanswerable or response.whole or response.worked_out:
+            return ()
+        return _what_vanished(response.program, item, replay(item.example.table, response.operations))
+
+    def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
+        """Version 1 had no word for an answer that is worked out: nobody was asked for it."""
+        return {**data, "worked_out": True}
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)
@@ -195,20 +201,13 @@ class ShortTable(TaskType):
 
     def preview(self, data: object, item: Item) -> dict[str, Any] | None:
         """What the confirmed program gives on the shortened table: it should still be the answer."""
-        before = list(item.example.answers)
-        found = {"before": before, "after": before, "program": None, "computed": None, "problem": ""}
         try:
             response = self._shape(data, item)
             short = replay(item.example.table, normalise(response.operations, item.example.table))
         except (Invalid, OperationError):
-            return found
-        if response.program is None or not is_program(response.program):
-            return found
-        result = computed(response.program, short)
-        words = in_words(response.program, item.example.table)
-        if isinstance(result, ProgramError):
-            return {**found, "program": words, "problem": result.message}
-        return {**found, "program": words, "computed": list(result)}
+            return {**previewed(None, item.example, None), "after": list(item.example.answers)}
+        found = previewed(followed(response.program, item.example), item.example, short)
+        return {**found, "after": found["before"]}
 
     def perturb(self, item: Item, response: Response) -> Perturbed | None:
         if response.unanswerable or response.whole:
@@ -216,7 +215,7 @@ class ShortTable(TaskType):
         short = dataclasses.replace(
             item.example,
             table=replay(item.example.table, response.operations),
-            program=_program(response, item),
+            program=followed(response.program, item.example),
         )
         return Perturbed(short, response.operations)
 
@@ -242,8 +241,9 @@ class ShortTable(TaskType):
         lines = [describe(operation, table) for operation in response.operations]
         if response.whole:
             lines = ["Every row and column is needed."]
-        words = in_words(response.program, table)
-        return lines + ([f"How the answer follows: {words}"] if words else [])
+        if words := in_words(response.program or followed(None, item.example), table):
+            lines.append(f"How the answer follows: {words}")
+        return lines + (["The answer is worked out, not read off a cell."] if response.worked_out else [])
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """As good as expected is who keeps what is needed; what could have gone as well is said."""
@@ -271,7 +271,7 @@ class ShortTable(TaskType):
                 **askew_record(short),
                 "operations": [operation.to_dict() for operation in response.operations],
                 "whole": response.whole,
-                "program": thaw(_program(response, item)),
+                "program": thaw(response.program or followed(None, item.example)),
             }
             yield Exported("short_table", record)
 
@@ -296,39 +296,59 @@ def marked(item: Item) -> tuple[CellRef, ...]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
-def _program(response: Response, item: Item) -> Mapping[str, Any] | None:
-    """The program that the shortened example has: the confirmed one, else its own unless that was turned down."""
-    if response.program is None:
-        return item.example.program
-    return response.program if is_program(response.program) else None
-
-
-def _what_is_missing(program: Mapping[str, Any] | None, item: Item, short: Table) -> list[Problem]:
-    """What a confirmed program reads must be left, and it must still give the answer."""
-    if program is None or not is_program(program):
-        return []
-    base = item.example.table
+def _what_is_missing(
+    program: Program | None, item: Item, short: Table, told: Collection[CellRef]
+) -> list[Problem]:
+    """What the program that counts reads must be left, and it must still give the answer; `told` is told elsewhere."""
+    base, problems = item.example.table, []
     gone = [
-        cell
-        for cell in cells_read(program, base)
-        if cell[1] not in short.column_ids or (cell[0] in base.row_ids and cell[0] not in short.row_ids)
+        cell for cell in cells_read(program, base) if not _is_left(cell, base, short) and cell not in told
     ]
     if gone:
-        row, column = gone[0]
-        place = f"column {base.column_index(column) + 1}"
-        where = f"row {base.row_index(row) + 1}, {place}" if row in base.row_ids else f"the header, {place}"
         more = f" ({len(gone) - 1} more of its cells, too)" if len(gone) > 1 else ""
-        message = f"The program reads {where}, which is left out{more}. Put it back."
-        return [Problem("operations", "protected_cell", message)]
-    result = computed(program, short)
-    if isinstance(result, ProgramError):
-        found = result.message
-    elif compare(result, item.example.answers).equal:
+        message = f"The program reads {cell_place(base, *gone[0])}, which is left out{more}. Put it back."
+        problems.append(Problem("operations", "protected_cell", message))
+    result = given(program, short)
+    if isinstance(result, ProgramError) or not agrees(result, item.example.answers):
+        found = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
+        message = f"The program gives {found} now. Put back what it needs for the answer."
+        problems.append(Problem("operations", "computed_answer_differs", message))
+    return problems
+
+
+def _what_vanished(said: Program | None, item: Item, short: Table) -> list[Problem]:
+    """An answer that stood in a cell of the table and is in none of what is left, where no program speaks for it.
+
+    Whoever says that the answer is worked out is believed. Where it is likely, nobody has to say so, and it is only
+    pointed out: the answer may be a count, which stands in some cell by chance, or cells are marked and protected,
+    which the answer is made of.
+    """
+    rule, base = item.settings.get("answer_gone", "require"), item.example.table
+    if rule == "ignore" or followed(said, item.example) is not None:
         return []
-    else:
-        found = f"It gives {' | '.join(result)} now."
-    message = f"The program no longer gives the answer. {found} Put back what it needs."
-    return [Problem("operations", "computed_answer_differs", message)]
+    protects = item.settings.get("protect_evidence", True) and item.inputs.get("protects") and marked(item)
+    for answer in item.example.answers:
+        cells = _with_answer(base, [answer], header=True)
+        if cells and not any(_is_left(cell, base, short) for cell in cells):
+            message = (
+                f"The answer “{answer}” stood in {cell_place(base, *cells[0])}, and is in no cell that is left. Put it "
+                "back, or say that it is worked out and not read off a cell."
+            )
+            believed = rule == "warn" or protects or _may_count_rows(answer, base)
+            return [Problem("worked_out", "answer_gone", message, "warning" if believed else "error")]
+    return []
+
+
+def _may_count_rows(answer: str, table: Table) -> bool:
+    number = number_of(answer)
+    if number is None or number.value != number.value.to_integral_value():
+        return False
+    return 0 <= number.value <= len(table.rows)
+
+
+def _is_left(cell: CellRef, base: Table, short: Table) -> bool:
+    row, column = cell
+    return column in short.column_ids and (row in short.row_ids or row not in base.row_ids)
 
 
 def _what_only(table: Table, one: Table, other: Table) -> list[str]:
@@ -338,11 +358,12 @@ def _what_only(table: Table, one: Table, other: Table) -> list[str]:
     return rows + columns
 
 
-def _with_answer(table: Table, answers: Sequence[str]) -> list[CellRef]:
+def _with_answer(table: Table, answers: Sequence[str], header: bool = False) -> list[CellRef]:
     wanted = {form for answer in answers for form in normal_forms(answer)}
+    lines = [(table.header_id, table.header)] if header else []
     return [
         (row, column)
-        for row, cells in zip(table.row_ids, table.rows, strict=True)
+        for row, cells in [*zip(table.row_ids, table.rows, strict=True), *lines]
         for column, text in zip(table.column_ids, cells, strict=True)
         if text.strip() and not wanted.isdisjoint(normal_forms(text))
     ]

@@ -6,6 +6,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.executable import NONE
@@ -52,6 +54,10 @@ def data(operations: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {"unanswerable": False, "whole": False, "operations": operations, "program": None, **more}
 
 
+BOTH = ["protected_cell", "computed_answer_differs"]
+"""What the program reads is gone, and with it the answer."""
+
+
 def codes(raw: dict[str, Any], where: Item) -> list[str]:
     with pytest.raises(Invalid) as invalid:
         task.parse(raw, where)
@@ -74,11 +80,11 @@ def test_what_only_a_model_pointed_at_is_shown_and_protects_nothing() -> None:
 
 def test_what_the_examples_program_reads_cannot_be_left_out() -> None:
     assert task.contract(item(LONGER)).protected == (("r0", "c2"), ("r1", "c2"))
-    assert codes(data(without(rows="0")), item(LONGER, protect_evidence=False)) == ["protected_cell"]
+    assert codes(data(without(rows="0")), item(LONGER, protect_evidence=False)) == BOTH
 
 
 def test_what_a_program_reads_that_was_just_confirmed_cannot_be_left_out_either() -> None:
-    assert codes(data(without(rows="1"), program=LONGER), item()) == ["protected_cell"]
+    assert codes(data(without(rows="1"), program=LONGER), item()) == BOTH
     assert task.parse(data(without(rows="2"), program=LONGER), item()).program == LONGER
 
 
@@ -94,7 +100,7 @@ def test_a_table_that_no_longer_gives_the_answer_is_refused() -> None:
         },
     }
     asked = Item(Example("nu-2", "which film stands before the last?", TABLE, ["Alien"]))
-    assert codes(data(without(rows="1"), program=before_last), asked) == ["protected_cell"]
+    assert codes(data(without(rows="1"), program=before_last), asked) == BOTH
     with pytest.raises(Invalid, match="gives Heat now"):
         task.parse(data(without(rows="2"), program=before_last), asked)
     assert task.parse(data(without(rows="0"), program=before_last), asked).operations
@@ -188,3 +194,105 @@ def test_simulated_people_keep_what_is_marked() -> None:
     for seed in range(20):
         raw = task.simulate(shown, random.Random(seed), 0.5, random.Random("truth"))
         assert task.parse(raw, marked).operations
+
+
+# -- what nobody protects ----------------------------------------------------------------------------
+
+LONGEST = Example("nu-5", "which film is the longest?", TABLE, ["Heat"])
+HOW_MANY = Example("nu-6", "how many films are there?", TABLE, ["3"])
+
+
+def test_a_table_of_nothing_is_refused() -> None:
+    for nothing in (without(rows="012"), without(columns="012")):
+        assert "table_empty" in codes(data(nothing, worked_out=True), Item(LONGEST))
+
+
+def test_the_cell_of_the_answer_may_not_vanish_without_a_word() -> None:
+    without_heat = data(without(rows="0"))
+    with pytest.raises(Invalid) as invalid:
+        task.parse(without_heat, Item(LONGEST))
+    (problem,) = invalid.value.problems
+    assert (problem.path, problem.code, problem.level) == ("worked_out", "answer_gone", "error")
+    assert problem.message.startswith(
+        "The answer “Heat” stood in row 1, Film, and is in no cell that is left."
+    )
+    assert codes(data(without(columns="0")), Item(LONGEST)) == ["answer_gone"]
+    said = task.parse({**without_heat, "worked_out": True}, Item(LONGEST))
+    assert said.worked_out
+    assert any("worked out" in line for line in task.describe(said, Item(LONGEST)))
+
+
+def test_the_word_is_not_kept_where_it_was_not_needed() -> None:
+    assert task.parse(data(without(rows="1"), worked_out=True), Item(LONGEST)).worked_out is False
+    assert task.parse(data(without(rows="1")), Item(HOW_MANY)).worked_out is False, "the answer is no cell"
+
+
+def test_a_number_that_may_be_a_count_is_pointed_out_and_needs_no_word() -> None:
+    ranked = Table(["Rank", "Film"], [["1", "Heat"], ["2", "Ran"], ["3", "Alien"]])
+    gone = data([RemoveColumn(column="c0", old=("Rank", "1", "2", "3")).to_dict()])
+    counted = Item(Example("nu-9", "how many films are there?", ranked, ["3"]))
+    assert [p.level for p in task.warnings(task.parse(gone, counted), counted)] == ["warning"]
+
+
+def test_an_answer_that_stands_in_another_cell_too_has_not_vanished() -> None:
+    twice = Table(["Film", "Also"], [["Heat", "x"], ["Ran", "heat"]])
+    gone = [RemoveRow(row="r0", old=twice.rows[0]).to_dict()]
+    assert task.parse(data(gone), Item(Example("nu-7", "which?", twice, ["Heat"]))).operations
+
+
+def test_the_name_of_a_column_may_be_the_answer() -> None:
+    years = Table(["", "2019", "2018"], [["Cost", "5", "4"], ["Sales", "6", "7"]])
+    asked = Item(Example("nu-8", "in which year was the cost higher?", years, ["2019"]))
+    gone = [RemoveColumn(column="c1", old=("2019", "5", "6")).to_dict()]
+    assert codes(data(gone), asked) == ["answer_gone"]
+
+
+@pytest.mark.parametrize(("rule", "found"), [("warn", "warning"), ("require", "error"), ("ignore", "")])
+def test_a_batch_says_whether_it_is_pointed_out_or_needs_the_word(rule: str, found: str) -> None:
+    asked, without_heat = Item(LONGEST, settings={"answer_gone": rule}), data(without(rows="0"))
+    if found == "error":
+        assert codes(without_heat, asked) == ["answer_gone"]
+    else:
+        warned = task.warnings(task.parse(without_heat, asked), asked)
+        assert [problem.level for problem in warned] == ([found] if found else [])
+
+
+def test_marked_cells_and_a_confirmed_program_are_held_against_instead() -> None:
+    inputs = {"evidence": {"cells": [["r1", "c2"]], "from": "people"}, "protects": True}
+    marked = Item(LONGEST, inputs=inputs)
+    response = task.parse(data(without(rows="0")), marked)
+    assert [(p.code, p.level) for p in task.warnings(response, marked)] == [("answer_gone", "warning")]
+    assert task.parse(data(without(rows="2"), program=LONGER), item()).operations
+    turned_down = data(without(rows="0"), program=dict(NONE))
+    assert codes(turned_down, Item(LONGEST)) == ["answer_gone"]
+
+
+@given(st.sets(st.integers(0, 2)), st.sets(st.integers(0, 2)))
+def test_what_is_accepted_without_a_word_still_holds_every_answer_that_was_a_cell(
+    rows: set[int], columns: set[int]
+) -> None:
+    operations = without("".join(map(str, sorted(rows))), "".join(map(str, sorted(columns))))
+    try:
+        response = task.parse(data(operations), Item(LONGEST))
+    except Invalid:
+        assert 0 in rows or 0 in columns or not (rows | columns)
+        return
+    made = task.perturb(Item(LONGEST), response)
+    assert made is not None
+    assert any("Heat" in row for row in made.example.table.rows)
+
+
+def test_a_response_of_version_1_is_read_as_it_was() -> None:
+    stored = {
+        "type": "short_table",
+        "variant": "",
+        "version": 1,
+        "base": TABLE.digest(),
+        "data": data(without(rows="1")),
+    }
+    assert task.read(stored, Item(LONGEST)).worked_out is False
+
+
+def test_the_page_says_where_the_program_reads_a_cell_by_the_name_of_its_column() -> None:
+    with pytest.raises(Invalid, match="reads row 2, Minutes, which is left out"):
+        task.parse(data(without(rows="1"), program=LONGER), item())

@@ -14,12 +14,11 @@ from tableqa.canonical import thaw
 from tableqa.contracts import Contract, check
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import (
+    NONE,
     cells_read,
-    computed,
-    confirmed,
+    columns_scanned,
     entry,
     in_words,
-    is_program,
     offered,
     posted,
 )
@@ -29,13 +28,13 @@ from tableqa.operations import (
     RemoveRow,
     SetCell,
     describe,
-    from_dict,
     normalise,
     replay,
 )
-from tableqa.programs import ProgramError
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
+from tasks.common.following import Program, agrees, followed, given, previewed
+from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
     Accepted,
@@ -55,9 +54,6 @@ from tasks.contract import (
 )
 
 FIELDS = {"unanswerable", "operations", "answers", "reason", "program", "difference"}
-MOST_OPERATIONS = 500
-MOST_ANSWERS = 200
-LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Response:
     answers     empty for a change that keeps the answer
     reason      why more operations than the contract asks for were needed
     program     how the answer follows: the JSON of a confirmed program, `tableqa.executable.NONE` where none of the
-                offered ones was right, None where nobody said
+                offered ones was right, None where nobody said: then the example's own counts, if it has one
     difference  why the answer is another one than the program gives on the edited table
     """
 
@@ -82,8 +78,9 @@ class Response:
 class ValueChange(TaskType):
     """An edit of one or two values under a contract, or the word that the question is unanswerable.
 
-    It starts from the shortened table where there is one. A confirmed program is run on every draft: what it
-    gives is filled in as the new answer, and another answer needs a stated reason.
+    It starts from the shortened table where there is one. A confirmed program, or the example's own until it is
+    turned down, is run on every draft: what it gives is filled in as the new answer, and another answer needs a
+    stated reason.
     """
 
     key = "value_change"
@@ -97,6 +94,8 @@ class ValueChange(TaskType):
     }
     of = ("originals", "perturbed")
     starts_from = ("short_table",)
+    predicts = "live"
+    tried_on = ("operations", "answers", "program")
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
     fields = (
         Field("operations", "operations"),
@@ -182,71 +181,34 @@ class ValueChange(TaskType):
         if changes and not answers:
             problems = [p for p in problems if p.path != "answers"]
             problems.append(Problem("answers", "no_answer", "Write the answer that the changed table gives."))
-        problems += _outside(operations, response.program, item)
-        problems += _against(response, base, edited, operations)
+        program = followed(response.program, base)
+        problems += _outside(operations, program, item)
+        problems += _against(program, response.difference, base, edited, operations)
         if any(problem.level == "error" for problem in problems):
             raise Invalid(problems)
-        difference = (
-            "" if _agrees(_result(response.program, edited.table), edited.answers) else response.difference
-        )
+        difference = "" if agrees(given(program, edited.table), edited.answers) else response.difference
         return Response(False, operations, answers, response.reason, response.program, difference)
 
     def _shape(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
-        problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
-            for name in sorted(data.keys() - FIELDS, key=str)
-        ]
-        unanswerable = data.get("unanswerable", False)
-        if not isinstance(unanswerable, bool):
-            problems.append(Problem("unanswerable", "wrong_type", "This field is true or false."))
-        answers = data.get("answers", [])
-        if (
-            not isinstance(answers, list)
-            or len(answers) > MOST_ANSWERS
-            or not all(_is_text(a) for a in answers)
-        ):
-            problems.append(
-                Problem("answers", "wrong_type", f"Answers are a list of at most {MOST_ANSWERS} texts.")
-            )
-        reason, difference = data.get("reason", ""), data.get("difference", "")
-        message = f"This is a text of at most {LONGEST_TEXT} characters."
-        problems += [
-            Problem(name, "wrong_type", message)
-            for name, text in (("reason", reason), ("difference", difference))
-            if not _is_text(text)
-        ]
-        raw = data.get("operations", [])
-        operations: list[Operation] = []
-        if not isinstance(raw, list) or len(raw) > MOST_OPERATIONS:
-            message = f"Operations are a list of at most {MOST_OPERATIONS}."
-            problems.append(Problem("operations", "wrong_type", message))
-        else:
-            for index, one in enumerate(raw):
-                try:
-                    operations.append(from_dict(one))
-                except OperationError as error:
-                    problems.append(Problem(f"operations.{index}", error.code, str(error)))
-        program = None
-        try:
-            program = confirmed(data.get("program"), item.example)
-        except ProgramError as error:
-            problems.append(Problem("program", error.code, error.message))
-        if problems:
-            raise Invalid(problems)
-        stripped = tuple(answer.strip() for answer in answers if answer.strip())
-        return Response(
-            bool(unanswerable), tuple(operations), stripped, reason.strip(), program, difference.strip()
+        sent = Reading(data, FIELDS)
+        response = Response(
+            unanswerable=sent.flag("unanswerable"),
+            operations=sent.operations("operations"),
+            answers=sent.answers("answers"),
+            reason=sent.text("reason"),
+            program=sent.program("program", item.example),
+            difference=sent.text("difference"),
         )
+        sent.finish()
+        return response
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
         """Changes outside the cells that the answer comes from, and a program that runs no more."""
-        edited = edited_example(item.example, response)
+        edited, program = edited_example(item.example, response), followed(response.program, item.example)
         return [
-            *_outside(response.operations, response.program, item),
-            *_against(response, item.example, edited, response.operations),
+            *_outside(response.operations, program, item),
+            *_against(program, response.difference, item.example, edited, response.operations),
         ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,34 +232,19 @@ class ValueChange(TaskType):
         computed  what the program gives, None without one or where it does not run (`problem` says why)
         differs   whether the typed (or kept) answer is another one than the computed
         """
-        before = list(item.example.answers)
-        stays = item.variant == "answer_stays"
-        found: dict[str, Any] = {
-            "before": before,
-            "after": before if stays else None,
-            "program": None,
-            "computed": None,
-            "problem": "",
-            "differs": False,
-        }
         try:
             response = self._shape(data, item)
         except Invalid:
-            return found
-        answers = before if stays else list(response.answers)
-        found["after"] = answers or None
+            response = Response(True)
         try:
             edited = replay(item.example.table, normalise(response.operations, item.example.table))
         except OperationError:
-            return found
-        result = _result(response.program, edited)
-        if result is None:
-            return found
-        found["program"] = in_words(response.program, item.example.table)
-        if isinstance(result, ProgramError):
-            return {**found, "problem": result.message}
-        differs = bool(answers) and not _agrees(result, answers)
-        return {**found, "after": answers or list(result), "computed": list(result), "differs": differs}
+            edited = None
+        program = None if response.unanswerable else followed(response.program, item.example)
+        found = previewed(program, item.example, edited)
+        answers = found["before"] if item.variant == "answer_stays" else list(response.answers)
+        differs = bool(answers and found["computed"]) and not agrees(tuple(found["computed"]), answers)
+        return {**found, "after": answers or found["computed"], "differs": differs}
 
     # -- afterwards ----------------------------------------------------------------------------------
 
@@ -321,7 +268,8 @@ class ValueChange(TaskType):
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
             lines.append(f"New answer: {' | '.join(response.answers)}")
-        if words := in_words(response.program, item.example.table):
+        program = response.program or followed(None, item.example)
+        if words := in_words(program, item.example.table):
             lines.append(f"How the answer follows: {words}")
         if response.difference:
             lines.append(f"Reason for another answer than the computed one: {response.difference}")
@@ -333,10 +281,11 @@ class ValueChange(TaskType):
             return False, ["Expected:", *self.describe(expected, item)]
         if response.unanswerable:
             return True, []
-        words = [problem.message for problem in _outside(response.operations, expected.program, item)]
+        program = followed(expected.program, item.example)
+        words = [problem.message for problem in _outside(response.operations, program, item)]
         edited = edited_example(item.example, response)
-        result = _result(expected.program, edited.table)
-        if result is None or isinstance(result, ProgramError) or _agrees(result, edited.answers):
+        result = given(program, edited.table)
+        if not isinstance(result, tuple) or agrees(result, edited.answers):
             return True, words
         right = " | ".join(result)
         return False, [f"On your table the answer is {right}, not {' | '.join(edited.answers)}.", *words]
@@ -356,7 +305,7 @@ class ValueChange(TaskType):
                 "contract": item.variant,
                 "original_answers": list(item.example.answers),
                 "operations": [operation.to_dict() for operation in response.operations],
-                "program": thaw(response.program),
+                "program": thaw(response.program or followed(None, item.example)),
                 "difference": response.difference,
             }
             yield Exported(f"value_change_{item.variant}", record)
@@ -372,7 +321,11 @@ class ValueChange(TaskType):
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
-        """Edits one marked cell, or any, and takes what the program gives; a careless person calls it unanswerable."""
+        """Edits one marked cell, or any; a careless person calls it unanswerable.
+
+        Where a program is known, that is a cell which makes the contract hold by it; if there is none, the program is
+        turned down.
+        """
         empty: dict[str, Any] = {
             "operations": [],
             "answers": [],
@@ -383,85 +336,83 @@ class ValueChange(TaskType):
         table = item.example.table
         if not table.rows or not table.header or rng.random() > accuracy:
             return {"unanswerable": True, **empty}
-        places = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
-        if not places:
-            places = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header)))]
-        row, column = rng.choice(places)
-        old = table.rows[row][column]
-        new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
-        operation = SetCell(
-            row=table.row_ids[row], column=table.column_ids[column], at=(row, column), old=old, new=new
-        )
-        data = {**empty, "unanswerable": False, "operations": [operation.to_dict()]}
-        if item.variant == "answer_changes":
-            program = item.inputs.get("program", {}).get("program")
-            result = _result(program, replay(table, [operation]))
-            if isinstance(result, tuple) and result and not compare(result, item.example.answers).equal:
-                return {**data, "program": thaw(program), "answers": list(result)}
-            data["answers"] = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
-        return data
+        anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
+        marked = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
+        edits = [_simulated(table, place, rng) for place in [*rng.sample(marked, len(marked)), *anywhere]]
+        program = followed(item.inputs.get("program", {}).get("program"), item.example)
+        changes = item.variant == "answer_changes"
+        for edit in edits if program else ():
+            result = given(program, replay(table, [edit]))
+            if isinstance(result, tuple) and agrees(result, item.example.answers) is not changes:
+                said = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
+                return {**empty, "unanswerable": False, "program": thaw(program), **said}
+        answers = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
+        said = {"operations": [edits[0].to_dict()], "answers": answers if changes else []}
+        return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **said}
+
+
+def _simulated(table: Table, place: tuple[int, int], rng: random.Random) -> SetCell:
+    row, column = place
+    old = table.rows[row][column]
+    new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
+    return SetCell(row=table.row_ids[row], column=table.column_ids[column], at=place, old=old, new=new)
 
 
 def edited_example(example: Example, response: Response) -> Example:
     """The example after the edit: the replayed table, the new answer as its gold, and how that follows if it does."""
     table, answers = replay(example.table, response.operations), response.answers or example.answers
-    result = _result(response.program, table)
-    follows = isinstance(result, tuple) and _agrees(result, answers)
-    return dataclasses.replace(
-        example, table=table, answers=answers, program=response.program if follows else None
-    )
+    program = followed(response.program, example)
+    result = given(program, table)
+    follows = isinstance(result, tuple) and agrees(result, answers)
+    return dataclasses.replace(example, table=table, answers=answers, program=program if follows else None)
 
 
 def _marked(item: Item) -> tuple[CellRef, ...]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
-def _result(program: Mapping[str, Any] | None, table: Table) -> tuple[str, ...] | ProgramError | None:
-    """What a confirmed program gives; None where there is none."""
-    return computed(program, table) if program is not None and is_program(program) else None
-
-
-def _agrees(result: tuple[str, ...] | ProgramError | None, answers: Sequence[str]) -> bool:
-    """Whether the answer is the computed one; where nothing is computed, nothing disagrees."""
-    return not isinstance(result, tuple) or compare(answers, result).equal
-
-
 def _against(
-    response: Response, base: Example, edited: Example, operations: Sequence[Operation]
+    program: Program | None, reason: str, base: Example, edited: Example, operations: Sequence[Operation]
 ) -> list[Problem]:
-    """What a confirmed program says against the answer of the edited table, unless a reason for it is given."""
-    result = _result(response.program, edited.table)
-    found = check(
-        Contract(cell_format="ignore"), base, edited, operations, response.difference, computed=result
-    )
+    """What the program that counts says against the answer of the edited table, unless a reason for it is given."""
+    result = given(program, edited.table)
+    found = check(Contract(cell_format="ignore"), base, edited, operations, reason, computed=result)
     paths = {"computed_answer_differs": "difference", "program_fails": "program"}
     return [Problem(paths[v.code], v.code, v.message, v.level) for v in found if v.code in paths]
 
 
-def _outside(operations: Sequence[Operation], program: Mapping[str, Any] | None, item: Item) -> list[Problem]:
-    """Changes that touch neither a marked cell nor one that the program reads."""
+def _outside(operations: Sequence[Operation], program: Program | None, item: Item) -> list[Problem]:
+    """Changes of cells that the answer does not come from.
+
+    It comes from the marked cells, from those that the program reads, from the columns that it looks through, and from
+    whatever changes what it gives.
+    """
     rule = item.settings.get("outside", "warn")
     table = item.example.table
-    known = {*_marked(item), *cells_read(program if program is not None else item.example.program, table)}
+    known = {*_marked(item), *cells_read(program, table)}
     if rule == "ignore" or not known:
         return []
-    rows = {row for row, _ in known}
+    rows, scanned = {row for row, _ in known}, columns_scanned(program)
     found = []
     for operation in operations:
-        inside = True
         if isinstance(operation, SetCell):
             inside = (operation.row, operation.column) in known or operation.row not in table.row_ids
+            inside = inside or not scanned.isdisjoint((operation.column, operation.row))
         elif isinstance(operation, RemoveRow):
-            inside = operation.row in rows
-        if not inside:
+            inside = operation.row in rows or bool(scanned)
+        else:
+            inside = True
+        if not inside and not _tilts(operation, program, table):
             message = f"{describe(operation, table)}: this is outside the cells that the answer comes from."
             level: Literal["error", "warning"] = "error" if rule == "require" else "warning"
             found.append(Problem("operations", "outside_evidence", message, level))
     return found
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+def _tilts(operation: Operation, program: Program | None, table: Table) -> bool:
+    """Whether an operation, made alone, changes what the program gives."""
+    before, after = given(program, table), given(program, replay(table, [operation]))
+    return isinstance(before, tuple) and (not isinstance(after, tuple) or not compare(after, before).equal)
 
 
 task = ValueChange()

@@ -6,6 +6,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
@@ -260,3 +262,145 @@ def test_simulated_people_edit_a_marked_cell_and_take_what_is_computed() -> None
         raw = task.simulate(shown, random.Random(seed), 1.0, random.Random("truth"))
         response = task.parse(raw, Item(numbers, "answer_changes", {"outside": "require"}, MARKED))
         assert response.program == LONGER
+
+
+# -- a program that the example has already counts without a word ------------------------------------
+
+KNOWN = Item(
+    Example("nu-3", GAP.question, GAP.table, GAP.answers, program=LONGER),
+    "answer_changes",
+    {},
+    {"program": {"program": LONGER}},
+)
+
+
+def test_the_examples_own_program_is_held_against_an_answer_although_nobody_sent_one() -> None:
+    wrong = data(cell("1,175"), answers=("1050",))
+    assert codes(wrong, KNOWN) == ["computed_answer_differs"]
+    assert task.preview(wrong, KNOWN)["differs"] is True
+    silent = task.preview(data(cell("1,175")), KNOWN)
+    assert (silent["computed"], silent["after"]) == (["1058"], ["1058"])
+    kept = task.parse({**wrong, "difference": "the film was cut"}, KNOWN)
+    assert (kept.program, kept.difference) == (None, "the film was cut")
+    stays = Item(KNOWN.example, "answer_stays", {}, KNOWN.inputs)
+    assert codes(data(cell("1,171")), stays) == ["computed_answer_differs"]
+
+
+def test_it_goes_on_with_the_example_while_the_answer_follows() -> None:
+    right = task.parse(data(cell("1,175"), answers=("1,058",)), KNOWN)
+    made = task.perturb(KNOWN, right)
+    assert made is not None
+    assert made.example.program == LONGER
+    (own,) = task.export("askew", KNOWN, right, made)
+    assert own.record["program"] == LONGER
+    assert any("Minutes in row 1" in line for line in task.describe(right, KNOWN))
+
+
+def test_whoever_turns_it_down_is_not_held_against_it() -> None:
+    turned_down = data(cell("1,175"), answers=("1050",), program={"op": "none"})
+    response = task.parse(turned_down, KNOWN)
+    assert (response.program, response.difference) == ({"op": "none"}, "")
+    assert task.preview(turned_down, KNOWN)["computed"] is None
+    made = task.perturb(KNOWN, response)
+    assert made is not None
+    assert made.example.program is None
+
+
+def test_a_program_that_does_not_give_the_answer_of_its_example_says_nothing_about_an_edit() -> None:
+    odd = Item(Example("nu-4", GAP.question, GAP.table, ["12"], program=LONGER), "answer_changes")
+    assert task.parse(data(cell("1,175"), answers=("1050",)), odd).difference == ""
+
+
+def refusals(raw: dict[str, Any], where: Item) -> set[str]:
+    """The codes for which a response is refused; none where it is accepted."""
+    try:
+        task.parse(raw, where)
+    except Invalid as invalid:
+        return {problem.code for problem in invalid.problems if problem.level == "error"}
+    return set()
+
+
+@given(st.integers(1, 9_999), st.integers(1, 9_999))
+def test_no_answer_slips_past_a_known_program(minutes: int, answer: int) -> None:
+    """Accepted is what the program gives, and nothing else without a word."""
+    sent = data(cell(f"{minutes:,}"), answers=(str(answer),))
+    accepted = not refusals(sent, KNOWN)
+    assert accepted == (minutes - 117 == answer and minutes != 1170)
+
+
+# -- what is inside ----------------------------------------------------------------------------------
+
+FILMS = Table(
+    ["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"], ["Ran", "1985", "162"]]
+)
+LONG = {"op": "where", "column": "c2", "relation": "greater", "value": "120", "rows": {"op": "all_rows"}}
+HOW_MANY = Item(
+    Example("c-1", "how many are longer than 120?", FILMS, ["2"], program={"op": "count", "of": LONG}),
+    "answer_changes",
+    {"outside": "require"},
+)
+
+
+def change(new: str, row: int, column: int) -> dict[str, Any]:
+    old = FILMS.rows[row][column]
+    ids = {"row": f"r{row}", "column": f"c{column}", "at": [row, column]}
+    return {"op": "set_cell", **ids, "old": old, "new": new}
+
+
+def outside(item: Item, *operations: dict[str, Any], **more: Any) -> list[str]:
+    return sorted(refusals(data(*operations, **more), item) & {"outside_evidence"})
+
+
+def test_a_cell_that_a_condition_looks_through_is_inside_whether_or_not_its_row_met_it() -> None:
+    assert outside(HOW_MANY, change("137", 1, 2), answers=("3",)) == []
+    assert outside(HOW_MANY, change("119", 1, 2), answers=("3",), difference="x") == [], "it still tempts"
+    assert outside(HOW_MANY, change("1996", 0, 1), answers=("3",), difference="x") == ["outside_evidence"]
+
+
+def test_removing_a_row_that_a_condition_looks_at_is_inside() -> None:
+    gone = {"op": "remove_row", "row": "r1", "at": 1, "old": ["Alien", "1979", "117"]}
+    assert outside(HOW_MANY, gone, answers=("1",), difference="x") == []
+    by_cells = Item(
+        Example("c-2", "how much longer is Heat than Ran?", FILMS, ["8"], program=MINUS),
+        "answer_changes",
+        {"outside": "require"},
+    )
+    assert outside(by_cells, gone, answers=("1",), difference="x") == ["outside_evidence"]
+
+
+MINUS = {
+    "op": "subtract",
+    "left": {"op": "cell", "row": "r0", "column": "c2"},
+    "right": {"op": "cell", "row": "r2", "column": "c2"},
+}
+
+
+def test_the_column_of_an_extreme_or_an_aggregate_is_inside() -> None:
+    longest = {
+        "op": "select",
+        "column": "c0",
+        "rows": {"op": "extreme", "which": "largest", "column": "c2", "rows": LONG_AFTER_1980},
+    }
+    asked = Example("c-3", "which film after 1980 is the longest?", FILMS, ["Heat"], program=longest)
+    item = Item(asked, "answer_changes", {"outside": "require"})
+    assert outside(item, change("171", 1, 2), answers=("Ran",), difference="x") == []
+    assert outside(item, change("1981", 1, 1), answers=("Ran",), difference="x") == []
+    assert outside(item, change("Alien 2", 1, 0), answers=("Ran",), difference="x") == ["outside_evidence"]
+
+
+LONG_AFTER_1980 = {**LONG, "column": "c1", "value": "1980"}
+
+
+def test_a_cell_that_changes_what_the_program_gives_is_inside() -> None:
+    """No condition looks at the first row, and yet the answer changes without it."""
+    first = {
+        "op": "select",
+        "column": "c0",
+        "rows": {"op": "place", "which": "first", "rows": {"op": "all_rows"}},
+    }
+    asked = Example("c-4", "which film is listed first?", FILMS, ["Heat"], program=first)
+    item = Item(asked, "answer_changes", {"outside": "require"})
+    gone = {"op": "remove_row", "row": "r0", "at": 0, "old": ["Heat", "1995", "170"]}
+    assert outside(item, gone, answers=("Alien",)) == []
+    assert outside(item, change("Hot", 0, 0), answers=("Hot",)) == []
+    assert outside(item, change("171", 0, 2), answers=("Hot",), difference="x") == ["outside_evidence"]

@@ -1,6 +1,7 @@
 /* <askew-first-cut>: one button that leaves out everything but what the marked cells need, as a start. */
 
 import "../askew/programs.js";
+import "../askew/shown-if.js";
 
 class AskewFirstCut extends HTMLElement {
   #operations = [];

@@ -2,6 +2,7 @@
    is asked why. */
 
 import "../askew/programs.js";
+import "../askew/shown-if.js";
 
 /* The scale and unit of the numbers, where the source has them. */
 class AskewMeasure extends HTMLElement {
@@ -27,6 +28,9 @@ class AskewFilledAnswer extends HTMLElement {
     });
     this.page.addEventListener("program-computed", ({ detail }) => this.#take(detail));
     this.field.addEventListener("input", () => this.#write());
+    this.field.addEventListener("focus", () => { // what a person types takes the place of what was filled in
+      if (this.#filled !== null && this.field.value.trim() === this.#filled) this.field.select();
+    });
     this.field.addEventListener("blur", () => this.#fill());
   }
 
@@ -75,19 +79,5 @@ class AskewFilledAnswer extends HTMLElement {
   }
 }
 
-/* A part of the form that is there while a check of the server found what it asks about, or while it is filled in. */
-class AskewShownIf extends HTMLElement {
-  connectedCallback() {
-    if (this.field) return;
-    this.field = this.querySelector("textarea");
-    const look = (violations) => {
-      this.hidden = !violations.some(({ code }) => code === this.dataset.code) && !this.field.value.trim() && document.activeElement !== this.field;
-    };
-    this.addEventListener("item-shown", () => look([]));
-    this.addEventListener("draft-checked", ({ detail }) => look(detail.violations));
-  }
-}
-
 customElements.define("askew-measure", AskewMeasure);
 customElements.define("askew-filled-answer", AskewFilledAnswer);
-customElements.define("askew-shown-if", AskewShownIf);

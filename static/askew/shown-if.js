@@ -1,0 +1,20 @@
+/* <askew-shown-if data-code>: a part of the form that is there while a check of the server found what it asks about, or
+   while it is filled in. */
+
+class AskewShownIf extends HTMLElement {
+  connectedCallback() {
+    if (this.field) return;
+    this.field = this.querySelector("textarea, input");
+    const look = (violations) => {
+      this.hidden = !violations.some(({ code }) => code === this.dataset.code) && !this.#filled && document.activeElement !== this.field;
+    };
+    this.addEventListener("item-shown", () => look([]));
+    this.addEventListener("draft-checked", ({ detail }) => look(detail.violations));
+  }
+
+  get #filled() {
+    return this.field.type === "checkbox" ? this.field.checked : Boolean(this.field.value.trim());
+  }
+}
+
+customElements.define("askew-shown-if", AskewShownIf);

@@ -1,0 +1,385 @@
+"""What the kinds that perturb whole columns share: one operation, and the answer stays. (RobuT 3.1)
+
+Renaming, splitting, removing and adding columns differ in the operation they allow and in what a person is shown while
+doing it. That the table must differ, that names stay apart, that a table may offer nothing of the sort, and how the
+result is exported is the same, and is said here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, Literal
+
+from tableqa import Example, Table
+from tableqa.answers import compare
+from tableqa.cells import fold, number_of
+from tableqa.contracts import Contract, check
+from tableqa.evidence import CellRef
+from tableqa.executable import cells_read, confirmed, entry, is_program
+from tableqa.operations import (
+    MAX_OPERATIONS,
+    InsertColumn,
+    Operation,
+    OperationError,
+    RenameHeader,
+    SplitColumn,
+    describe,
+    from_dict,
+    normalise,
+    replay,
+)
+from tableqa.programs import ProgramError
+from tableqa.tables import is_id
+from tableqa.writers.robut import robut_pair, robut_record
+from tasks.contract import (
+    CONTRACT_SETTING,
+    Accepted,
+    Adjudicate,
+    Exported,
+    Field,
+    Invalid,
+    Item,
+    Outcome,
+    Perturbed,
+    Prepared,
+    Problem,
+    Resolution,
+    Surroundings,
+    TaskType,
+)
+
+MOST_ENTRIES = 2_000
+LONGEST_TEXT = 2_000
+
+
+class ColumnKind(TaskType):
+    """A making kind whose response is a list of operations on columns, or the word that none applies.
+
+    A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
+    listed in `fields` as JSON and read by `further`.
+
+    allowed       the operations that may be made
+    perturbation  what RobuT calls the result
+    nothing       what it means that the kind does not apply, as a sentence about the table
+    """
+
+    making = True
+    predicts: ClassVar[Literal["live", "on_request", ""]] = "live"
+    tried_on: ClassVar[tuple[str, ...]] = ("operations",)
+    shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
+    fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))
+    grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"
+    settings_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"contract": CONTRACT_SETTING},
+        "additionalProperties": False,
+    }
+    allowed: ClassVar[tuple[str, ...]]
+    perturbation: ClassVar[str]
+    nothing: ClassVar[str]
+
+    def contract(self, item: Item) -> Contract:
+        own = Contract(table="differs", answer="stays", allowed=self.allowed, cell_format="ignore")
+        return own.overridden(item.settings.get("contract"))
+
+    # -- reading a response --------------------------------------------------------------------------
+
+    def parse(self, data: object, item: Item) -> Any:
+        sent = self._shape(data)
+        if sent["does_not_apply"]:
+            return self.response_type(
+                True, **self.further({**sent, "operations": ()}, item, item.example.table)
+            )
+        try:
+            operations = tuple(normalise(sent["operations"], item.example.table))
+            edited = replay(item.example.table, operations)
+        except OperationError as error:
+            raise Invalid([Problem("operations", error.code, str(error))]) from None
+        changed = dataclasses.replace(item.example, table=edited)
+        problems = [
+            Problem("operations", violation.code, violation.message, violation.level)
+            for violation in check(self.contract(item), item.example, changed, operations)
+        ]
+        problems += unclear_names(item.example.table, edited, operations)
+        if not any(problem.level == "error" for problem in problems):
+            problems += self.judge(item, operations)
+        if any(problem.level == "error" for problem in problems):
+            raise Invalid(problems)
+        response = self.response_type(
+            False, operations, **self.further({**sent, "operations": operations}, item, edited)
+        )
+        if broken := [problem for problem in self.doubts(response, item) if problem.level == "error"]:
+            raise Invalid(broken)
+        return response
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        """What the kind asks for beyond its contract, of operations that replay and keep it."""
+        return ()
+
+    def doubts(self, response: Any, item: Item) -> Iterable[Problem]:
+        """What is doubtful about a response as a whole: errors refuse it, the others are told with each draft."""
+        return ()
+
+    def warnings(self, response: Any, item: Item) -> Sequence[Problem]:
+        return () if response.does_not_apply else tuple(self.doubts(response, item))
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        """The other fields of the response, read from what was sent. Raises `Invalid`."""
+        return {}
+
+    def _shape(self, data: object) -> dict[str, Any]:
+        """The fields as they were sent, types checked where every kind has them, operations read."""
+        if not isinstance(data, Mapping):
+            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+        names = [spec.name for spec in self.fields]
+        problems = [
+            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            for name in sorted(data.keys() - set(names), key=str)
+        ]
+        flag = data.get("does_not_apply", False)
+        if not isinstance(flag, bool):
+            problems.append(Problem("does_not_apply", "wrong_type", "This field is true or false."))
+        raw = data.get("operations", [])
+        operations: list[Operation] = []
+        if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
+            message = f"Operations are a list of at most {MAX_OPERATIONS}."
+            problems.append(Problem("operations", "wrong_type", message))
+        else:
+            for index, entry in enumerate(raw):
+                try:
+                    operations.append(from_dict(entry))
+                except OperationError as error:
+                    problems.append(Problem(f"operations.{index}", error.code, str(error)))
+        if problems:
+            raise Invalid(problems)
+        return {**{name: data.get(name) for name in names}, "does_not_apply": flag, "operations": operations}
+
+    # -- what follows from it ------------------------------------------------------------------------
+
+    def preview(self, data: object, item: Item) -> dict[str, Any]:
+        answers = list(item.example.answers)
+        return {"before": answers, "after": answers, "program": None}
+
+    def perturb(self, item: Item, response: Any) -> Perturbed | None:
+        if response.does_not_apply:
+            return None
+        return Perturbed(edited_example(item.example, response.operations), response.operations)
+
+    def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
+        """Every valid edit stands on its own; edits beside a `does not apply` are for an adjudicator."""
+        edits = [index for index, response in enumerate(responses) if not response.does_not_apply]
+        if not edits:
+            return Accepted((), "does not apply")
+        if len(edits) < len(responses):
+            return Adjudicate(
+                "Somebody edited the table, somebody else says that nothing of the sort applies."
+            )
+        return Accepted(tuple(Outcome(responses[index], (index,)) for index in edits))
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        if response.does_not_apply:
+            return [f"Does not apply: {self.nothing}"]
+        return [describe(operation, item.example.table) for operation in response.operations]
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+        """As good as expected: the same columns are concerned. Names are a matter of taste, and none is held against it."""
+        if response.does_not_apply != expected.does_not_apply:
+            return False, ["Expected:", *self.describe(expected, item)]
+        right = self.concerned(response) == self.concerned(expected)
+        return right, ["Another way to do it:" if right else "Expected:", *self.describe(expected, item)]
+
+    def concerned(self, response: Any) -> frozenset[str]:
+        """What two responses must have in common to be the same for practice: by default the columns they touch."""
+        return frozenset(getattr(operation, "column", "") for operation in response.operations)
+
+    def export(
+        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
+    ) -> Iterator[Exported]:
+        """RobuT's item form, beside the original; in Askew's own also the operations, and what else the response holds."""
+        if perturbed is None:
+            return
+        if format == "robut":
+            for part, record in robut_pair(item.example, perturbed.example, self.perturbation):
+                yield Exported(part, record)
+        elif format == "askew":
+            record = robut_record(item.example, perturbed.example, self.perturbation)
+            operations = [operation.to_dict() for operation in response.operations]
+            yield Exported(self.key, {**record, "operations": operations, **self.beside(item, response)})
+
+    def beside(self, item: Item, response: Any) -> dict[str, Any]:
+        """What a record in Askew's own form holds beside the perturbed example and its operations."""
+        return {}
+
+
+class Taking(ColumnKind):
+    """A kind that takes cells away, and may not take the answer with them.
+
+    Protected are the cells that the example's program reads and those that hold an answer. What is taken must follow
+    from what is left, or a person says how it does. A batch's setting `answer_cells` says whether that is required.
+    """
+
+    settings_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "answer_cells": {
+                "enum": ["require", "warn", "ignore"],
+                "default": "require",
+                "title": "Cells of the answer",
+                "description": "What happens when cells go that the answer comes from, nothing shows that they follow "
+                "from what is left, and nobody says how.",
+            },
+            "contract": CONTRACT_SETTING,
+        },
+        "additionalProperties": False,
+    }
+
+    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+        """Freezes how the answer follows: the program that people confirmed last, or the one that the source has."""
+        for said in around.decided.values():
+            for data in reversed(said):
+                try:
+                    program = confirmed(data.get("program"), example)
+                except ProgramError:  # confirmed for an edit of this example, or for what it was made from
+                    continue
+                if program is not None and is_program(program):
+                    return Prepared({"program": entry(program, example.table)})
+        return Prepared({"program": entry(example.program, example.table)} if example.program else {})
+
+    def answer_rule(self, item: Item) -> Literal["require", "warn", "ignore"]:
+        rule: Literal["require", "warn", "ignore"] = item.settings.get("answer_cells", "require")
+        return rule
+
+    def read_by_program(self, item: Item) -> frozenset[CellRef]:
+        """The cells that the answer is worked out from, where a program says so."""
+        frozen = item.inputs.get("program")
+        program = frozen["program"] if frozen else item.example.program
+        return frozenset(cells_read(program, item.example.table))
+
+
+@lru_cache(maxsize=32)
+def answer_cells(table: Table, answers: tuple[str, ...]) -> Mapping[str, frozenset[CellRef]]:
+    """For each answer that stands in the table, the cells that hold it: the same text, number or date."""
+    found: dict[str, frozenset[CellRef]] = {}
+    seen: dict[tuple[str, str], bool] = {}
+    for answer in answers:
+        number = number_of(answer)
+        cells = set()
+        for row, texts in zip(table.row_ids, table.rows, strict=True):
+            for column, text in zip(table.column_ids, texts, strict=True):
+                if (answer, text) not in seen:
+                    alike = plain(text) == plain(answer) or plain(answer) in plain(text) or number_of(text)
+                    seen[answer, text] = bool(
+                        text.strip() and (alike or number) and compare([text], [answer]).equal
+                    )
+                if seen[answer, text]:
+                    cells.add((row, column))
+        if cells:
+            found[answer] = frozenset(cells)
+    return found
+
+
+def named(table: Table, columns: Iterable[str]) -> str:
+    """Columns in a sentence, in the order of the table: “Total”, column 3."""
+    wanted = set(columns)
+    return ", ".join(
+        f"“{header.strip()}”" if header.strip() else f"column {place}"
+        for place, (column, header) in enumerate(zip(table.column_ids, table.header, strict=True), start=1)
+        if column in wanted
+    )
+
+
+def rows_named(numbers: Iterable[int], most: int = 5) -> str:
+    """Rows in a sentence: "row 3", "rows 1, 2, 5, …"."""
+    known = sorted(set(numbers))
+    shown = ", ".join(map(str, known[:most])) + (", …" if len(known) > most else "")
+    return f"row {shown}" if len(known) == 1 else f"rows {shown}"
+
+
+# -- names ------------------------------------------------------------------------------------------
+
+
+def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -> Iterator[Problem]:
+    """New names that are empty, or that another column of the edited table has as well."""
+    for column in new_names(base, operations):
+        if column not in edited.column_ids:
+            continue
+        place = edited.column_index(column)
+        name = edited.header[place]
+        if not plain(name):
+            message = f"The new name of column {place + 1} is empty. Give it a name."
+            yield Problem("operations", "header_empty", message)
+            continue
+        for other, twin in enumerate(edited.header):
+            if other != place and plain(twin) == plain(name):
+                message = f"Two columns are called “{name}” now: {min(place, other) + 1} and {max(place, other) + 1}. "
+                yield Problem("operations", "header_repeats", message + "Choose another name.")
+                break
+
+
+def new_names(base: Table, operations: Iterable[Operation]) -> Iterator[str]:
+    """The ids of the columns to which these operations gave a name."""
+    for operation in operations:
+        if isinstance(operation, RenameHeader | InsertColumn):
+            yield operation.column
+        elif isinstance(operation, SplitColumn):
+            yield from (part.column for part in operation.into)
+
+
+def plain(name: str) -> str:
+    """A column's name as it is compared with others: case, accents and blanks do not make it another one."""
+    return fold(name).casefold()
+
+
+def edited_example(example: Example, operations: Sequence[Operation]) -> Example:
+    """The example after the edit. A program goes where a column that it may read is gone, and stays otherwise."""
+    kept = all(isinstance(operation, RenameHeader | InsertColumn) for operation in operations)
+    return dataclasses.replace(
+        example, table=replay(example.table, operations), program=example.program if kept else None
+    )
+
+
+# -- reading JSON -----------------------------------------------------------------------------------
+
+
+def entries(
+    value: object, field: str, size: int, known: Mapping[int, Callable[[str], bool]]
+) -> tuple[tuple[str, ...], ...]:
+    """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
+
+    `known` says which texts may stand at a place. Each entry is kept once. Raises `Invalid` naming the first bad one.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or len(value) > MOST_ENTRIES:
+        raise Invalid(
+            [Problem(field, "wrong_type", f"This field is a list of at most {MOST_ENTRIES} entries.")]
+        )
+    found: dict[tuple[str, ...], None] = {}
+    for index, one in enumerate(value):
+        if (
+            not isinstance(one, list | tuple)
+            or len(one) != size
+            or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in one)
+            or not is_id(one[0])
+        ):
+            message = f"An entry is a list of {size} texts; the first is the id of a column."
+            raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
+        for place, fits in known.items():
+            if not fits(one[place]):
+                message = f"“{one[place][:80]}” cannot stand here."
+                raise Invalid([Problem(f"{field}.{index}.{place}", "unknown_value", message)])
+        found[tuple(one)] = None
+    return tuple(found)
+
+
+def short_text(value: object, field: str) -> str:
+    """A text of a form, None an empty one. Raises `Invalid`."""
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise Invalid(
+            [Problem(field, "wrong_type", f"This field is a text of at most {LONGEST_TEXT} characters.")]
+        )
+    return value.strip()

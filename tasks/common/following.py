@@ -1,0 +1,65 @@
+"""How an answer follows: the program that counts for a response, and what it gives on the edited table.
+
+A person may confirm a program, turn down what is offered (`tableqa.executable.NONE`), or say nothing. Silence does not
+undo what is known: an example that has a program goes on by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tableqa import Example, Table
+from tableqa.answers import compare
+from tableqa.executable import computed, in_words, is_program
+from tableqa.programs import ProgramError
+
+Program = Mapping[str, Any]
+"""The JSON of a program."""
+
+
+def followed(said: Program | None, example: Example) -> Program | None:
+    """The program that counts where somebody said `said`: that one, or the example's own where nobody said anything.
+
+    None where it was turned down. The example's own counts only if it gives the example's answer: one that does not
+    cannot be how the answer follows.
+    """
+    if said is not None:
+        return said if is_program(said) else None
+    own = example.program
+    if own is None or not is_program(own):
+        return None
+    result = computed(own, example.table)
+    return own if isinstance(result, tuple) and agrees(result, example.answers) else None
+
+
+def given(program: Program | None, table: Table) -> tuple[str, ...] | ProgramError | None:
+    """What the program that counts gives on a table, or why it gives nothing; None where there is none."""
+    return None if program is None else computed(program, table)
+
+
+def agrees(result: tuple[str, ...] | ProgramError | None, answers: Sequence[str]) -> bool:
+    """Whether an answer is the computed one; where nothing is computed, nothing disagrees."""
+    return not isinstance(result, tuple) or compare(answers, result).equal
+
+
+def previewed(program: Program | None, example: Example, edited: Table | None) -> dict[str, Any]:
+    """What a page is told while somebody works: {"before", "program", "computed", "problem"}.
+
+    before    the answer of the example
+    program   the program that counts, in words; None without one, or while there is no edited table
+    computed  what it gives there, None where it gives nothing; `problem` then says why
+    """
+    found: dict[str, Any] = {
+        "before": list(example.answers),
+        "program": None,
+        "computed": None,
+        "problem": "",
+    }
+    result = None if edited is None else given(program, edited)
+    if result is None:
+        return found
+    found["program"] = in_words(program, example.table)
+    if isinstance(result, ProgramError):
+        return {**found, "problem": result.message}
+    return {**found, "computed": list(result)}

@@ -1,0 +1,175 @@
+"""What the two kinds that rename columns share: suggestions for every column, and what became of each. (RobuT 3.1)"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tableqa import Table
+from tableqa.headers import Suggestion
+from tableqa.operations import Operation, RenameHeader, describe
+from tasks.common.columns import ColumnKind, entries, plain
+from tasks.contract import Answered, Context, Field, Invalid, Item, Problem, Report
+
+Judged = tuple[str, str, str]
+"""A suggestion that somebody judged: column id, the suggested name, who suggested it."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """Renamed columns, and the suggestions that somebody took or turned down on the way.
+
+    A suggestion in `taken` is the one that the column's new name began as: the name itself, or an edited form of it.
+    """
+
+    does_not_apply: bool
+    operations: tuple[Operation, ...] = ()
+    taken: tuple[Judged, ...] = ()
+    rejected: tuple[Judged, ...] = ()
+
+
+class Renaming(ColumnKind):
+    """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
+
+    response_type = Response
+    shows = ("question", "table", "titles", "suggestions")
+    fields = (
+        Field("operations", "operations"),
+        Field("taken", "json"),
+        Field("rejected", "json"),
+        Field("does_not_apply", "flag"),
+    )
+    allowed = ("rename_header",)
+    suggesters: ClassVar[Mapping[str, str]]
+
+    def names_for(
+        self, table: Table, column: str, context: Context
+    ) -> tuple[Sequence[Suggestion], Sequence[str]]:
+        """Suggestions for one column, best first, and why something could not be asked."""
+        raise NotImplementedError
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any]:
+        """{"columns": {column id: [{text, source, by, why}]}, "missing": [why not], "preparing": bool}."""
+        table = item.example.table
+        columns, missing = {}, dict[str, None]()
+        for column, name in zip(table.column_ids, table.header, strict=True):
+            if not name.strip():
+                continue
+            found, reasons = self.names_for(table, column, context)
+            missing.update(dict.fromkeys(reasons))
+            columns[column] = list(self._told(found))
+        return {"columns": columns, "missing": list(missing), "preparing": bool(context.preparing)}
+
+    def _told(self, found: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
+        """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
+        said: set[str] = set()
+        for one in found:
+            sense = "" if one.sense in said else one.sense
+            said.add(one.sense)
+            why = "; ".join(part for part in (sense, one.why) if part)
+            yield {"text": one.text, "source": one.source, "by": self.suggesters[one.source], "why": why}
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        for operation in operations:
+            if isinstance(operation, RenameHeader) and plain(operation.new) == plain(operation.old):
+                message = (
+                    f"“{operation.new}” is “{operation.old}” written in another way. Choose another name."
+                )
+                yield Problem("operations", "header_same", message)
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        """What was taken counts where the column has a new name; what was turned down counts in any case."""
+        known: dict[int, Callable[[str], bool]] = {
+            0: lambda column: column in item.example.table.column_ids,
+            2: lambda source: source in self.suggesters,
+        }
+        renamed = {
+            operation.column for operation in sent["operations"] if isinstance(operation, RenameHeader)
+        }
+        taken = [entry for entry in entries(sent["taken"], "taken", 3, known) if entry[0] in renamed]
+        rejected = entries(sent["rejected"], "rejected", 3, known)
+        columns = [column for column, *_ in taken]
+        if len(set(columns)) < len(columns):
+            message = "Two suggestions are said to have become the name of one column."
+            raise Invalid([Problem("taken", "taken_twice", message)])
+        if contradiction := set(taken).intersection(rejected):
+            _, text, _ = min(contradiction)
+            message = f"The suggestion “{text}” is taken and turned down at once."
+            raise Invalid([Problem("rejected", "taken_and_rejected", message)])
+        place = item.example.table.column_index
+        in_order = sorted(rejected, key=lambda entry: (place(entry[0]), entry[1:]))
+        return {"taken": tuple(sorted(taken, key=lambda entry: place(entry[0]))), "rejected": tuple(in_order)}
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        lines = super().describe(response, item)
+        started = {column: (text, source) for column, text, source in response.taken}
+        for number, operation in enumerate(response.operations):
+            if isinstance(operation, RenameHeader) and operation.column in started:
+                text, source = started[operation.column]
+                how = "as suggested" if text == operation.new else f"edited from “{text}”, suggested"
+                lines[number] = (
+                    f"{describe(operation, item.example.table)} ({how}: {self.suggesters[source]})"
+                )
+        if response.rejected:
+            lines.append(f"Suggestions turned down: {', '.join(text for _, text, _ in response.rejected)}")
+        return lines
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+        """As good as expected: no name among those that the practice set turns down. Other names are a matter of taste."""
+        if response.does_not_apply != expected.does_not_apply:
+            return False, ["Expected:", *self.describe(expected, item)]
+        unfit = {(column, text) for column, text, _ in expected.rejected}
+        for operation in response.operations:
+            if isinstance(operation, RenameHeader) and (operation.column, operation.new) in unfit:
+                words = f"“{operation.new}” does not fit “{operation.old}” in this table."
+                return False, [words, "Expected:", *self.describe(expected, item)]
+        return True, ["Another way to do it:", *self.describe(expected, item)]
+
+    def another(self, name: str) -> str:
+        """What a simulated person calls a column of this name."""
+        return f"{name.strip()} ({self.perturbation})"
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Renames one column after itself; a careless person says that nothing can be renamed."""
+        table = item.example.table
+        named = [j for j, name in enumerate(table.header) if name.strip()]
+        nothing = {"does_not_apply": True, "operations": [], "taken": [], "rejected": []}
+        if not named or rng.random() > accuracy:
+            return nothing
+        j = rng.choice(named)
+        new = self.another(table.header[j])
+        if not plain(new) or plain(new) in map(plain, table.header):
+            return nothing
+        operation = RenameHeader(column=table.column_ids[j], at=j, old=table.header[j], new=new)
+        return {**nothing, "does_not_apply": False, "operations": [operation.to_dict()]}
+
+    def beside(self, item: Item, response: Response) -> dict[str, Any]:
+        return {
+            "taken": [list(entry) for entry in response.taken],
+            "rejected": [list(entry) for entry in response.rejected],
+        }
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """How good the suggestions are: what became of those that somebody judged, by who suggested them."""
+        kept, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
+        own = 0
+        for row in rows:
+            new = {one.column: one.new for one in row.response.operations if isinstance(one, RenameHeader)}
+            for column, text, source in row.response.taken:
+                (kept if new[column] == text else edited)[source] += 1
+            own += len(new) - len(row.response.taken)
+            rejected.update(source for *_, source in row.response.rejected)
+        lines: list[tuple[str | int | float | None, ...]] = []
+        for source, title in self.suggesters.items():
+            judged = kept[source] + edited[source] + rejected[source]
+            share = round(kept[source] / judged, 4) if judged else None
+            lines.append((title, kept[source], edited[source], rejected[source], share))
+        lines.append(("Names of people's own", own, None, None, None))
+        columns = ("Suggested by", "Accepted", "Accepted after an edit", "Rejected", "Share accepted")
+        note = "Share accepted: of the suggestions that somebody judged. Those passed over without a word are not counted."
+        return [Report("Suggestions", columns, tuple(lines), note)]
