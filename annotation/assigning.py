@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import jsonschema
+from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
@@ -55,12 +56,14 @@ def plan_batch(
     only: Sequence[str] | None = None,
     feeds_from: Batch | None = None,
     of: str = "",
+    loop_model: str = "",
 ) -> Batch:
     """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
     `of` is one of `about(task)`, by default what the kind is usually about. `size` None takes
     every example; `only` names examples by their ids and is taken in its own order. Examples that the
     kind has no use for (`TaskType.prepare`) are left out before they are counted.
+    `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
     Raises Refused: name_taken, invalid_request.
     """
     settings = _settings(task, settings or {})
@@ -74,6 +77,11 @@ def plan_batch(
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
+    if loop_model and not task.predicts:
+        raise Refused("invalid_request", f"{task.title} knows no model in the loop.")
+    if loop_model and loop_model not in django_settings.PREDICTORS:
+        known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
+        raise Refused("invalid_request", f"There is no model called {loop_model!r}; there are: {known}.")
     of = of or task.of[0]
     if of not in about(task):
         raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
@@ -99,6 +107,7 @@ def plan_batch(
                 overlap=overlap,
                 seed=seed,
                 feeds_from=feeds_from,
+                loop_model=loop_model,
                 made_by=by,
                 made_at=now,
             )

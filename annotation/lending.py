@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,19 @@ def context(project: Project, needs: Sequence[str]) -> Context:
     )
 
 
+def at_hand(project: Project, needs: Sequence[str]) -> Context:
+    """The members that a kind names in `needs`, none of them still being made: an index that has no file is made now.
+
+    For work that cannot do without, as planning a batch of items that freeze what an index finds. Some seconds for
+    thousands of tables, once for each set of sources.
+    """
+    state = state_of(project)
+    for name in INDEXES:
+        if name in needs and _known(project, name, state) is None:
+            _build(project, name, state)
+    return context(project, needs)
+
+
 def prepare(project: Project, needs: Sequence[str]) -> None:
     """Have made in the background what a kind will ask for, before anybody does."""
     state = state_of(project)
@@ -105,7 +119,13 @@ def path(project: Project, name: str, state: str) -> Path:
 
 
 def _index(project: Project, name: str, state: str) -> Any:
-    """The index, from memory or from its file; `Unavailable` while there is none."""
+    """The index, from memory or from its file; `Unavailable`, and ordered, while there is none."""
+    index = _known(project, name, state)
+    return _order(project, name, state) if index is None else index
+
+
+def _known(project: Project, name: str, state: str) -> Any:
+    """The index, from memory or from its file; None where there is none."""
     file = path(project, name, state)
     with _lock:  # two requests at once do not read it twice
         if file in _kept:
@@ -116,8 +136,7 @@ def _index(project: Project, name: str, state: str) -> Any:
             _kept[file] = index
             while len(_kept) > MOST_KEPT:
                 _kept.popitem(last=False)
-            return index
-    return _order(project, name, state)
+        return index
 
 
 def _read(file: Path, name: str) -> Any:
@@ -155,20 +174,23 @@ def _order(project: Project, name: str, state: str) -> Unavailable:
 @jobs.kind("index")
 def _make(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Make the file of an index. Safe to run twice: the same tables make the same file."""
-    name, project = job.ids["name"], job.project
-    state = state_of(project)
+    return {"tables": _build(job.project, job.ids["name"], state_of(job.project), progress)}
+
+
+def _build(project: Project, name: str, state: str, progress: jobs.Progress | None = None) -> int:
+    """Make the file of an index now, in place of those of other sources; of how many tables it is made."""
     target = path(project, name, state)
     tables = _tables(project).order_by("digest")
     total = tables.count()
-    index = INDEXES[name].build(_one_by_one(tables, lambda done: progress(done, total)))
+    index = INDEXES[name].build(_one_by_one(tables, lambda done: progress(done, total) if progress else None))
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(f".{job.public_id}.part")
+    part = target.with_suffix(f".{uuid.uuid4().hex}.part")
     part.write_text(canonical(index.to_dict()), encoding="utf-8")
     part.rename(target)
     for older in target.parent.glob(f"{name}-*.json"):
         if older != target:
             older.unlink(missing_ok=True)
-    return {"tables": total}
+    return total
 
 
 def _tables(project: Project) -> QuerySet[StoredTable]:

@@ -13,7 +13,7 @@
 | COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
 | ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
-| PREDICTORS        | models to ask, as JSON: {"name": {"protocol": "chat", "url", "model", "key"}}; see docs/operations.md |
+| PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
 | TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
 | LOG_LEVEL         | default INFO                                                                              |
 | DEBUG             | default false, also in the demo                                                           |
@@ -120,7 +120,7 @@ INSTALLED_APPS = [
     *([] if find_spec("django.tasks") else ["django_tasks"]),  # part of Django from 6.0
     "django_tasks_db",
     "annotation",
-    "tasks",
+    "tasks.common",
     *_task_type_apps(),
 ]
 

@@ -286,6 +286,8 @@ class Alignment:
     pairs       (row id, row id of the other table), in the order of the table; no row of either stands in two pairs
     ambiguous   ids of rows that match several rows of the other table, or share their key with another row and a match
     coverage    the share of the table's rows that stand in a pair
+    weight      the same, a pair matched by a date counting 0.6 and one by a year 0.4: how sure it is that the rows of
+                the two tables are about the same things
     """
 
     column: str
@@ -293,6 +295,7 @@ class Alignment:
     pairs: tuple[tuple[str, str], ...]
     ambiguous: tuple[str, ...]
     coverage: float
+    weight: float
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -301,6 +304,7 @@ class Alignment:
             "pairs": [list(pair) for pair in self.pairs],
             "ambiguous": list(self.ambiguous),
             "coverage": round(self.coverage, 4),
+            "weight": round(self.weight, 4),
         }
 
 
@@ -314,9 +318,8 @@ def align(table: Table, other: Table) -> Alignment | None:
     for j in key_columns(table):
         for k in key_columns(other):
             found = _matched(table, j, other, k)
-            worth = sum(_worth_as_key(table.cell(row, found.column)) for row, _ in found.pairs)
-            if worth > most:
-                best, most = found, worth
+            if found.weight > most:
+                best, most = found, found.weight
     return best
 
 
@@ -330,8 +333,11 @@ def _matched(table: Table, j: int, other: Table, k: int) -> Alignment:
             pairs.append((table.row_ids[i], other.row_ids[matches[0]]))
         elif matches:
             ambiguous.append(table.row_ids[i])
-    coverage = len(pairs) / len(table.rows) if table.rows else 0.0
-    return Alignment(table.column_ids[j], other.column_ids[k], tuple(pairs), tuple(ambiguous), coverage)
+    rows = max(1, len(table.rows))
+    weight = sum(_worth_as_key(table.cell(row, table.column_ids[j])) for row, _ in pairs) / rows
+    return Alignment(
+        table.column_ids[j], other.column_ids[k], tuple(pairs), tuple(ambiguous), len(pairs) / rows, weight
+    )
 
 
 def _rows_by_key(table: Table, j: int) -> dict[str, list[int]]:

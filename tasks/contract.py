@@ -20,7 +20,15 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Example
 from tableqa.contracts import Contract
-from tableqa.operations import OPERATIONS, Operation, from_dict
+from tableqa.operations import (
+    OPERATIONS,
+    Operation,
+    OperationError,
+    from_dict,
+    from_list,
+    normalise,
+    replay,
+)
 from tableqa.tables import unstorable
 
 ENTRY_POINT_GROUP = "askew.task_types"
@@ -28,6 +36,24 @@ HERE = Path(__file__).resolve().parent
 
 
 # -- what a kind is given ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the platform lends to `suggest` and `prepare`: the members that the kind names in `needs`, the others are None.
+
+    corpus        `tableqa.corpus.Index` of the project's tables
+    header_names  `tableqa.headers.HeaderNames` of the project's columns
+    thesaurus     `tableqa.headers` thesaurus (WordNet), or what says why there is none
+    table         the source table with this digest, for candidates from the corpus
+    preparing     members that are still being made: they say so themselves, and asking again in a moment may give them
+    """
+
+    corpus: Any = None
+    header_names: Any = None
+    thesaurus: Any = None
+    table: Callable[[str], Any] | None = None
+    preparing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +65,7 @@ class Surroundings:
     alternatives  other perturbed examples of the same original, by the same kind of perturbation
     decided       data of the accepted responses to it, or to what it was made from, by kind, oldest first
     model_answers what models said of it, by purpose ("screening", "question_type", ...), oldest first
+    lent          what the platform lends to the kind, ready to be asked (`TaskType.needs`)
     """
 
     original: Example | None = None
@@ -46,6 +73,7 @@ class Surroundings:
     alternatives: tuple[Example, ...] = ()
     decided: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     model_answers: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    lent: Context = Context()
 
 
 @dataclass(frozen=True)
@@ -60,24 +88,6 @@ class Prepared:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     priority: float = 0.0
     uses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the platform lends to `suggest`: the members that the kind names in `needs`, the others are None.
-
-    corpus        `tableqa.corpus.Index` of the project's tables
-    header_names  `tableqa.headers.HeaderNames` of the project's columns
-    thesaurus     `tableqa.headers` thesaurus (WordNet), or what says why there is none
-    table         the source table with this digest, for candidates from the corpus
-    preparing     members that are still being made: they say so themselves, and asking again in a moment may give them
-    """
-
-    corpus: Any = None
-    header_names: Any = None
-    thesaurus: Any = None
-    table: Callable[[str], Any] | None = None
-    preparing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,6 +224,23 @@ class Report:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Ask:
+    """What a kind has a model asked about an example in the background, under a name (`ask_model --purpose NAME`).
+
+    request  the text to send, with how many rows of the table it shows; None: the example's own question
+    read     what is kept of a reply, and comes back as `Surroundings.model_answers[purpose]`; None keeps its answers
+    several  several answers at a temperature above 0 are wanted: `samples`, a list of answers for each
+    points   a model that answers questions by pointing at cells will do as well: `cells`, [[row id, column id], ...]
+    """
+
+    purpose: str
+    request: Callable[[Example], tuple[str, int]] | None = None
+    read: Callable[[str, Example], Mapping[str, Any]] | None = None
+    several: bool = False
+    points: bool = False
+
+
 CONTRACT_SETTING: Mapping[str, Any] = {
     "type": "object",
     "title": "Contract",
@@ -252,10 +279,16 @@ class TaskType(ABC):
 
     `shows` names what may leave the server: example parts of `SHOWN`, and inputs by their names. `needs`
     names members of `Context`. `of` says which examples a batch may be made of, the usual first; `without`
-    what an example lacks that `prepare` leaves out. `starts_from` names perturbations whose newest accepted example
+    what an example lacks that `prepare` leaves out. A kind without `favourites` prefers none of those that it takes:
+    examples after the last one wanted are not looked at. `starts_from` names perturbations whose newest accepted example
     takes the place of the original it was made from (a value change starts from the shortened table). `order`
     "shuffled": every person meets the items in an order of their own. `grid` is the mode of the table
     on the page, by default what the fields ask for.
+    `predicts` says whether a model may look along: "live" while somebody works, "on_request" when they press a button.
+    `tried_on` names the fields that change what it is asked (all, where none is named); `looks` is what its two answers
+    are called, `check_label` its button, and `verdict_words` sentences for verdicts where the usual ones do not fit.
+    It stands below the table, unless the form has a place of its own (`prediction_in_form`).
+    `asks` is what it has models asked in the background, for `prepare` to use.
     """
 
     key: ClassVar[str]
@@ -269,7 +302,15 @@ class TaskType(ABC):
     starts_from: ClassVar[tuple[str, ...]] = ()
     order: ClassVar[Literal["given", "shuffled"]] = "given"
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
+    predicts: ClassVar[Literal["live", "on_request", ""]] = ""
+    asks: ClassVar[tuple[Ask, ...]] = ()
+    tried_on: ClassVar[tuple[str, ...]] = ()
+    looks: ClassVar[tuple[str, str]] = ("on the original", "on yours")
+    check_label: ClassVar[str] = "Check"
+    verdict_words: ClassVar[Mapping[str, str]] = {}
+    prediction_in_form: ClassVar[bool] = False
     without: ClassVar[str] = ""
+    favourites: ClassVar[bool] = True
     fields: ClassVar[tuple[Field, ...]]
     response_type: ClassVar[type]
     measures: ClassVar[tuple[Measure, ...]] = ()
@@ -356,6 +397,37 @@ class TaskType(ABC):
 
     def perturb(self, item: Item, response: Any) -> Perturbed | None:
         """The perturbed example that an accepted response makes, or None for a kind that only judges."""
+        return None
+
+    def tried(self, data: object, item: Item) -> Example | None:
+        """The perturbed example on which a model in the loop is tried while a response is being written.
+
+        Its answers are what is right there as far as anybody has said, () where nobody has. None where there is nothing
+        to try yet. `data` is a draft and may hold anything. By default: the operations so far, and the answer that
+        `preview` gives after them; without operations, what a response that holds makes of the example.
+        """
+        name = self.operations_field
+        if name is None:
+            try:
+                made = self.perturb(item, self.parse(data, item))
+            except Invalid:
+                return None
+            return made.example if made is not None else None
+        try:
+            operations = normalise(
+                from_list(data.get(name, []) if isinstance(data, Mapping) else []), item.example.table
+            )
+            if not operations:
+                return None
+            table = replay(item.example.table, operations)
+        except OperationError:
+            return None
+        shown = self.preview(data, item)
+        answers = item.example.answers if shown is None else shown.get("after") or ()
+        return dataclasses.replace(item.example, table=table, answers=tuple(answers))
+
+    def gold(self, response: Any, item: Item) -> Sequence[str] | None:
+        """The right answer to the example, as an accepted response gives it; None for a kind that gives none."""
         return None
 
     def contract(self, item: Item) -> Contract | None:

@@ -48,7 +48,7 @@ def _every(header: str) -> Iterator[tuple[str, str, str]]:
     yield from _from_dictionary(header, words)
     if text := _each(header, words, truncated):
         yield "truncation", text, "Long words are cut after a consonant."
-    if initials := _initials(words):
+    if initials := _initials(header, words):
         yield "initials", _with_rest(header, words, initials), f"The initials of {len(initials)} words."
     if text := _each(header, words, without_vowels):
         yield "vowels", text, "Long words lose their vowels after the first letter."
@@ -127,6 +127,18 @@ def _reversed() -> dict[str, tuple[str, ...]]:
     return {short: tuple(words) for short, words in found.items()}
 
 
+def is_short_form(short: str, word: str) -> bool:
+    """Whether `short` is a way to write `word` shorter: a usual one ("yr"), or a sign ("Ag"), a few of its letters ("n")."""
+    short, word = short.lower().removesuffix("."), word.lower()
+    if short in {form.lower().removesuffix(".") for form in short_forms(word)}:
+        return True
+    if len(short) <= 2 < len(word):
+        return True  # "Ag" for silver: a sign, not a word
+    letters = iter(word)
+    few = len(short) <= max(2, len(word) // 3) < len(word)
+    return few and short[:1] == word[:1] and all(letter in letters for letter in short)
+
+
 def _each(header: str, words: Sequence[Word], shorten: Callable[[str], str | None]) -> str | None:
     """The header with every word shortened that can be; None where none can."""
     parts, end, changed = [], 0, False
@@ -167,8 +179,16 @@ def _vowel(letter: str) -> bool:
     return letter.lower() in "aeiouàáâãäåèéêëìíîïòóôõöùúûü"
 
 
-def _initials(words: Sequence[Word]) -> str | None:
-    """ "Home team" gives HT, "Date of birth" DOB: of two to six words, of which at least two are not small."""
+def _initials(header: str, words: Sequence[Word]) -> str | None:
+    """ "Home team" gives HT, "Date of birth" DOB: of two to six words, of which at least two are not small.
+
+    None where a number stands among them ("Race 1 time" and "Race 2 time" would be one), or a unit ("Height ft").
+    """
+    among = header[words[0].start : words[-1].end]
+    if any(map(str.isdigit, among)):
+        return None
+    if any(len(word.text) <= 2 and word.text.islower() and not word.small for word in words):
+        return None
     if not 2 <= len(words) <= 6 or sum(not word.small for word in words) < 2 or words[0].small:
         return None
     if any(word.text.isupper() for word in words) or not all(word.text.isalpha() for word in words):

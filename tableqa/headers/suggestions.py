@@ -9,18 +9,27 @@ class Suggestion:
     """A new name for a column.
 
     text    the whole new header, in the case of the old one
-    source  "thesaurus", "project", or the rule of an abbreviation ("dictionary", "truncation", "vowels", "initials")
+    source  "usual", "thesaurus", "project", or the rule of an abbreviation ("dictionary", "truncation", "vowels",
+            "initials")
     why     the reason in words, for the person who decides
     score   higher is better; comparable within one list only
+    sense   what the word means where it means the same, from the thesaurus; "" where that is no matter
     """
 
     text: str
     source: str
     why: str
     score: float
+    sense: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"text": self.text, "source": self.source, "why": self.why, "score": round(self.score, 4)}
+        return {
+            "text": self.text,
+            "source": self.source,
+            "why": self.why,
+            "score": round(self.score, 4),
+            "sense": self.sense,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tableqa.headers.abbreviations import long_forms
+from tableqa.headers.abbreviations import is_short_form, long_forms
 from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
+from tableqa.headers.usual import usual_names
 from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
 from tableqa.tables import Table
 
@@ -24,8 +25,15 @@ if TYPE_CHECKING:
 NEAR = 0.4
 """What a word of the next broader sense, or of a sense alike, counts against one of the same sense."""
 
-_LEAST_SCORE = 0.1
-_MOST_SENSES = 6
+_LEAST_SCORE = 0.2
+_LEAST_OF_BEST = 0.5
+"""A suggestion so much worse than the best is left out."""
+
+_MOST_SENSES = 4
+_NEAR_SENSES = 1
+"""Senses whose broader words are looked at: what is broader than a rare meaning is far from a column's."""
+
+_LONGEST_SENSE = 70
 _MOST_WORDS = 3
 _LONGEST_COLLOCATION = 4
 _MOST_LONG_FORMS = 3
@@ -49,7 +57,7 @@ def synonyms(
     header = table.header[table.column_index(column)]
     cells = table.column(column)
     missing = tuple(source for source in (thesaurus, names) if isinstance(source, Unavailable))
-    found = list(_written_out(header))
+    found = [*_written_out(header), *usual_names(header, cells)]
     if isinstance(thesaurus, Thesaurus):
         found += from_thesaurus(header, cells, thesaurus)
     if names is not None and not isinstance(names, Unavailable):
@@ -63,13 +71,16 @@ def _written_out(header: str) -> Iterator[Suggestion]:
     """The header with a short form written out: "Pos." is "Position", "No." "Number"."""
     for word in words_of(header):
         stopped = header[word.end : word.end + 1] == "."
-        long = long_forms(word.text) if stopped or word.text.lower() in _SHORT.split() else ()
+        known = (
+            stopped and len(word.text) > 1
+        ) or word.text.lower() in _SHORT.split()  # not the S of "S.No."
+        long = long_forms(word.text) if known else ()
         for place, text in enumerate(long[:_MOST_LONG_FORMS]):
             written = in_case_of(header, [word], text)
             yield Suggestion(
                 text=header[: word.start] + written + header[word.end + stopped :],
                 source="dictionary",
-                why=f"“{word.text}{'.' * stopped}” is short for “{text}”.",
+                why=f"“{word.text}{'.' * stopped}” is short for “{text}”",
                 score=0.7 / (place + 1 if len(long) > 1 else 1),
             )
 
@@ -79,9 +90,13 @@ def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
     columns = names.columns(suggestion.text)
     if not columns:
         return suggestion
-    score = 1 - (1 - suggestion.score) * (1 - min(0.4, 0.05 * columns))
+    score = min(0.99, suggestion.score * (1 + min(0.4, 0.05 * columns)))  # a rare meaning stays rare
     called = "1 column of this project is" if columns == 1 else f"{columns} columns of this project are"
-    return replace(suggestion, why=f"{suggestion.why} {called} called so.", score=score)
+    return replace(suggestion, why=_both(suggestion.why, f"{called} called so"), score=score)
+
+
+def _both(one: str, other: str) -> str:
+    return "; ".join(dict.fromkeys(reason for reason in (one, other) if reason))
 
 
 def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list[Suggestion]:
@@ -97,8 +112,15 @@ def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list
             merged[key] = max(other, suggestion, key=lambda one: one.score)
         else:
             score = 1 - (1 - other.score) * (1 - suggestion.score)
-            merged[key] = Suggestion(other.text, other.source, f"{other.why} {suggestion.why}", score)
-    return sorted(merged.values(), key=lambda one: (-one.score, one.text))[:limit]
+            merged[key] = replace(
+                other,
+                why=_both(other.why, suggestion.why),
+                score=score,
+                sense=other.sense or suggestion.sense,
+            )
+    ranked = sorted(merged.values(), key=lambda one: (-one.score, one.text))
+    least = _LEAST_OF_BEST * ranked[0].score if ranked else 0
+    return [one for one in ranked if one.score >= least][:limit]
 
 
 def from_thesaurus(header: str, cells: Sequence[str], thesaurus: Thesaurus) -> list[Suggestion]:
@@ -130,6 +152,8 @@ def _places(
                 yield place, 1.0
     for word in words:
         short = header[word.end : word.end + 1] == "." or word.text.lower() in _SHORT.split()
+        short = short or (word.text.isupper() and len(word.text) <= 4)  # US, GDP, AUS
+        short = short or header[word.end : word.end + 1] == "("  # Runner(s)
         hyphened = "-" in (header[word.end : word.end + 1], header[: word.start][-1:])
         if not word.small and not short and not hyphened and len(word.text) > 1:
             yield [word], 0.3 if word.start in within else 1.0
@@ -149,21 +173,27 @@ def _instead_of(
 ) -> Iterator[Suggestion]:
     text = _text(header, place)
     last = place[-1].end == max(word.end for word in words_of(header))
-    for reading in thesaurus.readings(text):
-        senses = thesaurus.senses(reading.word, reading.kind)[:_MOST_SENSES]
-        for sense, share in zip(senses, _shares(senses, reading), strict=True):
+    readings = thesaurus.readings(text)
+    if any(reading.kind == "n" for reading in readings):
+        # "Win" and "Name" name a thing; "Assumed" and "Left", which are no nouns, what was done.
+        readings = [reading for reading in readings if reading.kind != "v"]
+    for reading in readings:
+        senses = thesaurus.senses(reading.word, reading.kind)[: _MOST_SENSES if last else 1]
+        for number, (sense, share) in enumerate(zip(senses, _shares(senses, reading), strict=True)):
             # What a column holds says something about the word that names it, which is the last one.
             fitting = (
                 share
-                * (fit(sense.domain, kinds) if last else 0.8)
+                * (fit(sense.domain, kinds) if last else 0.5)
                 * _class_weight(reading, thesaurus)
                 * weight
             )
             words = {word: fitting for word, _ in sense.words}
-            for near in thesaurus.near(sense):
+            for near in thesaurus.near(sense) if number < _NEAR_SENSES else ():
                 if near.domain != "noun.Tops":  # "entity", "object", "group": of nothing in particular
                     words |= {
-                        word: fitting * NEAR for word, _ in near.words[:_MOST_WORDS] if word not in words
+                        word: fitting * NEAR
+                        for word, _ in near.words[:_MOST_WORDS]
+                        if word not in words and " " not in word
                     }
             for word, score in words.items():
                 inflected = thesaurus.inflect(word, reading.kind, reading.form)
@@ -171,20 +201,27 @@ def _instead_of(
                     inflected is not None
                     and word.lower() != reading.word
                     and inflected.lower() != text.lower()
+                    and not is_short_form(inflected, text)
                 ):
-                    what = "Means the same as" if score == fitting else "Near in meaning to"
                     yield Suggestion(
                         text=replaced(header, place, inflected),
                         source="thesaurus",
-                        why=f"{what} “{text}” in the sense: {sense.definition} ({thesaurus.source}).",
+                        why="" if score == fitting else "broader" if reading.kind in "nv" else "alike",
                         score=min(0.99, score * _familiarity(word, thesaurus)),
+                        sense=_shortened(sense.definition),
                     )
 
 
+def _shortened(definition: str) -> str:
+    if len(definition) <= _LONGEST_SENSE:
+        return definition
+    return definition[:_LONGEST_SENSE].rsplit(" ", 1)[0].rstrip(" ,;(") + " …"
+
+
 def _familiarity(word: str, thesaurus: Thesaurus) -> float:
-    """0.4 for a word that WordNet's texts do not have, 1 for one that they have 200 times; less for phrases."""
+    """0.2 for a word that WordNet's texts do not have, 1 for one that they have 200 times; less for phrases."""
     known = math.log1p(thesaurus.frequency(word.lower())) / math.log1p(200)
-    return (0.4 + 0.6 * min(1.0, known)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
+    return (0.2 + 0.8 * min(1.0, known)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
 
 
 def _shares(senses: Sequence[Sense], reading: Reading) -> list[float]:
@@ -230,7 +267,7 @@ def fit(domain: str, kinds: dict[str, float]) -> float:
 
 def _fit(domain: str, kind: str) -> float:
     if kind in ("date", "time", "year"):
-        return 1.0 if domain == "noun.time" else 0.15 if domain in _THINGS else 0.5
+        return 1.0 if domain == "noun.time" else 0.15 if domain in (*_THINGS, "noun.group") else 0.5
     if kind == "number":
         return 1.0 if domain in _MEASURED else 0.3 if domain in _THINGS else 0.7
     if kind == "mixed":

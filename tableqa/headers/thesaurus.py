@@ -133,7 +133,7 @@ class Thesaurus:
             irregular = [one for one in irregular if one.endswith("ing") == (form == "ing")]
             if len(irregular) > 1:
                 return None
-        inflected = irregular[0] if irregular else _regular(last, form)
+        inflected = irregular[0] if irregular else regular(last, form)
         return None if inflected is None else head + blank + inflected + rest
 
     def _numbers(self, word: str) -> dict[str, tuple[int, ...]]:
@@ -183,7 +183,8 @@ def _inflected_part(word: str, kind: Class) -> tuple[str, str, str, str]:
     return head, blank, last, of + rest
 
 
-def _regular(word: str, form: Form) -> str | None:
+def regular(word: str, form: Form) -> str | None:
+    """The regular plural, past or -ing form of a word; None where it cannot be told by its letters."""
     if not word.isalpha() or len(word) < 2:
         return None
     after_consonant = word[-2] not in "aeiou"

@@ -6,6 +6,7 @@ the others is marked as such and left to the person.
 
 from tableqa.splitting.cutting import Cut, Splitting, split
 from tableqa.splitting.proposals import Proposal, proposals
+from tableqa.splitting.tracing import foreign, lost
 from tableqa.splitting.ways import Delimiter, Pattern, SplitError, Template, Way, way_from_dict
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "Splitting",
     "Template",
     "Way",
+    "foreign",
+    "lost",
     "proposals",
     "split",
     "way_from_dict",

@@ -157,6 +157,8 @@ def _worth(
     blank = isinstance(splitting.way, Delimiter) and splitting.way.text == " "
     if blank and not _names_of_people(parts):
         return []
+    if names[:1] == ("Outcome",) and len({row[0].lower() for row in parts}) < 2:
+        return []  # "D 40" in a column of models, not of draws
     if names[1:] == ("Unit",) and {row[1].lower() for row in parts} <= {"st", "nd", "rd", "th"}:
         return []
     return [(splitting.share + bonus - empty, splitting, words, names)]
@@ -165,7 +167,11 @@ def _worth(
 def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
     """Whether blanks part first from last names, and not the words of titles and sentences."""
     named = [
-        row for row in parts if len(row) == 2 and all(part[:1].isupper() and part.isalpha() for part in row)
+        row
+        for row in parts
+        if len(row) == 2
+        and all(part[:1].isupper() and part.isalpha() for part in row)
+        and not (len(row[0]) > 2 and row[0].isupper())  # "HMS Sunflower"
     ]
     lasts = {row[-1] for row in named}
     return len(named) >= 0.8 * len(parts) and len(lasts) >= 0.7 * len(named)
@@ -175,7 +181,7 @@ def _proposal(
     splitting: Splitting, words: str, known: tuple[str, ...], header: str, names: "HeaderNames | None"
 ) -> Proposal:
     columns = splitting.columns()
-    stem = header.strip() or "Part"
+    stem = header.strip().rstrip(":").rstrip() or "Part"
     of_header = _parts_of(header, splitting, known)
     chosen: list[str] = []
     for place, cells in enumerate(columns):
@@ -185,6 +191,9 @@ def _proposal(
         if name in ("", *chosen):
             name = f"{stem} {place + 1}"
         chosen.append(stem if name == _HEADER else name)
+    unnamed = [place for place, name in enumerate(chosen) if name == f"{stem} {place + 1}"]
+    if len(unnamed) == 1 and stem not in chosen:
+        chosen[unnamed[0]] = stem  # "Location" and "Country"
     example = next(cut.parts for cut in splitting.cuts if cut.parts)
     splits = sum(cut.parts is not None for cut in splitting.cuts)
     return Proposal(splitting.way, words, tuple(chosen), splits, len(splitting.cuts), example)

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tableqa import Table
+from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
+from tableqa.evidence import CellRef
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
-from tasks.columns import ColumnKind, entries, plain
-from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem
+from tasks.common.columns import ColumnKind, entries, plain, rows_named
+from tasks.contract import Context, Field, FormEdit, Invalid, Item, Prepared, Problem, Surroundings
 
 TABLES = 3
 """Related tables whose columns are shown; RobuT retrieved as many."""
@@ -27,6 +28,13 @@ COLUMNS = 6
 ALIGNED = 6
 """Pairs of rows that are shown for each related table."""
 
+LEAST_ALIGNED = 0.5
+"""The share of a table's rows that must have a counterpart in a related one (`Alignment.weight`): rows that agree in a
+year alone are about nothing in common, and a column that is empty in most rows belongs into no table."""
+
+LEAST_ROWS = 3
+"""Rows that must have a counterpart."""
+
 LONGEST_TITLE = 70
 """Characters of what a related table is called."""
 
@@ -38,69 +46,51 @@ Origin = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Response:
-    """New columns, and for each where it comes from."""
+    """New columns, and for each where it comes from.
+
+    `own` are the (row, column) of their cells that are not what the other table has there, and so somebody's own text.
+    It is worked out from what the item offered, whatever was sent.
+    """
 
     does_not_apply: bool
     operations: tuple[Operation, ...] = ()
     provenance: tuple[Origin, ...] = ()
+    own: tuple[CellRef, ...] = ()
 
 
 class ColumnAdding(ColumnKind):
-    """Columns of related tables of the project are added, row by row, at a place that is drawn."""
+    """Columns of related tables of the project are added, row by row, at a place that is drawn.
+
+    What is offered is frozen with the item: a response can be held against it wherever the item is, and examples to
+    which no table of the project is related make no item.
+    """
 
     key = "column_adding"
+    version = 2
     title = "Column adding"
     response_type = Response
     perturbation = "add"
     nothing = "no column of a related table belongs into this one."
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     needs = ("corpus", "table")
+    without = "there must be a table in the project that is about the same things and has a column to give."
+    favourites = False
     fields = (
         Field("operations", "operations"),
         Field("provenance", "json"),
+        Field("own", "json"),
         Field("does_not_apply", "flag"),
     )
     allowed = ("insert_column",)
 
-    def suggest(self, item: Item, context: Context) -> dict[str, Any]:
-        """{"tables": [{digest, title, score, why, rows, of, by, aligned, columns}], "missing": [], "preparing": bool}.
+    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+        """Freezes {"suggestions": {"tables": [{digest, title, score, why, rows, of, by, aligned, columns}]}}.
 
         `aligned` are the first pairs of cells by which rows were matched. A table's columns are [{column, header,
         after, filled, sent}]; `after` is the place that is drawn for it, `sent` what adding it takes, as JSON text.
         """
-        table = item.example.table
-        if not isinstance(context.corpus, Index) or context.table is None:
-            reason = getattr(context.corpus, "reason", "")
-            return {"tables": [], "missing": [reason] if reason else [], "preparing": bool(context.preparing)}
-        found = []
-        for related in context.corpus.related(table, k=LOOKED_AT):
-            other = context.table(related.digest)
-            alignment = align(table, other) if other is not None else None
-            if other is None or alignment is None:
-                continue
-            columns = candidates(table, other, alignment)[:COLUMNS]
-            if not columns:
-                continue
-            aligned = [
-                [table.cell(row, alignment.column), other.cell(there, alignment.other_column)]
-                for row, there in alignment.pairs[:ALIGNED]
-            ]
-            found.append(
-                {
-                    "digest": related.digest,
-                    "title": title_of(other),
-                    "score": round(related.score, 4),
-                    "why": related.why,
-                    "rows": len(alignment.pairs),
-                    "of": len(table.rows),
-                    "by": [name(table, alignment.column), name(other, alignment.other_column)],
-                    "aligned": aligned,
-                    "columns": [_offered(item, related.digest, title_of(other), one) for one in columns],
-                }
-            )
-            if len(found) == TABLES:
-                break
-        return {"tables": found, "missing": [], "preparing": False}
+        tables = related(example, around.lent)
+        return Prepared({"suggestions": {"tables": tables}}) if tables else None
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
@@ -109,19 +99,51 @@ class ColumnAdding(ColumnKind):
                 yield Problem("operations", "column_empty", message)
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
-        """Where each new column comes from, in the order of the operations. Entries of columns that went again go, too."""
+        """Where each new column comes from, in the order of the operations, held against what the item offers.
+
+        Entries of columns that went again go, too. An item of before version 2 offers nothing to hold a column against:
+        every cell is somebody's own text then.
+        """
         said = entries(
             sent["provenance"], "provenance", 4, {1: lambda sha: DIGEST.fullmatch(sha) is not None}
         )
         origins = {entry[0]: entry for entry in said}
-        new = [operation.column for operation in sent["operations"] if isinstance(operation, InsertColumn)]
-        if missing := [column for column in new if column not in origins]:
+        new = [operation for operation in sent["operations"] if isinstance(operation, InsertColumn)]
+        if missing := [operation.column for operation in new if operation.column not in origins]:
             names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
             message = (
                 f"It is not said where {names} comes from. Take columns from the tables that are offered."
             )
             raise Invalid([Problem("provenance", "no_provenance", message)])
-        return {"provenance": tuple(origins[column] for column in new)}
+        offers = offered(item)
+        provenance: list[Origin] = []
+        own: list[CellRef] = []
+        for operation in new:
+            _, digest, source, title = origins[operation.column]
+            offer = offers.get((digest, source))
+            if offer is None and offers:
+                message = f"“{operation.header}” is said to come from a column that this item does not offer."
+                raise Invalid([Problem("provenance", "not_offered", message)])
+            there = offer["cells"] if offer else [""] * len(operation.cells)
+            own += [
+                (row, operation.column)
+                for row, cell, other in zip(item.example.table.row_ids, operation.cells, there, strict=True)
+                if cell != other
+            ]
+            if offer and not any(
+                cell == other and cell.strip() for cell, other in zip(operation.cells, there, strict=True)
+            ):
+                message = (
+                    f"No cell of “{operation.header}” is what the column has that it is said to come from. "
+                    "Take it out, and take a column that is offered."
+                )
+                raise Invalid([Problem("provenance", "not_from_there", message)])
+            provenance.append((operation.column, digest, source, offer["title"] if offer else title))
+        return {"provenance": tuple(provenance), "own": tuple(own)}
+
+    def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
+        """Version 1 did not tell somebody's own cells from those of the other table."""
+        return {**data, "own": []}
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
         """New columns in which an answer stands: the question may have a second one now."""
@@ -153,8 +175,11 @@ class ColumnAdding(ColumnKind):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         lines = super().describe(response, item)
-        for number, (_, digest, _, title) in enumerate(response.provenance):
+        place = item.example.table.row_index
+        for number, (column, digest, _, title) in enumerate(response.provenance):
             lines[number] += f". From the table {title or 'without a title'} ({digest[:12]})"
+            if rows := [place(row) + 1 for row, other in response.own if other == column]:
+                lines[number] += f"; of {rows_named(rows)} the annotator's own text"
         return lines
 
     def concerned(self, response: Response) -> frozenset[str]:
@@ -169,49 +194,103 @@ class ColumnAdding(ColumnKind):
 
     def beside(self, item: Item, response: Response) -> dict[str, Any]:
         names = ("column", "table", "source_column", "title")
-        return {"provenance": [dict(zip(names, origin, strict=True)) for origin in response.provenance]}
+        return {
+            "provenance": [dict(zip(names, origin, strict=True)) for origin in response.provenance],
+            "own": [list(cell) for cell in response.own],
+        }
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
-        """Adds a column of row numbers under a name of its own; a careless person says that nothing can be added."""
-        table = item.example.table
-        nothing = {"does_not_apply": True, "operations": [], "provenance": []}
-        if not table.rows or rng.random() > accuracy or "Line" in table.header:
+        """Adds the first column on offer that holds; a careless person says that nothing can be added."""
+        nothing = {"does_not_apply": True, "operations": [], "provenance": [], "own": []}
+        if rng.random() > accuracy:
             return nothing
-        cells = tuple(f"line {number}" for number in range(1, len(table.rows) + 1))
-        column = InsertColumn(
-            column=f"n{first_free(table)}",
-            after=drawn_place(item, item.base, "c0"),
-            header="Line",
-            cells=cells,
+        for digest, source in offered(item):
+            offer = offered(item)[digest, source]
+            values = {name: offer[name] for name in ("after", "header", "cells")}
+            column = f"n{offer['first']}"
+            response = {
+                **nothing,
+                "does_not_apply": False,
+                "operations": [{"op": "insert_column", "column": column, **values}],
+                "provenance": [[column, digest, source, offer["title"]]],
+            }
+            try:
+                self.parse(response, item)
+            except Invalid:
+                continue
+            return response
+        return nothing
+
+
+def related(example: Example, context: Context) -> list[dict[str, Any]]:
+    """The related tables of the corpus that have a column to give, as they are frozen with an item, best first."""
+    table = example.table
+    if not isinstance(context.corpus, Index) or context.table is None:
+        return []
+    found: list[dict[str, Any]] = []
+    for one in context.corpus.related(table, k=LOOKED_AT):
+        other = context.table(one.digest)
+        alignment = align(table, other) if other is not None else None
+        if other is None or alignment is None:
+            continue
+        if alignment.weight < LEAST_ALIGNED or len(alignment.pairs) < LEAST_ROWS:
+            continue
+        columns = candidates(table, other, alignment)[:COLUMNS]
+        if not columns:
+            continue
+        aligned = [
+            [table.cell(row, alignment.column), other.cell(there, alignment.other_column)]
+            for row, there in alignment.pairs[:ALIGNED]
+        ]
+        found.append(
+            {
+                "digest": one.digest,
+                "title": title_of(other),
+                "score": round(one.score, 4),
+                "why": one.why,
+                "rows": len(alignment.pairs),
+                "of": len(table.rows),
+                "by": [name(table, alignment.column), name(other, alignment.other_column)],
+                "aligned": aligned,
+                "columns": [
+                    _candidate_of(example, one.digest, title_of(other), column) for column in columns
+                ],
+            }
         )
-        origin = [column.column, item.base, "c0", "simulated"]
-        response = {"does_not_apply": False, "operations": [column.to_dict()], "provenance": [origin]}
-        try:
-            self.parse(response, item)
-        except Invalid:
-            return nothing
-        return response
+        if len(found) == TABLES:
+            break
+    return found
 
 
-def _offered(item: Item, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
+def offered(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
+    """What an item offers: by (digest, column) what adding that column takes."""
+    tables = item.inputs.get("suggestions", {}).get("tables", ())
+    return {
+        (table["digest"], column["column"]): json.loads(column["sent"])
+        for table in tables
+        for column in table["columns"]
+    }
+
+
+def _candidate_of(example: Example, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
     """A candidate as the page shows it. A form without scripts sends `sent` back, which therefore is a text."""
-    after = drawn_place(item, digest, candidate.column)
+    after = drawn_place(example, digest, candidate.column)
     place = {"column": candidate.column, "header": candidate.header, "after": after}
     more = {
         "cells": candidate.cells,
         "digest": digest,
         "title": title,
-        "first": first_free(item.example.table),
+        "first": first_free(example.table),
     }
     return {**place, "filled": candidate.filled, "sent": json.dumps({**place, **more}, ensure_ascii=False)}
 
 
-def drawn_place(item: Item, digest: str, column: str) -> str | None:
+def drawn_place(example: Example, digest: str, column: str) -> str | None:
     """The column after which a new one is proposed to stand, None for the first place: random, and always the same one."""
-    rng = random.Random(f"column_adding:{item.example.id}:{digest}:{column}")
-    return rng.choice([None, *item.example.table.column_ids])
+    rng = random.Random(f"column_adding:{example.id}:{digest}:{column}")
+    return rng.choice([None, *example.table.column_ids])
 
 
 def first_free(table: Table) -> int:

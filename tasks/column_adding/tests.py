@@ -9,9 +9,8 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.corpus import Index
-from tableqa.headers import Unavailable
 from tasks.column_adding.task import drawn_place, task
-from tasks.contract import Context, Invalid, Item
+from tasks.contract import Context, Invalid, Item, Surroundings
 
 MEDALS = Table(["Nation", "Gold"], [["Cuba", "4"], ["Peru", "2"], ["Chile", "1"], ["Mexico", "1"]])
 STATES = Table(
@@ -20,7 +19,8 @@ STATES = Table(
     title="Countries of America",
 )
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
-ITEM = Item(Example(id="nu-1", question="who won?", table=MEDALS, answers=["Cuba"]))
+EXAMPLE = Example(id="nu-1", question="who won?", table=MEDALS, answers=["Cuba"])
+ITEM = Item(EXAMPLE)
 
 
 def lent(*tables: Table) -> Context:
@@ -28,9 +28,13 @@ def lent(*tables: Table) -> Context:
     return Context(corpus=Index.build(tables), table=by_digest.get)
 
 
+def suggested(context: Context) -> list[dict[str, Any]]:
+    prepared = task.prepare(ITEM.example, Surroundings(lent=context))
+    return [] if prepared is None else prepared.inputs["suggestions"]["tables"]
+
+
 def candidates(context: Context) -> list[dict[str, Any]]:
-    suggested = task.suggest(ITEM, context)
-    return [json.loads(column["sent"]) for table in suggested["tables"] for column in table["columns"]]
+    return [json.loads(column["sent"]) for table in suggested(context) for column in table["columns"]]
 
 
 def data(candidate: dict[str, Any], origin: list[str] | None = None) -> dict[str, Any]:
@@ -44,8 +48,7 @@ def data(candidate: dict[str, Any], origin: list[str] | None = None) -> dict[str
 
 
 def test_columns_of_related_tables_are_offered_row_by_row() -> None:
-    suggested = task.suggest(ITEM, lent(MEDALS, STATES, FILMS))
-    [related] = suggested["tables"]
+    [related] = suggested(lent(MEDALS, STATES, FILMS))
     assert related["title"] == "Countries of America"
     assert (related["rows"], related["of"]) == (3, 4)
     assert related["by"] == ["Nation", "Country"]
@@ -57,26 +60,77 @@ def test_columns_of_related_tables_are_offered_row_by_row() -> None:
 
 
 def test_the_place_is_drawn_and_always_the_same() -> None:
-    drawn = {drawn_place(ITEM, STATES.digest(), f"c{number}") for number in range(30)}
+    drawn = {drawn_place(EXAMPLE, STATES.digest(), f"c{number}") for number in range(30)}
     assert drawn == {None, "c0", "c1"}, "every place is possible"
-    assert drawn_place(ITEM, STATES.digest(), "c1") == drawn_place(ITEM, STATES.digest(), "c1")
+    assert drawn_place(EXAMPLE, STATES.digest(), "c1") == drawn_place(EXAMPLE, STATES.digest(), "c1")
+
+
+def offering(*tables: Table) -> Item:
+    """The item as it is made where these are the tables of the project."""
+    prepared = task.prepare(EXAMPLE, Surroundings(lent=lent(MEDALS, *tables)))
+    assert prepared is not None
+    return Item(EXAMPLE, inputs=prepared.inputs)
+
+
+OFFER = offering(STATES)
+CAPITAL = next(one for one in candidates(lent(MEDALS, STATES)) if one["header"] == "Capital")
+
+
+def codes(raw: dict[str, Any], item: Item = OFFER) -> list[str]:
+    with pytest.raises(Invalid) as invalid:
+        task.parse(raw, item)
+    return [problem.code for problem in invalid.value.problems]
 
 
 def test_what_is_offered_can_be_submitted_and_says_where_it_comes_from() -> None:
-    candidate = candidates(lent(MEDALS, STATES))[0]
-    response = task.parse(data(candidate), ITEM)
-    assert response.provenance == (("n1", STATES.digest(), candidate["column"], "Countries of America"),)
-    [own] = task.export("askew", ITEM, response, task.perturb(ITEM, response))
+    for candidate in candidates(lent(MEDALS, STATES)):
+        response = task.parse(data(candidate), OFFER)
+        assert response.provenance == (("n1", STATES.digest(), candidate["column"], "Countries of America"),)
+        assert response.own == ()
+    response = task.parse(data(CAPITAL), OFFER)
+    [own] = task.export("askew", OFFER, response, task.perturb(OFFER, response))
     assert own.record["provenance"] == [
         {
             "column": "n1",
             "table": STATES.digest(),
-            "source_column": candidate["column"],
+            "source_column": CAPITAL["column"],
             "title": "Countries of America",
         }
     ]
+    assert own.record["own"] == []
     assert own.record["perturbation_type"] == "add"
-    assert "From the table Countries of America" in task.describe(response, ITEM)[0]
+    assert task.describe(response, OFFER)[0].endswith(
+        f"From the table Countries of America ({STATES.digest()[:12]})"
+    )
+
+
+def test_cells_that_somebody_wrote_are_told_from_those_of_the_other_table() -> None:
+    cells = [*CAPITAL["cells"][:3], "Mexico City"]
+    raw = {**data({**CAPITAL, "cells": cells, "header": "Seat"}), "own": []}
+    response = task.parse(raw, OFFER)
+    assert response.own == (("r3", "n1"),), "whatever was sent"
+    [exported] = task.export("askew", OFFER, response, task.perturb(OFFER, response))
+    assert exported.record["own"] == [["r3", "n1"]]
+    assert task.describe(response, OFFER)[0].endswith("; of row 4 the annotator's own text")
+
+
+def test_a_made_up_origin_is_refused() -> None:
+    assert codes(data(CAPITAL, ["n1", FILMS.digest(), "c1", "Films"])) == ["not_offered"]
+    assert codes(data(CAPITAL, ["n1", STATES.digest(), "c7", "Countries"])) == ["not_offered"]
+    made_up = {**CAPITAL, "cells": ["Bern", "Oslo", "Rome", "Paris"]}
+    assert codes(data(made_up)) == ["not_from_there"]
+
+
+def test_a_title_is_that_of_the_offered_table_whatever_was_sent() -> None:
+    response = task.parse(data(CAPITAL, ["n1", STATES.digest(), CAPITAL["column"], "My table"]), OFFER)
+    assert response.provenance[0][3] == "Countries of America"
+
+
+def test_of_an_item_that_froze_no_offer_every_cell_is_somebodys_own() -> None:
+    response = task.parse(data(CAPITAL), ITEM)
+    assert [row for row, _ in response.own] == ["r0", "r1", "r2"], "an empty cell is nobody's text"
+    stored = {"does_not_apply": False, "operations": [], "provenance": []}
+    assert task.upgrade(stored, 1)["own"] == []
 
 
 def test_a_column_from_nowhere_is_refused() -> None:
@@ -95,16 +149,24 @@ def test_where_a_column_that_went_again_came_from_is_not_kept() -> None:
     assert len(task.parse(raw, ITEM).provenance) == 1
 
 
-def test_nothing_is_offered_without_an_index_and_it_is_said_why() -> None:
-    soon = Context(
-        corpus=Unavailable("The tables are being read."), table=lambda sha: None, preparing=("corpus",)
+def test_an_example_to_which_nothing_is_related_makes_no_item() -> None:
+    assert task.prepare(EXAMPLE, Surroundings(lent=lent(MEDALS, FILMS))) is None
+    assert task.prepare(EXAMPLE, Surroundings()) is None
+    few = Table(["Country", "Capital"], [["Cuba", "Havana"], ["Peru", "Lima"]])
+    assert task.prepare(EXAMPLE, Surroundings(lent=lent(MEDALS, few))) is None, "two rows are too few"
+    whole = Table(
+        ["Nation", "Gold"],
+        [*([name, "1"] for name in ("Cuba", "Peru", "Chile")), *([f"Land {n}", "0"] for n in "abcd")],
     )
-    assert task.suggest(ITEM, soon) == {
-        "tables": [],
-        "missing": ["The tables are being read."],
-        "preparing": True,
-    }
-    assert task.suggest(ITEM, lent(MEDALS, FILMS))["tables"] == []
+    example = Example(id="x", question="?", table=whole, answers=["1"])
+    assert task.prepare(example, Surroundings(lent=lent(whole, STATES))) is None, "3 rows of 7 are too few"
+
+
+def test_rows_that_agree_in_a_year_alone_are_about_nothing_in_common() -> None:
+    years = Table(["Year", "Winner"], [[str(year), f"w{year}"] for year in range(1990, 1999)])
+    others = Table(["Year", "Rain"], [[str(year), f"{year} mm"] for year in range(1990, 1999)])
+    example = Example(id="x", question="?", table=years, answers=["w1990"])
+    assert task.prepare(example, Surroundings(lent=lent(years, others))) is None
 
 
 def test_a_form_without_scripts_adds_what_was_chosen() -> None:

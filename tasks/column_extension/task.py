@@ -3,42 +3,69 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tableqa import Table
 from tableqa.headers import HeaderNames
 from tableqa.operations import Operation, OperationError, Part, SplitColumn, replay
-from tableqa.splitting import Delimiter, SplitError, Splitting, Way, proposals, split, way_from_dict
+from tableqa.splitting import (
+    Delimiter,
+    SplitError,
+    Splitting,
+    Way,
+    foreign,
+    lost,
+    proposals,
+    split,
+    way_from_dict,
+)
 from tableqa.tables import MAX_ROWS
-from tasks.columns import ColumnKind
-from tasks.contract import Context, FormEdit, Invalid, Item, Problem
+from tasks.common.columns import Taking, answer_cells, plain, rows_named, short_text
+from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem
 
 MOST_TEXT = 2_000_000
 """Characters of the cells that are split at once."""
 
-MOST_ROWS_NAMED = 5
-
 
 @dataclass(frozen=True)
 class Response:
-    """Columns that were replaced by several, a cell of every row in each."""
+    """Columns that were replaced by several, a cell of every row in each.
+
+    `reason` says where something comes from that the old cell does not hold, or how the answer still follows.
+    """
 
     does_not_apply: bool
     operations: tuple[Operation, ...] = ()
+    reason: str = ""
 
 
-class ColumnExtension(ColumnKind):
+class ColumnExtension(Taking):
     """A column whose cells hold several things is split; the server proposes ways and cuts, a person decides."""
 
     key = "column_extension"
+    version = 2
     title = "Column extension"
     response_type = Response
     perturbation = "extend"
     nothing = "no column of this table holds several things at once."
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
+    fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     needs = ("header_names",)
+    settings_schema = {
+        **Taking.settings_schema,
+        "properties": {
+            "foreign_parts": {
+                "enum": ["require", "warn", "ignore"],
+                "default": "require",
+                "title": "Parts that the old cell does not hold",
+                "description": "What happens when a new cell holds a word or number that neither stands in the old one "
+                "nor follows from it, and nobody says where it comes from.",
+            },
+            **Taking.settings_schema["properties"],
+        },
+    }
     allowed = ("split_column",)
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
@@ -88,33 +115,93 @@ class ColumnExtension(ColumnKind):
             if len(operation.into) < 2:
                 message = "A column is split into one column. Split it into two or more."
                 yield Problem("operations", "one_part", message)
-            old = table.column(operation.column) if operation.column in table.column_ids else ()
-            lost = [
-                str(number)
-                for number, (cell, *parts) in enumerate(
-                    zip(old, *(part.cells for part in operation.into), strict=False), start=1
-                )
-                if cell.strip() and not any(part.strip() for part in parts)
+        for column, parts in _parts(table, operations).items():
+            empty = [
+                place
+                for place, (cell, *cells) in enumerate(_rows(table, column, parts), start=1)
+                if cell.strip() and not any(text.strip() for text in cells)
             ]
-            if lost:
-                rows = ", ".join(lost[:MOST_ROWS_NAMED]) + (", …" if len(lost) > MOST_ROWS_NAMED else "")
-                message = f"What stood in row {rows} is in none of the new columns. Fill them in."
+            if empty:
+                message = f"What stood in {rows_named(empty)} is in none of the new columns. Fill them in."
                 yield Problem("operations", "row_lost", message)
 
-    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
-        """New columns that are called by the old name and a number."""
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
+
+    def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
+        """Version 1 knew no reasons."""
+        return {**data, "reason": ""}
+
+    def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
+        """What a split adds or leaves out; and new columns that are called by the old name and a number."""
         table = item.example.table
-        splits = [operation for operation in response.operations if isinstance(operation, SplitColumn)]
+        splits = _parts(table, response.operations)
+        if not response.reason:
+            for column, parts in splits.items():
+                yield from self._added(item, _rows(table, column, parts))
+                yield from self._left_out(item, column, _rows(table, column, parts))
         empty = [
             f"“{part.header}”"
-            for operation in splits
-            for place, part in enumerate(operation.into, start=1)
-            if part.header == f"{_stem(table.header[table.column_index(operation.column)])} {place}"
+            for column, parts in splits.items()
+            for place, part in enumerate(parts, start=1)
+            if part.header == f"{_stem(table.header[table.column_index(column)])} {place}"
         ]
-        if not empty:
-            return ()
-        message = f"{', '.join(empty)}: a number does not say what is in a column."
-        return (Problem("operations", "name_says_nothing", message, "warning"),)
+        if empty:
+            message = f"{', '.join(empty)}: a number does not say what is in a column."
+            yield Problem("operations", "name_says_nothing", message, "warning")
+
+    def _added(self, item: Item, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
+        rule = item.settings.get("foreign_parts", "require")
+        if rule == "ignore":
+            return
+        found = [
+            (place, part, cell)
+            for place, (cell, *parts) in enumerate(rows, start=1)
+            for part in parts
+            if foreign(part, cell)
+        ]
+        if found:
+            place, part, cell = found[0]
+            more = len({at for at, *_ in found}) - 1
+            also = f" The same in {more} more row{'s' if more > 1 else ''}." if more else ""
+            message = (
+                f"Row {place}: “{_short(part)}” does not stand in “{_short(cell)}”.{also} "
+                "Take the parts from the old cell, or say where they come from."
+            )
+            yield Problem("operations", "part_foreign", message, "error" if rule == "require" else "warning")
+
+    def _left_out(self, item: Item, column: str, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
+        table, rule = item.example.table, self.answer_rule(item)
+        read = self.read_by_program(item)
+        answers = [plain(answer) for answer in item.example.answers if plain(answer)]
+        held = set().union(*answer_cells(table, tuple(item.example.answers)).values(), read)
+        gone: list[tuple[int, str]] = []
+        others: list[int] = []
+        for place, (row, (cell, *parts)) in enumerate(zip(table.row_ids, rows, strict=True), start=1):
+            missing = lost(cell, parts)
+            if not missing:
+                continue
+            within = any(answer in plain(cell) and lost(answer, parts) for answer in answers)
+            if (row, column) in held or within:
+                gone.append((place, ", ".join(missing)))
+            else:
+                others.append(place)
+        if gone and rule != "ignore":
+            place, words = gone[0]
+            message = (
+                f"The answer comes from row {place}, and “{_short(words)}” of that cell is in none of the new columns. "
+                "Put it into one of them, or say how the answer still follows."
+            )
+            yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
+        if others:
+            message = f"Something of {rows_named(others)} is in none of the new columns. May it go?"
+            yield Problem("operations", "words_lost", message, "warning")
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
+
+    def beside(self, item: Item, response: Response) -> dict[str, Any]:
+        return {"reason": response.reason}
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -129,12 +216,12 @@ class ColumnExtension(ColumnKind):
                     operation = _operation(
                         table, column, found[0].names, _columns(splitting, table.column(column))
                     )
-                    response = {"does_not_apply": False, "operations": [operation.to_dict()]}
+                    response = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
                     self.parse(response, item)
                 except Invalid:
                     continue
                 return response
-        return {"does_not_apply": True, "operations": []}
+        return {"does_not_apply": True, "operations": [], "reason": ""}
 
 
 def _shown(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
@@ -155,7 +242,34 @@ def _names(splitting: Splitting, header: str) -> list[str]:
 
 
 def _stem(header: str) -> str:
-    return header.strip() or "Part"
+    return header.strip().rstrip(":").rstrip() or "Part"
+
+
+def _parts(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:
+    """For each column that is split the new ones that stand in its place, of a part that is split again its parts."""
+    found: dict[str, list[Part]] = {}
+    for operation in operations:
+        if not isinstance(operation, SplitColumn):
+            continue
+        if operation.column in table.column_ids:
+            found[operation.column] = list(operation.into)
+        for column, parts in found.items():
+            found[column] = [
+                new
+                for part in parts
+                for new in (operation.into if part.column == operation.column else (part,))
+            ]
+    return found
+
+
+def _rows(table: Table, column: str, parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:
+    """The old cell of every row with the new ones."""
+    return zip(table.column(column), *(part.cells for part in parts), strict=True)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59] + "…"
 
 
 def _columns(splitting: Splitting, cells: Sequence[str]) -> list[list[str]]:

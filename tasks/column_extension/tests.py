@@ -143,3 +143,75 @@ def test_what_the_server_cuts_can_be_submitted(cells: list[str], text: str) -> N
         assert codes(raw, item) == ["row_lost"], "a cell that is nothing but delimiters has no part"
     else:
         assert task.parse(raw, item).operations
+
+
+# -- the answer stays, and nothing new is told -------------------------------------------------------
+
+OTHER = Item(Example(id="nu-2", question="when was it in rome?", table=TABLE, answers=["2001"]))
+
+
+def because(raw: dict[str, Any], reason: str = "It is in the source.") -> dict[str, Any]:
+    return {**raw, "reason": reason}
+
+
+def test_a_part_that_the_old_cell_does_not_hold_needs_a_reason() -> None:
+    raw = split(["Bergen", "Rome", "unknown", ""], COUNTRIES)
+    assert codes(raw, OTHER) == ["part_foreign"]
+    assert codes(split(CITIES, ["Norway", "Italy", "", "Peru"]), OTHER) == ["part_foreign"]
+    response = task.parse(because(raw), OTHER)
+    assert response.reason == "It is in the source."
+    assert "Reason: It is in the source." in task.describe(response, OTHER)
+    [own] = task.export("askew", OTHER, response, task.perturb(OTHER, response))
+    assert own.record["reason"] == "It is in the source."
+
+
+def test_the_message_names_the_first_row_and_how_many_more() -> None:
+    with pytest.raises(Invalid) as invalid:
+        task.parse(split(["Bergen", "Milan", "unknown", ""], COUNTRIES), OTHER)
+    [problem] = invalid.value.problems
+    assert problem.message == (
+        "Row 1: “Bergen” does not stand in “Oslo, Norway”. The same in 1 more row. "
+        "Take the parts from the old cell, or say where they come from."
+    )
+
+
+def test_an_answer_that_was_a_whole_cell_can_still_be_put_together() -> None:
+    assert task.parse(split(CITIES, COUNTRIES), ITEM), "Oslo and Norway are both there"
+    short = split(CITIES, ["", "Italy", "", ""])
+    assert codes(short) == ["answer_gone"]
+    assert task.parse(because(short, "Everybody knows where Oslo is."), ITEM)
+    assert [one.code for one in task.warnings(task.parse(short, OTHER), OTHER)] == ["words_lost"]
+
+
+def test_a_cell_that_the_program_of_the_answer_reads_keeps_its_words() -> None:
+    program = {"op": "cell", "row": "r0", "column": "c0"}
+    known = Example(id="x", question="where?", table=TABLE, answers=["Oslo, Norway"], program=program)
+    assert codes(split(CITIES, ["", "Italy", "", ""]), Item(known)) == ["answer_gone"]
+
+
+def test_a_batch_may_ask_for_less() -> None:
+    item = Item(ITEM.example, settings={"foreign_parts": "warn", "answer_cells": "warn"})
+    raw = split(["Bergen", "Rome", "unknown", ""], COUNTRIES)
+    found = [(one.code, one.level) for one in task.warnings(task.parse(raw, item), item)]
+    assert found == [("part_foreign", "warning"), ("answer_gone", "warning")]
+    freely = Item(ITEM.example, settings={"foreign_parts": "ignore", "answer_cells": "ignore"})
+    assert task.warnings(task.parse(raw, freely), freely) == ()
+
+
+def test_a_part_that_is_split_again_is_held_against_the_cell_of_the_source() -> None:
+    first = split(CITIES, COUNTRIES)["operations"][0]
+    again = {
+        "op": "split_column",
+        "column": "n2",
+        "into": [
+            {"column": "n3", "header": "Land", "cells": COUNTRIES},
+            {"column": "n4", "header": "Continent", "cells": ["Europe", "", "", ""]},
+        ],
+    }
+    assert codes({"does_not_apply": False, "operations": [first, again]}) == ["part_foreign"]
+
+
+def test_what_an_older_version_stored_is_read() -> None:
+    stored = {"does_not_apply": True, "operations": []}
+    envelope = {"type": "column_extension", "variant": "", "version": 1, "base": ITEM.base, "data": stored}
+    assert task.read(envelope, ITEM).reason == ""

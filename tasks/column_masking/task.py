@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from tableqa import Table
 from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
-from tasks.columns import ColumnKind, plain, short_text
+from tasks.common.columns import Taking, answer_cells, named, short_text
 from tasks.contract import Context, Field, Item, Problem
 
 MOST_EVIDENCE = 4
@@ -27,7 +27,7 @@ class Response:
     reason: str = ""
 
 
-class ColumnMasking(ColumnKind):
+class ColumnMasking(Taking):
     """Columns that the others imply go; what the table itself tells of that is shown beside it."""
 
     key = "column_masking"
@@ -41,50 +41,60 @@ class ColumnMasking(ColumnKind):
     allowed = ("remove_column",)
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
-        """{"columns": {column id: {"evidence": [{words, sources, holds, tells}], "answer": bool}}, "missing": [...]}.
+        """{"columns": {column id: {"evidence": [{words, sources, holds, tells}], "answer", "read": bool}}, "missing"}.
 
         `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
         once it is gone. A dependency does not tell: it says that values go together, not which ones they are. `answer`
-        marks the only column in which an answer stands.
+        marks the only column in which an answer stands, `read` one that the program of the answer reads.
         """
         table = item.example.table
         found = known_relations(table)
-        answered = [column for column in table.column_ids if _holds_answer(item, column)]
+        read = {column for _, column in self.read_by_program(item)}
         columns = {}
         for column in table.column_ids:
             told = [implication for implication in implications(found.found) if implication.column == column]
             columns[column] = {
                 "evidence": [_told(implication) for implication in told[:MOST_EVIDENCE]],
-                "answer": answered == [column],
+                "answer": bool(_answers_gone(item, frozenset({column}))),
+                "read": column in read,
             }
         return {"columns": columns, "missing": list(found.notes)}
-
-    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
-        if len(operations) >= len(item.example.table.header):
-            yield Problem("operations", "no_column_left", "No column is left. Put at least one back.")
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
 
-    def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
-        """Columns of which nothing shows that they follow from what is left, where nobody says how they do."""
-        if response.does_not_apply or response.reason:
-            return ()
+    def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
+        """Columns of which nothing shows that they follow from what is left, where nobody says how they do.
+
+        That is an error where the answer comes from them (`answer_gone`), and pointed out otherwise.
+        """
         table = item.example.table
         gone = self.concerned(response)
-        doubtful = [column for column in table.column_ids if column in gone - derivable(table, gone)]
-        if not doubtful:
-            return ()
-        names = ", ".join(
-            f"“{table.cell(table.header_id, column)}”"
-            if table.cell(table.header_id, column).strip()
-            else f"column {table.column_index(column) + 1}"
-            for column in doubtful
-        )
+        doubtful = gone - derivable(table, gone)
+        if response.reason or not doubtful:
+            return
+        rule = self.answer_rule(item)
+        needed = {column for _, column in self.read_by_program(item)} & doubtful
+        answers = _answers_gone(item, doubtful)
+        if rule != "ignore" and (needed or answers):
+            held = set().union(*answers.values()) if answers else set()
+            stood = f"“{next(iter(answers))}” stands in no other column" if answers else ""
+            read = (
+                "the answer is worked out from it"
+                if len(needed | held) == 1
+                else "the answer is worked out from them"
+            )
+            why = stood or read
+            message = (
+                f"Without {named(table, needed | held)} the answer cannot be found: {why}, and nothing in the table "
+                "shows that it follows from what is left. Put it back, or say how it follows."
+            )
+            yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         message = (
-            f"Nothing in the table shows that {names} can be worked out from what is left. If so, say how."
+            f"Nothing in the table shows that {named(table, doubtful)} can be worked out from what is left. "
+            "If so, say how."
         )
-        return (Problem("reason", "not_derivable", message, "warning"),)
+        yield Problem("reason", "not_derivable", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
@@ -178,9 +188,13 @@ def _told(implication: Implication) -> dict[str, Any]:
     }
 
 
-def _holds_answer(item: Item, column: str) -> bool:
-    answers = {plain(answer) for answer in item.example.answers}
-    return any(plain(cell) in answers for cell in item.example.table.column(column))
+def _answers_gone(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
+    """The answers that stand in the table and in none of the columns left, each with the columns in which it stood."""
+    held = {
+        answer: {column for _, column in cells}
+        for answer, cells in answer_cells(item.example.table, tuple(item.example.answers)).items()
+    }
+    return {answer: columns for answer, columns in held.items() if columns <= gone}
 
 
 task = ColumnMasking()

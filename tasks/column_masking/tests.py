@@ -8,7 +8,7 @@ import pytest
 
 from tableqa import Example, Table
 from tasks.column_masking.task import Response, derivable, task
-from tasks.contract import Context, Invalid, Item
+from tasks.contract import Context, Invalid, Item, Surroundings
 
 TABLE = Table(
     ["Nation", "Gold", "Silver", "Total", "Continent"],
@@ -63,7 +63,7 @@ def test_a_dependency_is_evidence_and_tells_nothing() -> None:
 def test_at_least_one_column_is_left() -> None:
     with pytest.raises(Invalid) as invalid:
         task.parse(gone(*TABLE.column_ids), ITEM)
-    assert [problem.code for problem in invalid.value.problems] == ["no_column_left"]
+    assert [problem.code for problem in invalid.value.problems] == ["table_empty"]
 
 
 def test_the_answer_stays_and_the_program_goes_with_its_column() -> None:
@@ -85,7 +85,8 @@ def test_practice_takes_another_column_that_follows_as_well() -> None:
     expected = task.parse(gone("c3"), ITEM)
     assert task.feedback(ITEM, task.parse(gone("c1"), ITEM), expected)[0], "Gold = Total - Silver"
     assert not task.feedback(ITEM, task.parse(gone("c0"), ITEM), expected)[0]
-    assert not task.feedback(ITEM, task.parse(gone("c1", "c3"), ITEM), expected)[0]
+    both = {**gone("c1", "c3"), "reason": "The total is in the paper."}
+    assert not task.feedback(ITEM, task.parse(both, ITEM), expected)[0]
     assert not task.feedback(ITEM, Response(True), expected)[0]
 
 
@@ -103,5 +104,86 @@ def test_what_nothing_shows_to_follow_is_pointed_out_until_somebody_says_how() -
 
     assert codes(gone("c3")) == []
     assert codes(gone("c4")) == ["not_derivable"]
-    assert codes(gone("c1", "c3")) == ["not_derivable"]
+    assert codes(gone("c1", "c2")) == ["not_derivable"]
     assert codes({**gone("c4"), "reason": "everybody knows it"}) == []
+
+
+# -- the answer stays -------------------------------------------------------------------------------
+
+CELL = {"op": "cell", "row": "r3", "column": "c4"}
+CHAD = Example(id="nu-2", question="where is chad?", table=TABLE, answers=["Africa"])
+
+
+def refused(raw: dict[str, Any], item: Item) -> list[str]:
+    with pytest.raises(Invalid) as invalid:
+        task.parse(raw, item)
+    return [problem.code for problem in invalid.value.problems]
+
+
+def test_the_only_column_of_the_answer_stays_unless_it_follows_or_somebody_says_how() -> None:
+    assert refused(gone("c4"), Item(CHAD)) == ["answer_gone"]
+    assert task.parse(gone("c3"), ITEM), "7 stands nowhere else, and is 4 + 3"
+    assert refused(gone("c1", "c3"), ITEM) == ["answer_gone"], "it follows no longer"
+    reasoned = task.parse({**gone("c4"), "reason": "Everybody knows where Chad is."}, Item(CHAD))
+    assert reasoned.reason
+    assert task.warnings(reasoned, Item(CHAD)) == ()
+
+
+def test_an_answer_that_stands_in_another_column_as_well_does_not_hold_its_column() -> None:
+    twice = Table(["Nation", "Winner"], [["Cuba", "Cuba"], ["Peru", "Cuba"]])
+    item = Item(Example(id="x", question="who won?", table=twice, answers=["Cuba"]))
+    column = {"op": "remove_column", "column": "c1", "at": 1, "old": ["Winner", "Cuba", "Cuba"]}
+    raw = {"does_not_apply": False, "operations": [column], "reason": ""}
+    assert task.parse(raw, item).operations
+
+
+def test_what_the_program_of_the_answer_reads_stays() -> None:
+    count = {
+        "op": "count",
+        "of": {
+            "op": "where",
+            "rows": {"op": "all_rows"},
+            "column": "c4",
+            "relation": "equals",
+            "value": "America",
+        },
+    }
+    plainly = Example(id="nu-3", question="how many are of America?", table=TABLE, answers=["2"])
+    assert task.parse(gone("c4"), Item(plainly)), "nothing is known of how the answer follows"
+    for known in (
+        Item(Example(**{**vars_of(plainly), "program": count})),
+        Item(plainly, inputs=task.prepare(plainly, decided(count)).inputs),
+    ):
+        assert refused(gone("c4"), known) == ["answer_gone"]
+        assert task.suggest(known, Context())["columns"]["c4"]["read"] is True
+        assert task.parse({**gone("c4"), "reason": "Nations have continents."}, known)
+
+
+def vars_of(example: Example) -> dict[str, Any]:
+    names = ("id", "question", "table", "answers")
+    return {name: getattr(example, name) for name in names}
+
+
+def decided(program: Any) -> Surroundings:
+    return Surroundings(decided={"value_change": ({"operations": [], "program": program},)})
+
+
+def test_a_program_that_was_turned_down_or_gives_another_answer_protects_nothing() -> None:
+    for program in (None, {"op": "none"}, {"op": "cell", "row": "r0", "column": "c0"}, {"op": "magic"}, 7):
+        assert task.prepare(CHAD, decided(program)).inputs == {}
+    assert task.prepare(CHAD, decided(CELL)).inputs["program"]["program"] == CELL
+
+
+@pytest.mark.parametrize(
+    ("rule", "codes"), [("warn", ["answer_gone", "not_derivable"]), ("ignore", ["not_derivable"])]
+)
+def test_a_batch_may_ask_for_less(rule: str, codes: list[str]) -> None:
+    item = Item(CHAD, settings={"answer_cells": rule})
+    response = task.parse(gone("c4"), item)
+    assert [problem.code for problem in task.warnings(response, item)] == codes
+    assert {problem.level for problem in task.warnings(response, item)} == {"warning"}
+
+
+def test_a_batch_may_protect_cells_whatever_the_reason() -> None:
+    item = Item(ITEM.example, settings={"contract": {"protected": [["r0", "c4"]]}})
+    assert refused({**gone("c4"), "reason": "Everybody knows."}, item) == ["protected_cell"]

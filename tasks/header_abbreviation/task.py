@@ -8,8 +8,8 @@ from tableqa import Table
 from tableqa.headers import Suggestion
 from tableqa.headers.abbreviations import abbreviations
 from tableqa.operations import Operation, RenameHeader
+from tasks.common.renaming import Renaming
 from tasks.contract import Context, Item, Problem
-from tasks.renaming import Renaming
 
 
 class HeaderAbbreviation(Renaming):

@@ -47,6 +47,7 @@ def test_every_suggestion_is_one_that_may_be_taken() -> None:
 
 def test_the_record_is_called_an_abbreviation() -> None:
     response = task.parse(data("c0", "Pos."), ITEM)
-    [exported] = task.export("robut", ITEM, response, task.perturb(ITEM, response))
+    original, exported = task.export("robut", ITEM, response, task.perturb(ITEM, response))
+    assert original.record["perturbation_type"] == "original"
     assert exported.record["perturbation_type"] == "abbreviation"
     assert exported.record["table"]["header"] == ["Pos.", "Date of birth", "No."]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from tableqa import Table
 from tableqa.headers import Suggestion, synonyms
+from tasks.common.renaming import Renaming
 from tasks.contract import Context
-from tasks.renaming import Renaming
 
-MOST = 6
+MOST = 5
 """Suggestions for one column: as many as somebody reads."""
 
 
@@ -22,6 +22,7 @@ class HeaderSynonym(Renaming):
     nothing = "no column of this table has a name that another word could stand for."
     needs = ("header_names", "thesaurus")
     suggesters = {
+        "usual": "usual names",
         "thesaurus": "WordNet",
         "project": "this project's columns",
         "dictionary": "the usual short forms",  # written out: Pos. is Position

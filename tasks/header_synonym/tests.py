@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.headers import HeaderNames, Unavailable, thesaurus
+from tasks.common.renaming import Response
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Invalid, Item
 from tasks.header_synonym.task import task
-from tasks.renaming import Response
 
 TABLE = Table(
     ["Rank", "Nation", "Gold", ""], [["1", "Cuba", "4", "x"], ["2", "Peru", "2", "y"]], title="Medals"
@@ -83,10 +83,21 @@ def test_suggestions_come_from_wordnet_and_from_the_projects_own_columns() -> No
     suggested = task.suggest(ITEM, context)
     assert set(suggested["columns"]) == {"c0", "c1", "c2"}, "a column without a name gets no other one"
     names = {one["text"]: one for one in suggested["columns"]["c1"]}
-    assert names["Country"]["by"] in ("WordNet", "this project's columns")
+    assert names["Country"]["by"] == "usual names"
     assert "of this project are called so" in names["Country"]["why"]
-    assert all(one["why"] and one["by"] for found in suggested["columns"].values() for one in found)
+    assert all(one["by"] for found in suggested["columns"].values() for one in found)
+    assert all(found[0]["why"] for found in suggested["columns"].values() if found)
     assert not {"Rank", "Gold"} & set(names), "no suggestion is a name that the table has"
+
+
+def test_a_sense_that_several_names_share_is_said_once() -> None:
+    table = Table(["Car"], [["Toyota"], ["Fiat"]])
+    item = Item(Example(id="x", question="?", table=table, answers=["Fiat"]))
+    found = task.suggest(item, Context(thesaurus=thesaurus()))["columns"]["c0"]
+    said = [part for one in found for part in one["why"].split("; ") if len(part) > 30]
+    assert said, "WordNet says what it means"
+    assert len(set(said)) == len(said)
+    assert all(len(one["why"]) <= 120 for one in found)
 
 
 def test_what_is_not_there_is_said_and_asked_for_again() -> None:
@@ -113,6 +124,7 @@ def test_the_report_tells_for_each_suggester_what_became_of_its_names() -> None:
     rows = [Answered(ITEM, "films", f"a{n}", task.parse(raw, ITEM), None) for n, raw in enumerate(said)]
     [report] = task.report(rows)
     assert report.rows == (
+        ("usual names", 0, 0, 0, None),
         ("WordNet", 1, 1, 2, 0.25),
         ("this project's columns", 1, 0, 0, 1.0),
         ("the usual short forms", 0, 0, 0, None),
@@ -131,7 +143,8 @@ def test_it_is_told_whose_name_a_column_got() -> None:
 
 def test_the_answer_and_the_cells_stay_and_the_record_is_that_of_robut() -> None:
     response = task.parse(data(rename("c1", "Country")), ITEM)
-    [exported] = task.export("robut", ITEM, response, task.perturb(ITEM, response))
+    original, exported = task.export("robut", ITEM, response, task.perturb(ITEM, response))
+    assert original.part == "{reader}_{split}_original"
     assert exported.part == "{reader}_{split}_synonym"
     assert exported.record == {
         "id": "nu-1-synonym",

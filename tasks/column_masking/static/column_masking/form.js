@@ -9,7 +9,7 @@ class AskewMasking extends ColumnList {
     const left = new Set(this.grid?.edits ? this.grid.edited.column_ids : this.table.column_ids);
     let digit = 0;
     return this.table.column_ids.map((id, place) => {
-      const { evidence = [], answer = false } = this.suggestions?.columns?.[id] ?? {};
+      const { evidence = [], answer = false, read = false } = this.suggestions?.columns?.[id] ?? {};
       const removed = !left.has(id);
       const good = evidence.filter(({ tells, holds }) => tells && holds);
       const stands = good.some(({ sources }) => sources.every((source) => left.has(source)));
@@ -18,14 +18,14 @@ class AskewMasking extends ColumnList {
         id, column: id, name: this.table.header[place], now: removed ? "removed" : null,
         key: good.length && digit < 10 ? String(digit) : "",
         state: removed ? (stands ? "changed" : "look") : "",
-        note: removed ? (stands ? "follows from what is left" : "does not follow from what is left") : note(evidence, good, stands, answer),
-        details: this.#details(evidence, answer, removed, left),
+        note: removed ? (stands ? "follows from what is left" : "does not follow from what is left") : note(evidence, good, stands, answer || read),
+        details: this.#details(evidence, answer, read, removed, left),
         removed,
       };
     });
   }
 
-  #details(evidence, answer, removed, left) {
+  #details(evidence, answer, read, removed, left) {
     const details = evidence.map(({ words, sources, tells, holds }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
       const also = gone.length ? ` But ${gone.join(" and ")} ${gone.length > 1 ? "are" : "is"} removed, too.` : "";
@@ -33,6 +33,7 @@ class AskewMasking extends ColumnList {
     });
     if (this.suggestions && !evidence.length) details.push({ text: "Nothing in the table shows that the others imply it." });
     if (answer) details.push({ text: `An answer stands in this column only${removed ? ": does it still follow?" : "."}`, look: removed });
+    else if (read) details.push({ text: `The answer is worked out from this column${removed ? ": does it still follow?" : "."}`, look: removed });
     return details;
   }
 
