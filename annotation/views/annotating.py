@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, annotating, guidance, queue, suggesting
+from annotation import access, annotating, guidance, predicting, queue, suggesting
 from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page
-from annotation.views.tables import in_words, sheet
+from annotation.views.tables import compared, in_words, sheet
 from tableqa.canonical import canonical
 from tableqa.operations import (
     InsertColumn,
@@ -34,6 +35,8 @@ from tableqa.operations import (
 )
 from tasks.contract import Invalid, Item, Problem, TaskType
 
+PLAIN = "plain_page"
+"""In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
 LONGEST_JSON = 200
 """Characters of a JSON field that the list of kept drafts shows."""
 
@@ -45,6 +48,8 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     batch = access.batch(actor, public_id, Permission.ANNOTATE)
     if request.method == "POST":
         return _act(request, actor, batch)
+    if "plain" in request.GET:
+        request.session[PLAIN] = request.GET["plain"] == "1"
     now = timezone.now()
     try:
         if wanted := request.GET.get("assignment"):
@@ -103,6 +108,7 @@ def _page(
     *,
     problems: Sequence[Problem] = (),
     data: Mapping[str, Any] | None = None,
+    seen: predicting.Seen | None = None,
     status: int = 200,
 ) -> HttpResponse:
     batch = assignment.batch
@@ -123,13 +129,16 @@ def _page(
         "data": data,
         "violations": problems,
         "table": table if "table" in task.shows else None,
+        "compared": compared(task, item),
         "changes": in_words(item.example.table, operations),
         # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
         "suggested": suggesting.suggestions(assignment) if "suggest" in request.GET else None,
+        "seen": seen,
         "last_annotation": last.public_id if last else "",
+        "plain": request.session.get(PLAIN, False),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(
-            guidance.as_html(guidance.current(batch.project_id, task.key).text, top=3)
+            guidance.as_html(guidance.current(batch.project_id, task.key).text, top=2)
         ),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
@@ -192,6 +201,8 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
             if last is None:
                 messages.info(request, "You have not submitted anything in this batch yet.")
                 return redirect(here)
+            with contextlib.suppress(Refused, Http404):  # what is on the page may have ended elsewhere
+                _edit(request, access.assignment(actor, request.POST.get("assignment", "")), "save")
             undone = annotating.undo(annotation=last, now=now)
             return redirect(f"{here}?assignment={undone.public_id}")
         assignment = access.assignment(actor, request.POST.get("assignment", ""))
@@ -239,6 +250,10 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     if action == "flag":
         annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
         messages.success(request, "Your note is kept. The item stays with you.")
+    if action == "check" and task.predicts and not problems:
+        kept = access.assignment(access.actor(request), assignment.public_id)
+        seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)
+        return _page(request, kept, data=data, seen=seen)
     if not problems:
         return redirect(
             f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, adjudicating, agreement, assigning, reporting, visibility
+from annotation import access, adjudicating, agreement, assigning, predicting, reporting, visibility
 from annotation.forms import BatchForm, SettingsForm
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.roles import Permission
@@ -30,17 +31,17 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     key, task, variant, title = chosen
     data = request.POST or None
     form = BatchForm(data, task=task, project=project)
-    settings = SettingsForm(data, schema=task.settings_schema, prefix="settings")
-    if form.is_valid() and settings.is_valid():
+    own = SettingsForm(data, schema=task.settings_schema, prefix="settings")
+    if form.is_valid() and own.is_valid():
         with refusals_on(form):
-            return _planned(request, project, task, variant, form.cleaned_data, settings.settings())
+            return _planned(request, project, task, variant, form.cleaned_data, own.settings())
     context = {
         "project": project,
         "task": task,
         "kind": key,
         "title": title,
         "form": form,
-        "settings": settings,
+        "settings": own,
         "has_sources": Source.objects.ready().filter(project=project).exists(),
     }
     return render(request, "assigning/batch_new.html", context)
@@ -98,12 +99,14 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "sees_agreement": sees,
-        "reports": type(task).report is not TaskType.report,
+        "reports": type(task).report is not TaskType.report or bool(batch.loop_model),
         "figures": [shown(figure.to_dict()) for figure in agreement.of_batch(batch)] if sees else [],
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
         context["waiting_for_me"] = waiting.count()
+    if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
+        context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if Permission.SET_UP in may:
         context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
@@ -148,6 +151,18 @@ def _skips(batch: Batch) -> Any:
 
 
 # -- opening and closing ----------------------------------------------------------------------------
+
+
+@page("POST")
+def panel(request: PageRequest, public_id: str) -> HttpResponse:
+    """Have another model look at what was submitted, in the background."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    with refusals_to(request):
+        predicting.start_panel(
+            batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
+        )
+        messages.success(request, "The model is being asked. The report of this batch says what it answered.")
+    return redirect("batch", batch.public_id)
 
 
 @page("GET", "POST")

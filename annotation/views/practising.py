@@ -8,10 +8,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
 
-from annotation import access, guidance, practising
+from annotation import access, guidance, practising, predicting
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
-from annotation.views.tables import sheet
+from annotation.views.tables import compared, sheet
 
 
 @page("GET", "POST")
@@ -47,16 +47,19 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "draft": None,
         "annotation": None,
         "progress": {"submitted": index, "total": len(exercises)},
+        "loop": predicting.practice_loop(task),
     }
     text = guidance.newest_text(project, task)
     context |= {
         "number": index + 1,
+        "plain": request.GET.get("plain") == "1",
         "next_number": index + 2 if index + 1 < len(exercises) else None,
         "item": exercise.item,
         "assignment": presented,
         "data": data,
         "table": sheet(task, exercise.item, data) if "table" in task.shows else None,
+        "compared": compared(task, exercise.item),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidance.as_html(text, top=3)),  # nosec
+        "guidelines_html": mark_safe(guidance.as_html(text, top=2)),  # nosec
     }
     return render(request, "practising/practice.html", context)

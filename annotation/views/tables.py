@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tableqa import Table
-from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, replay
+from tableqa.cells.columns import holds_numbers
+from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, from_dict, replay
 from tasks.contract import Item, TaskType
 
 
@@ -61,9 +62,10 @@ def drawn(
     """Columns and rows with ids and marks, for annotating/_table.html.
 
     Old text stands beside new; removed rows and columns stand where they stood; inserted, moved, renamed and
-    split ones are noted. `marked` are cells that somebody points at, [row id, column id]. `choosing` names the field
-    in which a person without scripts ticks cells, of which `chosen` are ticked; "" where no cells are chosen. After
-    rows and columns were exchanged only the edited table is drawn: there is no place for what was.
+    split ones are noted, and columns of numbers are named as such. `marked` are cells that somebody points at,
+    [row id, column id]. `choosing` names the field in which a person without scripts ticks cells, of which
+    `chosen` are ticked; "" where no cells are chosen. After rows and columns were exchanged only the edited table
+    is drawn: there is no place for what was.
     Operations that do not replay raise OperationError.
     """
     edited = replay(base, operations) if operations else base
@@ -79,6 +81,23 @@ def drawn(
         "columns": [{**column, "marked": (base.header_id, column["id"]) in pointed} for column in columns],
         "rows": _rows(base, edited, operations, columns, pointed, ticked),
         "choosing": choosing,
+    }
+
+
+def compared(task: TaskType, item: Item) -> dict[str, dict[str, Any]]:
+    """The changed tables among an item's inputs, drawn as changes of the original's: input -> what `drawn` gives.
+
+    Only inputs that are shown, and only where the original is: {"original": {table}, name: {operations}}.
+    """
+    shown = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
+    original = shown.get("original")
+    if not isinstance(original, Mapping) or "table" not in original:
+        return {}
+    base = Table.from_dict(original["table"])
+    return {
+        name: drawn(base, [from_dict(operation) for operation in one["operations"]])
+        for name, one in shown.items()
+        if isinstance(one, Mapping) and "operations" in one
     }
 
 
@@ -107,6 +126,7 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
                 "inserted": inserted,
                 "changed": changed,
                 "note": note or ("moved" if id in moved else ""),
+                "numbers": holds_numbers((base if removed else edited).column(id)),
             }
         )
     return found
@@ -155,6 +175,7 @@ def _rows(
             cells.append(
                 {
                     "column": name,
+                    "numbers": column["numbers"],
                     "text": text,
                     "old": old if changed else text,
                     "changed": changed,

@@ -7,18 +7,20 @@
 
    A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
    data-kind="json" has `value` and says "change" when it changes; every element of the form hears `item-shown`
-   {assignment}, `item-suggested` {suggestions, reason} and `draft-checked` {violations, answer}, which do not bubble; its
+   {assignment}, `item-suggested` {suggestions, reason}, `response-entered` with every change, and `draft-checked` {violations, answer}, which do not bubble; its
    `keyTable` {title, rows} stands in the list of keys. */
 
 import { Problem, send } from "./api.js";
 import { check } from "./contract.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { gridKeys } from "./grid.js";
-import { Keys, writes } from "./keys.js";
+import { Guidelines } from "./guidelines.js";
+import { Keys, outside, writes } from "./keys.js";
 import { count, describe } from "./words.js";
 
 const PING = 30_000; // ms between signs of life
 const ACTIVE = 60_000; // ms after the last key or pointer that somebody still counts as active
+const SETTLED = 600; // ms without a change until what holds is read out
 
 class AskewAnnotate extends HTMLElement {
   #current = null;
@@ -32,6 +34,9 @@ class AskewAnnotate extends HTMLElement {
   #lastActive = Date.now();
   #lost = false;
   #unanswered = null; // the response of a submission that got no answer
+  #said = ""; // what stands beside the progress bar until something else happens
+  #held = new Map(); // what was said of each line of the contract
+  #reading = null; // timer of what holds
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
@@ -39,7 +44,13 @@ class AskewAnnotate extends HTMLElement {
     if (!source || this.form) return;
     this.form = this.querySelector("form");
     this.grid = this.querySelector("askew-grid[data-show=table]");
-    this.fields = [...this.form.querySelectorAll("[data-field]")];
+    this.fields = outside(this.form, "[data-field]");
+    const missing = this.fields.find((field) => field.localName.includes("-") && !customElements.get(field.localName));
+    if (missing) return; // its script did not come: without it only the plain page is whole
+    [this.bar] = outside(this.form, ".actions");
+    [this.panel] = outside(this.form, ".panel");
+    [this.notices] = outside(this.bar, "[data-notices]");
+    this.places = Object.fromEntries(Object.entries(PLACES).map(([name, selector]) => [name, outside(this, selector)]));
     this.operationsField = this.fields.find((field) => field.dataset.kind === "operations") ?? null;
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     this.practice = this.dataset.practice ?? null;
@@ -56,11 +67,14 @@ class AskewAnnotate extends HTMLElement {
       { name: "flag", key: "g", label: "Flag this item", run: () => this.#openPanel("flag") },
       { name: "undo", key: "u", label: "Undo the last submission", run: () => this.undo() },
       { name: "table", key: "t", label: "Go to the table", run: () => this.#toTable() },
+      { name: "guidelines", key: "i", label: "Show or hide the guidelines", run: () => this.guidelines.toggle() },
       { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
       ...(this.form.querySelector("[data-hide-marked]") ? [
         { name: "evidence", key: "h", label: "Hide or show the marked cells", run: () => this.#toggleMarked() },
       ] : []),
-    ], this.#keySections(JSON.parse(source.textContent).grid));
+    ], this.#keySections(JSON.parse(source.textContent)));
+    this.guidelines = new Guidelines(this);
+    this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.ready = ""; // hides what is only for pages without scripts
     this.#listen();
     this.#done = recall(this.#store());
@@ -71,9 +85,9 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
-  #keySections(mode) {
-    const own = [...this.querySelectorAll("[data-hears]")].map(({ keyTable }) => keyTable).filter(Boolean);
-    return [...own, ...(this.grid ? [{ title: "In the table", rows: gridKeys(mode) }] : [])];
+  #keySections({ grid: mode, contract }) {
+    const own = outside(this, "[data-hears]").map(({ keyTable }) => keyTable).filter(Boolean);
+    return [...own, ...(this.grid ? [{ title: "In the table", rows: gridKeys(mode, contract?.allowed ?? null) }] : [])];
   }
 
   // --- one item ----------------------------------------------------------------------------------------------------
@@ -83,9 +97,10 @@ class AskewAnnotate extends HTMLElement {
     this.#lost = false;
     this.#unanswered = null;
     this.#server = null;
-    this.querySelector("[data-changes]")?.replaceChildren();
+    this.places.changes[0]?.replaceChildren();
     this.#setProgress(assignment.progress);
     this.#closePanels();
+    this.#silence();
     this.#fillShown(assignment.shows);
     const held = assignment.draft;
     const empty = this.#blank();
@@ -94,9 +109,10 @@ class AskewAnnotate extends HTMLElement {
     this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
     const kept = copy && copy.response?.base === assignment.base && !same(copy.response.data, stored) ? copy : null;
     const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
-    this.#clearNotices(said);
+    this.#clearNotices();
     if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
     this.#state(held ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
+    this.#said = said;
     if (kept && kept.revision === (held?.revision ?? 0)) {
       this.#notice("Restored what you had entered here before it could be saved.", "note");
       this.#changed();
@@ -120,7 +136,7 @@ class AskewAnnotate extends HTMLElement {
 
   /* To the elements of the kind, wherever in the form they are. */
   #tell(name, detail) {
-    for (const part of this.querySelectorAll("[data-hears]")) part.dispatchEvent(new CustomEvent(name, { detail }));
+    for (const part of outside(this, "[data-hears]")) part.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   /* Suggestions come when they come: nothing waits for them, and those of another item are dropped. */
@@ -147,7 +163,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #fillShown(shows) {
-    for (const place of this.querySelectorAll("[data-show]")) {
+    for (const place of outside(this, "[data-show]")) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
       if (place.shown) place.shown(value, { shows });
@@ -156,13 +172,13 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #focusStart() {
-    const start = this.querySelector("[data-start]");
+    const [start] = outside(this, "[data-start]");
     if (start) {
       start.focus({ preventScroll: true }); // the question comes first, also on a phone
       scrollTo({ top: 0 });
     } else if (this.operationsField || this.cellsField) this.grid.focusCell();
     else {
-      const question = this.querySelector("[data-show=question]");
+      const question = this.querySelector("h1[data-show=question]");
       question?.focus({ preventScroll: true });
       scrollTo({ top: 0 });
     }
@@ -211,7 +227,9 @@ class AskewAnnotate extends HTMLElement {
       }
     });
     this.addEventListener("keydown", (event) => this.#onKey(event));
-    for (const panel of this.querySelectorAll("details[data-panel]")) {
+    this.addEventListener("focusin", (event) => this.#typing(writes(event.target)));
+    this.addEventListener("focusout", (event) => this.#typing(writes(event.relatedTarget)));
+    for (const panel of this.bar.querySelectorAll("details[data-panel]")) {
       panel.addEventListener("toggle", () => panel.open && this.#closePanels(panel));
     }
     // What is pressed while a submission is on its way belongs to no item.
@@ -243,14 +261,14 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #toActions() {
-    this.form.querySelector("button[value=submit]").focus();
+    this.bar.querySelector("button[value=submit]").focus();
   }
 
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
      were all chosen when the item came (a submission that was undone), they are gone through once more. */
   choose(inputs) {
     const groups = inputs.map((input) => input.closest("[data-field]"));
-    const open = groups.findIndex((group) => !group.querySelector(":checked"));
+    const open = groups.findIndex((group) => group && !group.querySelector(":checked"));
     const index = Math.max(0, open < 0 ? groups.findIndex((group) => this.#again.includes(group)) : open);
     const input = inputs[index];
     if (input.matches("button")) return input.click();
@@ -303,6 +321,16 @@ class AskewAnnotate extends HTMLElement {
     return fits;
   }
 
+  /* What is entered now, as it would be submitted. */
+  get response() {
+    return this.#envelope(this.#collect());
+  }
+
+  /* Resolves when the draft is saved, or cannot be at the moment. */
+  async saved() {
+    await this.draft.flush();
+  }
+
   #envelope(data) {
     const { type, variant, version, base } = this.#current;
     return { type, variant, version, base, data };
@@ -318,9 +346,13 @@ class AskewAnnotate extends HTMLElement {
   #changed() {
     this.#changing = false;
     this.#active();
-    this.#clearNotices("", "submit");
+    this.#clearNotices("submit");
+    this.#unsay();
+    this.#announce("");
+    if (this.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
     this.draft.change(this.#envelope(this.#collect()));
     this.#refresh();
+    this.#tell("response-entered", {});
   }
 
   // --- what must hold ----------------------------------------------------------------------------------------------
@@ -350,19 +382,36 @@ class AskewAnnotate extends HTMLElement {
     const further = current && !waived ? this.#server.violations.filter(({ code }) => !known.has(code)) : [];
     const violations = [...structure, ...further];
     const started = operations.length > 0 || this.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.grid), blankOf(field)));
-    for (const line of this.querySelectorAll("[data-holds]")) this.#holds(line, started ? violations : [], { waived, started, current });
-    this.#listViolations(started && !waived ? violations.filter((one) => !this.querySelector(`[data-holds~="${CSS.escape(one.code)}"]`)) : []);
+    for (const line of this.places.holds) this.#holds(line, started ? violations : [], { waived, started, current });
+    this.#listViolations(started && !waived ? violations.filter((one) => !this.places.holds.some(({ dataset }) => dataset.holds.split(" ").includes(one.code))) : []);
     this.#listChanges(operations);
     const limit = this.#current.contract?.at_most;
     const over = limit !== null && limit !== undefined && operations.length > limit;
-    for (const part of this.querySelectorAll("[data-unless-waived], [data-over-limit]")) {
+    for (const part of this.places.conditional) {
       part.hidden = ("unlessWaived" in part.dataset && waived) || ("overLimit" in part.dataset && !over);
     }
-    for (const place of this.querySelectorAll("[data-answer]")) {
+    for (const place of this.places.answer) {
       const answers = this.#server?.answer?.[place.dataset.answer] ?? (place.dataset.answer === "before" ? this.#current.shows.answers : null);
       SHOW.answers(place, answers);
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(answers));
     }
+    clearTimeout(this.#reading);
+    this.#reading = setTimeout(() => this.#readOut(), SETTLED);
+  }
+
+  /* What holds and what does not, read out when nothing has changed for a moment: only lines that say something new. */
+  #readOut() {
+    const words = [];
+    for (const line of [...this.places.holds, ...this.places.violations]) {
+      if (line.closest("[hidden]")) continue;
+      const now = line.dataset.holds
+        ? `${line.firstElementChild.textContent}: ${[line.querySelector(".state").textContent, line.querySelector("[data-why]")?.textContent].filter(Boolean).join(". ")}`
+        : [...line.children].map(({ textContent }) => textContent).join(" ");
+      const open = !now || ["open", "waived"].includes(line.dataset.state);
+      if (!open && this.#held.get(line) !== now) words.push(now);
+      this.#held.set(line, open ? "" : now);
+    }
+    if (words.length) this.#announce(words.join(" "));
   }
 
   #holds(line, violations, { waived, started, current }) {
@@ -372,15 +421,22 @@ class AskewAnnotate extends HTMLElement {
     let state = "yes";
     if (waived) state = "waived";
     else if (broken) state = broken.level === "warning" ? "look" : "no";
-    else if (!started || asked) state = "open";
+    else if (!started || asked || this.#nothingToGoBy(line)) state = "open";
     line.dataset.state = state;
     line.querySelector(".state").textContent = STATES[state];
     const why = line.querySelector("[data-why]");
     if (why && why.textContent !== (broken?.message ?? "")) why.textContent = broken?.message ?? "";
   }
 
+  /* A line that needs something to be checked against (data-needs: protected cells, evidence, a program) stays open without. */
+  #nothingToGoBy({ dataset }) {
+    const { contract, shows } = this.#current;
+    const there = { protected: Boolean(contract?.protected?.length), evidence: Boolean(shows.evidence), program: this.hasAttribute("data-program") };
+    return Boolean(dataset.needs) && !dataset.needs.split(" ").some((name) => there[name]);
+  }
+
   #listViolations(violations) {
-    const list = this.querySelector("[data-violations]");
+    const [list] = this.places.violations;
     if (!list) return;
     const words = violations.map(({ message, level }) => (level === "warning" ? `Please look again: ${message}` : message));
     if (same(words, [...list.children].map((item) => item.textContent))) return;
@@ -389,14 +445,14 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #listChanges(operations) {
-    const list = this.querySelector("[data-changes]");
+    const [list] = this.places.changes;
     if (!list) return;
     const table = this.#current.shows.table;
     const words = operations.slice(0, LISTED).map((operation) => describe(operation, table));
     if (operations.length > LISTED) words.push(`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
-    const summary = this.querySelector("[data-changes-count]");
-    if (summary) summary.textContent = limit ? `${operations.length} of ${limit} changes` : count(operations.length, "change");
+    const [summary] = this.places.count;
+    if (summary) summary.textContent = `${count(operations.length, "change")}${limit ? `, at most ${limit}` : ""}`;
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = make("li");
@@ -417,7 +473,7 @@ class AskewAnnotate extends HTMLElement {
   #onSaved(reply, response) {
     this.#hidden("revision", reply.revision);
     this.#state(`Saved ${clock(reply.saved_at)}`);
-    this.#clearNotices("", "connection");
+    this.#clearNotices("connection");
     if (reply.violations) {
       this.#server = { data: response.data, violations: reply.violations, answer: reply.answer };
       this.#tell("draft-checked", { violations: reply.violations, answer: reply.answer });
@@ -505,6 +561,7 @@ class AskewAnnotate extends HTMLElement {
     else if (action === "skip") this.skip();
     else if (action === "flag") this.flag();
     else if (action === "undo") this.undo();
+    else if (action === "save") this.draft.flush();
   }
 
   async submit() {
@@ -519,7 +576,19 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     const response = this.#envelope(this.#collect());
+    const refused = await this.#refusedByServer(response.data);
+    if (this.#lost || document.querySelector("dialog[open]")) return; // the place is gone, or two versions differ
+    if (refused.length) return this.#onInvalid({ body: { violations: refused } });
     await (this.practice ? this.#practise(response) : this.#send(response));
+  }
+
+  /* What the server has against this response, as far as it has seen it. Where a line of the contract is for the server
+     to check, it is asked first: what a person must mend is then no failed submission. */
+  async #refusedByServer(data) {
+    if (this.practice) return [];
+    if (this.places.holds.some((line) => "server" in line.dataset)) await this.#guard(() => this.draft.flush());
+    const seen = this.#server && same(this.#server.data, data);
+    return seen ? this.#server.violations.filter(({ level }) => level !== "warning") : [];
   }
 
   /* Practice: say how the response is, then go on when the person does. */
@@ -528,21 +597,29 @@ class AskewAnnotate extends HTMLElement {
       const { variant } = this.#current;
       const number = this.number ?? Number(this.dataset.number);
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
-      const place = this.querySelector("[data-feedback]");
-      const lines = [right ? "As expected." : "Not as expected.", ...words, why].filter(Boolean);
-      place.replaceChildren(...lines.map((text) => make("p", { textContent: text, dir: "auto" })));
+      const place = this.bar.querySelector("[data-feedback]");
+      const verdict = make("p", { className: "verdict", textContent: right ? "That is right" : "Not what the guidelines ask for" });
+      place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
+      if (why) {
+        const reason = make("p", { dir: "auto" });
+        reason.append(make("strong", { textContent: "Why:" }), ` ${why}`);
+        place.append(reason);
+      }
       place.dataset.state = right ? "yes" : "no";
       place.hidden = false;
       const go = make("button", { type: "button", className: "primary", textContent: next ? "Next exercise" : "That was the last one" });
+      go.append(make("kbd", { textContent: "Enter" }));
       go.addEventListener("click", () => {
         if (!next) return location.assign(this.dataset.done);
         place.hidden = true;
         this.number = number + 1;
         this.#show({ ...this.#current, ...next, draft: null, progress: { submitted: number, total: this.#progress.total } });
       });
-      place.append(go);
+      const last = make("p");
+      last.append(go);
+      place.append(last);
+      this.#announce([...place.children].slice(0, -1).map(({ textContent }) => textContent).join(" "));
       go.focus();
-      this.#announce(lines.join(" "));
     }, (problem) => {
       if (problem.code !== "invalid_response") return false;
       this.#onInvalid(problem);
@@ -564,7 +641,7 @@ class AskewAnnotate extends HTMLElement {
   #sendAgain() {
     const response = this.#unanswered;
     this.#unanswered = null;
-    this.#clearNotices("", "connection");
+    this.#clearNotices("connection");
     setTimeout(() => this.#send(response));
   }
 
@@ -652,7 +729,7 @@ class AskewAnnotate extends HTMLElement {
     if (this.#sending) return;
     this.#sending = true;
     this.form.setAttribute("aria-busy", "true");
-    this.#clearNotices("", "submit");
+    this.#clearNotices("submit");
     try {
       await work();
     } catch (problem) {
@@ -755,6 +832,25 @@ class AskewAnnotate extends HTMLElement {
     const place = document.querySelector("[data-saved]");
     place.textContent = words;
     place.classList.toggle("bad", bad);
+    this.#said = "";
+  }
+
+  /* "Submitted." is about the item before; it goes as soon as something is said or done about this one. */
+  #unsay() {
+    if (this.#said) this.#state(document.querySelector("[data-saved]").textContent.replace(this.#said, "").trim());
+  }
+
+  /* A new item begins: what was said about the last one goes. Elements of the kind clear what they made themselves. */
+  #silence() {
+    clearTimeout(this.#reading);
+    this.#held.clear();
+    for (const place of outside(this, "[role=status]")) if (!place.firstElementChild) place.textContent = "";
+  }
+
+  #typing(on) {
+    for (const part of [this.panel, this.bar]) part.toggleAttribute("data-typing", on);
+    const hint = this.bar.querySelector("[data-while-typing]");
+    if (hint) hint.hidden = !on || this.keys.off;
   }
 
   #setProgress(progress) {
@@ -769,14 +865,12 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #announce(words) {
-    const place = this.querySelector("[data-announce]");
-    place.textContent = "";
-    place.textContent = words;
+    this.querySelector("[data-announce]").textContent = words;
   }
 
   #notice(words, kind = "problem", topic = "item", act = null, label = "") {
-    const place = this.querySelector("[data-notices]");
-    const present = place.querySelector(`[data-topic="${topic}"]`);
+    if (topic !== "item") this.#unsay();
+    const present = this.notices.querySelector(`[data-topic="${topic}"]`);
     if (present?.firstChild.textContent === words) return;
     present?.remove();
     const notice = make("p", { className: `notice ${kind}` });
@@ -787,24 +881,24 @@ class AskewAnnotate extends HTMLElement {
       button.addEventListener("click", act);
       notice.append(" ", button);
     }
-    place.append(notice);
+    this.notices.append(notice);
   }
 
-  #clearNotices(_said = "", topic = null) {
-    for (const notice of this.querySelectorAll("[data-notices] .notice")) {
+  #clearNotices(topic = null) {
+    for (const notice of this.notices.querySelectorAll(".notice")) {
       if (!topic || notice.dataset.topic === topic) notice.remove();
     }
   }
 
   #openPanel(name) {
-    const panel = this.querySelector(`details[data-panel=${name}]`);
+    const panel = this.bar.querySelector(`details[data-panel=${name}]`);
     if (!panel) return;
     panel.open = true;
     (panel.querySelector("input:checked, textarea, input") ?? panel).focus();
   }
 
   #closePanels(except = null) {
-    for (const panel of this.querySelectorAll("details[data-panel][open]")) if (panel !== except) panel.open = false;
+    for (const panel of this.bar.querySelectorAll("details[data-panel][open]")) if (panel !== except) panel.open = false;
   }
 
   #hidden(name, value) {
@@ -820,6 +914,15 @@ class AskewAnnotate extends HTMLElement {
   }
 }
 
+/* What of the page is written to at every change: looked up once, for a table beside it may be huge. */
+const PLACES = {
+  holds: "[data-holds]",
+  violations: "[data-violations]",
+  changes: "[data-changes]",
+  count: "[data-changes-count]",
+  conditional: "[data-unless-waived], [data-over-limit]",
+  answer: "[data-answer]",
+};
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };

@@ -33,8 +33,8 @@ const WORDS = {
   503: "The server is not available at the moment.",
 };
 
-/* Send JSON, get JSON; null for an answer without a body. Throws Problem. */
-export async function send(method, url, body, { keepalive = false } = {}) {
+/* Send JSON, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
+export async function send(method, url, body, { keepalive = false, signal = null } = {}) {
   let response;
   try {
     response = await fetch(url, {
@@ -43,7 +43,7 @@ export async function send(method, url, body, { keepalive = false } = {}) {
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
       body: method === "GET" ? undefined : JSON.stringify(body ?? {}),
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE), ...(signal ? [signal] : [])]),
     });
   } catch {
     throw new Problem(0);

@@ -19,11 +19,24 @@ const COPY = [[["Ctrl C"], "copy the range, as spreadsheets do"]];
 const UNDO = [[["Ctrl Z", "Ctrl Y"], "undo, redo"]];
 const END = [[["Enter"], "submit"], [["Esc"], "drop the range; without one, leave the table"]];
 
+/* What is chosen and removed where rows, columns or both may be. */
+const KEEP = [["K"], "keep what is chosen and remove everything else"];
+const CHOOSE = {
+  both: [
+    [["Shift Space", "Ctrl Space"], "choose the row, the column, one after the other"],
+    [["X", "Del"], "remove what is chosen, or put it back"],
+    KEEP,
+    [["Alt Del", "Alt Shift Del"], "remove the row, the column, or put it back"],
+  ],
+  rows: [[["Space"], "choose the row, one after the other"], [["X", "Del"], "remove the row or what is chosen, or put it back"], KEEP],
+  columns: [[["Space"], "choose the column, one after the other"], [["X", "Del"], "remove the column or what is chosen, or put it back"], KEEP],
+};
+
 const KEYS = {
   read: [[["←", "↑", "→", "↓"], "scroll"], ...SLASH, ...FIND],
   select: [
     ...MOVE,
-    [["Space"], "mark the cell or the range, or take the mark away"],
+    [["Space"], "mark the cell or the range, or take the mark away; also Enter on a header or a row's number: all of it"],
     [["Shift ←↑→↓"], "select a range; also with Ctrl, Home, End and Page"],
     [["Shift Space", "Ctrl Space"], "mark the row, the column"],
     [["Ctrl A"], "mark all cells"],
@@ -48,13 +61,16 @@ const KEYS = {
   ],
   structure: [
     ...MOVE, ...RANGE,
-    [["Shift Space", "Ctrl Space"], "choose the row, the column, one after the other"],
-    [["X", "Del"], "remove what is chosen, or put it back"],
-    [["K"], "keep what is chosen and remove everything else"],
-    [["Alt Del", "Alt Shift Del"], "remove the row, the column, or put it back"],
+    ...CHOOSE.both,
     ...UNDO, ...END, ...COPY, ...SLASH, ...FIND,
   ],
   compare: [[["N", "Shift N"], "next change, previous change"], ...SLASH, ...FIND],
 };
 
-export const gridKeys = (mode) => KEYS[mode] ?? KEYS.read;
+/* `allowed` are the operations that may be made, as the grid has them; null for all. */
+export function gridKeys(mode, allowed = null) {
+  const keys = KEYS[mode] ?? KEYS.read;
+  const [rows, columns] = ["remove_row", "remove_column"].map((name) => !allowed || allowed.includes(name));
+  if (mode !== "structure" || rows === columns) return keys;
+  return keys.flatMap((line) => (line === CHOOSE.both[0] ? CHOOSE[rows ? "rows" : "columns"] : CHOOSE.both.includes(line) ? [] : [line]));
+}

@@ -20,7 +20,7 @@ import { Edits, Guard } from "./edits.js";
 import { FindBar } from "./find.js";
 import { gridKeys } from "./grid-keys.js";
 import { History } from "./history.js";
-import { MODES } from "./modes.js";
+import { MODES, columnWords, sentence } from "./modes.js";
 import { replay, withIds } from "./operations.js";
 import { Painting, element, reachOut } from "./painting.js";
 import { listenToPointer } from "./pointer.js";
@@ -42,6 +42,7 @@ export class AskewGrid extends HTMLElement {
   edits = null;
   marked = new Cells();
   evidence = new Cells();
+  looked = new Cells(); // where a model looked
   guard = null;
   allowed = null;
   cellFormat = "warn";
@@ -78,12 +79,13 @@ export class AskewGrid extends HTMLElement {
     this.#mode?.forget?.();
     this.#painting?.stop();
     clearTimeout(this.#timer);
-    this.#name = options.mode ?? (options.edit ? "edit" : "read");
+    this.#name = options.mode ?? "read";
     if (!(this.#name in MODES)) throw new Error(`<askew-grid> has no mode ${this.#name}; it has ${Object.keys(MODES).join(", ")}`);
     const fits = this.#take(table, operations);
     const { base, state } = this.edits;
     this.marked = Cells.of(options.cells ?? []);
     this.evidence = Cells.of(options.marks ?? []);
+    this.looked = new Cells();
     this.guard = new Guard(options.protected ?? [], base);
     this.allowed = options.allowed ?? null;
     this.cellFormat = options.cellFormat ?? "warn";
@@ -104,6 +106,7 @@ export class AskewGrid extends HTMLElement {
     const head = this.#mode.hasHead ? base.header_id : null;
     this.here = column && (row || head) ? { row: row?.id ?? head, column: column.id } : null;
     this.#build();
+    if (this.#mode.first) this.#painting.bringIntoSight(this.#mode.first);
     return fits;
   }
 
@@ -219,6 +222,15 @@ export class AskewGrid extends HTMLElement {
     this.refreshTools();
   }
 
+  /* Point out the cells where a model looked; with [] none any more. */
+  lookedAt(cells) {
+    if (!this.edits) return;
+    const looked = Cells.of(cells);
+    const rows = Cells.between(this.looked, looked);
+    this.looked = looked;
+    this.#painting.refresh(rows);
+  }
+
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
   next(by = 1) {
     this.#mode.next?.(by);
@@ -283,25 +295,47 @@ export class AskewGrid extends HTMLElement {
   hereInWords() {
     const area = this.#anchor ? this.area() : null;
     if (area && (area.top !== area.bottom || area.left !== area.right)) return this.#areaInWords(area);
-    return this.here ? this.placeInWords(this.here.row, this.here.column) : "";
+    if (!this.here) return "";
+    const { row, column } = this.here;
+    const stands = this.standsFor;
+    if (!stands) return this.placeInWords(row, column);
+    const { rows, columns } = this.idsIn(this.area());
+    const name = { columns: () => sentence(columnWords(this, column)), rows: () => this.edits.rowName(row), all: () => "The whole table" }[stands]();
+    return `${name}: ${count(rows.length * columns.length, "cell")}`;
+  }
+
+  /* What the current cell stands for where it is a header or a row's number: "columns", "rows" or, in the corner, "all". */
+  get standsFor() {
+    if (!this.here || !this.#mode.headsStand) return null;
+    const head = this.here.row === this.edits.base.header_id;
+    if (this.here.column === null) return head ? "all" : "rows";
+    return head ? "columns" : null;
   }
 
   /* The rectangle that is selected, in numbers, or that of the current cell; `as` widens it to "rows", "columns", "all". */
   area(as = this.#rangeSpan) {
     if (!this.here) return null;
-    const head = this.#mode.hasHead;
+    const head = this.#headIsIn;
     const width = this.edits.state.columns.length;
     if (as === "all") return { top: 0, bottom: this.height - 1, left: 0, right: width - 1 };
     const one = this.#placeOf(this.here);
     const other = this.#anchor ? this.#placeOf(this.#anchor) : one;
     const wide = as === "cells" && this.#rangeSpan !== "cells" ? this.#rangeSpan : as;
-    return rectangle(one, other, wide, this.height, width, head);
+    if (!this.#mode.headsStand) return rectangle(one, other, wide, this.height, width, head);
+    const [above, beside] = [Math.min(one.row, other.row) < 0, Math.min(one.column, other.column) < 0];
+    if (above && beside) return this.area("all");
+    return rectangle(one, other, above ? "columns" : beside ? "rows" : wide, this.height, width, head);
+  }
+
+  /* Whether the names of the columns are cells like any other, or stand for their columns. */
+  get #headIsIn() {
+    return this.#mode.hasHead && !this.#mode.headsStand;
   }
 
   /* The ids of the rows (the header is one where it is asked for) and columns of a rectangle. */
   idsIn(area) {
     if (!area) return { rows: [], columns: [] };
-    const rows = span(Math.max(area.top, this.#mode.hasHead ? -1 : 0), area.bottom).map((place) => this.rowId(place));
+    const rows = span(Math.max(area.top, this.#headIsIn ? -1 : 0), area.bottom).map((place) => this.rowId(place));
     return { rows, columns: this.columnIds().slice(area.left, area.right + 1) };
   }
 
@@ -398,6 +432,7 @@ export class AskewGrid extends HTMLElement {
     const rows = Cells.between(this.marked, cells);
     this.marked = cells;
     this.#painting.refresh(rows);
+    if (this.#name === "select") this.#tellHead();
     this.refreshTools();
     this.emit("grid-change", { typing: false });
   }
@@ -499,8 +534,9 @@ export class AskewGrid extends HTMLElement {
     numbers += 1;
     const help = element("p", { className: "sr", id: `askew-grid-${numbers}`, textContent: mode.help });
     if (mode.isGrid) {
-      table.setAttribute("aria-label", this.#label || mode.label);
+      table.setAttribute("aria-label", this.#label || [base.title, base.caption, mode.label].filter(Boolean).join(". "));
       table.setAttribute("aria-multiselectable", "true");
+      if (!mode.writes) table.setAttribute("aria-readonly", "true");
       table.setAttribute("aria-describedby", help.id);
       table.classList.add("pointed", this.#name);
     }
@@ -556,13 +592,15 @@ export class AskewGrid extends HTMLElement {
     const kept = this.guard.rows.get(row);
     const hits = this.#hits.get(row);
     const odd = this.#odd.get(row);
-    if (!marked && !evidence && !kept && !hits && !odd) return null;
+    const looked = this.looked.rows.get(row);
+    if (!marked && !evidence && !kept && !hits && !odd && !looked) return null;
     return this.edits.state.columns.map(({ id }) => {
       const names = [];
       if (marked?.has(id)) names.push("marked");
       if (evidence?.has(id)) names.push("evidence");
       if (evidence?.has(id) && this.marksHidden) names.push("withheld");
       if (kept?.has(id)) names.push("kept");
+      if (looked?.has(id)) names.push("looked");
       if (odd?.has(id)) names.push("odd");
       if (hits?.has(id)) names.push("hit");
       if (hits && this.#hit?.row === row && this.#hit.column === id) names.push("now");
@@ -589,20 +627,23 @@ export class AskewGrid extends HTMLElement {
 
   #placeOf({ row, column }) {
     const { rowPlaces, columnPlaces, base } = this.edits;
-    return { row: row === base.header_id ? -1 : rowPlaces.get(row) ?? 0, column: columnPlaces.get(column) ?? 0 };
+    return { row: row === base.header_id ? -1 : rowPlaces.get(row) ?? 0, column: column === null ? -1 : columnPlaces.get(column) ?? 0 };
   }
 
   /* Only the current cell can be reached with Tab. */
   #select() {
     const cell = this.#mode.isGrid && this.here ? this.#painting.cell(this.here.row, this.here.column) : null;
     if (cell !== this.#cell) {
-      this.#cell?.removeAttribute("tabindex");
-      this.#cell?.removeAttribute("data-here");
+      const before = this.#cell;
       this.#cell = cell;
       if (cell) {
         cell.tabIndex = 0;
         cell.dataset.here = "";
       }
+      // First the focus goes on: what cannot be focused any more loses it, at once or, in Firefox, a moment later.
+      if (cell && before && document.activeElement === before) cell.focus({ preventScroll: true });
+      before?.removeAttribute("tabindex");
+      before?.removeAttribute("data-here");
       this.emit("grid-here", { ...this.here });
     }
     this.#showBeside();
@@ -626,7 +667,10 @@ export class AskewGrid extends HTMLElement {
 
   /* aria-selected follows when the keys rest: a range may hold thousands of cells. Marked cells carry their own. */
   #tellSelected(area) {
-    if (this.#name === "select") return;
+    if (this.#name === "select") {
+      this.#tellHead();
+      return;
+    }
     for (const cell of this.#selected) cell.removeAttribute("aria-selected");
     this.#selected = [];
     const choose = (cell) => {
@@ -641,6 +685,16 @@ export class AskewGrid extends HTMLElement {
       const { rows, columns } = this.idsIn(area);
       for (const row of rows) for (const column of columns) choose(this.#painting.cell(row, column));
     }, PAUSE);
+  }
+
+  /* A header or a row's number says whether all that it stands for is marked, as long as it is the current cell. */
+  #tellHead() {
+    for (const cell of this.#selected) if (cell !== this.#cell) cell.removeAttribute("aria-selected");
+    this.#selected = [];
+    if (!this.#cell || !this.standsFor) return;
+    const { rows, columns } = this.idsIn(this.area());
+    this.#cell.setAttribute("aria-selected", String(rows.length > 0 && this.marked.hasAll(rows, columns)));
+    this.#selected.push(this.#cell);
   }
 
   /* A clipped cell shows its whole text over its neighbours while it has the focus; an odd one says what is odd. */
@@ -666,13 +720,14 @@ export class AskewGrid extends HTMLElement {
     const { state } = this.edits;
     const least = this.#mode.hasHead ? -1 : 0;
     const row = this.rowId(Math.max(least, Math.min(rowPlace, state.rows.length - 1)));
-    const column = state.columns[clamp(columnPlace, state.columns.length)];
-    if (row === undefined || !column) return;
+    const left = columnPlace < 0 && this.#mode.headsStand;
+    const column = left ? null : state.columns[clamp(columnPlace, state.columns.length)]?.id;
+    if (row === undefined || column === undefined) return;
     if (!extend) {
       this.#anchor = null;
       this.#rangeSpan = "cells";
     } else this.#anchor ??= { ...this.here };
-    this.here = { row, column: column.id };
+    this.here = { row, column };
     this.#select();
     this.focusCell();
     if (extend) this.sayLater(`${this.#areaInWords(this.area())} selected`);
@@ -744,7 +799,7 @@ export class AskewGrid extends HTMLElement {
         case "End": return go(lastRow, lastColumn);
         case "ArrowUp": return go(row <= 0 ? -1 : 0, column);
         case "ArrowDown": return go(lastRow, column);
-        case "ArrowLeft": return go(row, 0);
+        case "ArrowLeft": return go(row, column <= 0 ? -1 : 0);
         case "ArrowRight": return go(row, lastColumn);
         default: return null;
       }
@@ -756,7 +811,7 @@ export class AskewGrid extends HTMLElement {
       case "ArrowRight": return go(row, column + 1);
       case "Home": return go(row, 0);
       case "End": return go(row, lastColumn);
-      case "PageUp": return go(Math.max(0, row - this.#page()), column);
+      case "PageUp": return go(Math.max(Math.min(row, 0), row - this.#page()), column);
       case "PageDown": return go(row + this.#page(), column);
       case "Enter": return () => this.emit("grid-submit");
       case "Escape": return () => this.#escape();
@@ -792,7 +847,7 @@ export class AskewGrid extends HTMLElement {
     const across = column === null ? "rows" : head ? "columns" : "cells";
     const goal = {
       row: head && !this.#mode.hasHead ? this.here?.row ?? this.rowId(0) : row,
-      column: column ?? this.here?.column ?? this.columnIds()[0],
+      column: column ?? (this.#mode.headsStand ? null : this.here?.column ?? this.columnIds()[0]),
     };
     if (goal.row === undefined || goal.column === undefined) return;
     if (extend && this.here) this.#anchor ??= { ...this.here };
@@ -808,7 +863,7 @@ export class AskewGrid extends HTMLElement {
   #reach({ row, column }, start) {
     const head = row === this.edits.base.header_id;
     const across = this.#rangeSpan;
-    const above = head && across !== "columns" && !(this.#mode.hasHead && start.row === row);
+    const above = head && across !== "columns" && !(this.#headIsIn && start.row === row);
     const goal = {
       row: across === "columns" ? this.here.row : above ? this.rowId(0) : row,
       column: column ?? (across === "rows" ? this.here.column : this.columnIds()[0]),

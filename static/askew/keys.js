@@ -28,7 +28,7 @@ export class Keys {
 
   /* Every action with the key it has for this person. */
   table() {
-    const inputs = [...this.page.querySelectorAll("[data-key]")].filter((input) => !input.closest("[hidden]")).map((input) => ({
+    const inputs = outside(this.page, "[data-key]").filter((input) => !input.closest("[hidden]")).map((input) => ({
       name: input.matches("[type=radio], [type=checkbox]") ? `${input.name}:${input.value}` : input.name,
       key: input.dataset.key,
       label: input.dataset.label ?? input.closest("label")?.querySelector("[data-name]")?.textContent ?? input.value,
@@ -41,7 +41,7 @@ export class Keys {
   label() {
     document.documentElement.toggleAttribute("data-keys-off", this.off);
     const keys = new Map(this.table().map((action) => [action.name, action.key]));
-    for (const place of this.page.querySelectorAll("kbd[data-shortcut]")) {
+    for (const place of outside(this.page, "kbd[data-shortcut]")) {
       place.textContent = shown(keys.get(place.dataset.shortcut) ?? place.textContent);
     }
   }
@@ -151,6 +151,17 @@ export class Keys {
     } catch { /* then it holds until the page is left */ }
     this.label();
   }
+}
+
+/* What of a page matches, but for what is in its tables: those may hold a hundred thousand elements. */
+export function outside(page, selector) {
+  const walker = document.createTreeWalker(page, NodeFilter.SHOW_ELEMENT, (part) => {
+    if (part.localName === "askew-grid") return NodeFilter.FILTER_REJECT;
+    return part.matches(selector) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
+  });
+  const found = [];
+  while (walker.nextNode()) found.push(walker.currentNode);
+  return found;
 }
 
 /* True where letters and digits belong to what has the focus. */

@@ -9,7 +9,9 @@ import { count, describe } from "./words.js";
 
 class Mode {
   isGrid = false; // an ARIA grid with a current cell, or a table to read
-  hasHead = false; // whether the header is among the cells that keys reach
+  hasHead = false; // whether keys reach the header
+  headsStand = false; // whether headers and rows' numbers are reached too, and stand for their columns and rows
+  writes = false; // whether texts are changed
   label = "Table";
   help = "";
 
@@ -80,6 +82,11 @@ export class Comparing extends Mode {
     this.changes = changesIn(grid.edits, grid.turned);
   }
 
+  /* Where to look first: {row, column}, or null. */
+  get first() {
+    return this.changes[0] ?? null;
+  }
+
   tools() {
     if (!this.changes.length) return [];
     return [
@@ -134,8 +141,10 @@ function changesIn(edits, turned) {
 
 export class Selecting extends Mode {
   isGrid = true;
+  hasHead = true;
+  headsStand = true;
   label = "Table, cells can be marked";
-  help = "Space marks the cell. Shift with the arrow keys selects several cells, Space marks them. Escape leaves the table.";
+  help = "Space marks the cell, on a header its column, on the number of a row the row. Shift with the arrow keys selects several cells, Space marks them. Escape leaves the table.";
 
   tools() {
     const { grid } = this;
@@ -150,6 +159,7 @@ export class Selecting extends Mode {
     const { grid } = this;
     if (key === " ") return event.shiftKey ? () => this.toggle("rows") : control ? () => this.toggle("columns") : () => this.toggle();
     if (control && key === "a") return () => this.toggle("all");
+    if (key === "Enter" && !control && grid.standsFor) return () => this.toggle();
     if (key === "Delete" || key === "Backspace") return () => this.#set(grid.area(), false);
     return null;
   }
@@ -165,7 +175,8 @@ export class Selecting extends Mode {
   /* A rectangle was drawn: it becomes what its first cell becomes. */
   dragged(start) {
     const { grid } = this;
-    const on = !grid.marked.has(start.row, start.column ?? grid.columnIds()[0]);
+    const first = start.row === grid.edits.base.header_id ? grid.rowId(0) : start.row;
+    const on = !grid.marked.has(first, start.column ?? grid.columnIds()[0]);
     this.#set(grid.area(), on);
     grid.dropRange();
   }
@@ -184,7 +195,7 @@ export class Selecting extends Mode {
     const { rows, columns } = grid.idsIn(area);
     const cells = grid.marked.with(rows, columns, on);
     const number = rows.length * columns.length;
-    const what = number === 1 ? grid.placeInWords(rows[0], columns[0]) : count(number, "cell");
+    const what = number === 1 ? grid.placeInWords(rows[0], columns[0]) : grid.standsFor ? grid.hereInWords() : count(number, "cell");
     grid.mark(cells, `${what}, ${on ? "marked" : "no longer marked"}.`);
   }
 
@@ -263,6 +274,7 @@ class Changing extends Mode {
 }
 
 export class Editing extends Changing {
+  writes = true;
   label = "Table, editable";
   help = "Type to change a cell, F2 edits its text, Escape leaves the table.";
   #editor = null;
@@ -503,13 +515,24 @@ export class Editing extends Changing {
 }
 
 export class Structuring extends Changing {
-  label = "Table, rows and columns can be removed";
-  help = "X removes the row, in the header the column. Shift Space and Control Space choose rows and columns, K keeps only what is chosen. Escape leaves the table.";
+  constructor(grid) {
+    super(grid);
+    const [rows, columns] = [grid.may("remove_row"), grid.may("remove_column")];
+    const one = rows === columns ? null : rows ? "row" : "column";
+    this.only = one && `${one}s`; // what alone may be removed, "rows" or "columns"; null for both
+    this.label = `Table, ${this.only ?? "rows and columns"} can be removed`;
+    const keys = {
+      rows: "X removes the row, Space chooses it,",
+      columns: "X removes the column, Space chooses it,",
+      null: "X removes the row, in the header the column. Shift Space and Control Space choose rows and columns,",
+    }[this.only];
+    this.help = `${keys} K keeps only what is chosen. Escape leaves the table.`;
+  }
 
   tools() {
     const { grid } = this;
     return [
-      { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen() },
+      { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen(), off: () => this.only === "rows" && !this.#goal().rows.length },
       { name: "keep", label: "Keep only these", keys: "K", act: () => this.keepChosen() },
       { name: "undo", label: "Undo", keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
       { name: "redo", label: "Redo", keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
@@ -526,7 +549,7 @@ export class Structuring extends Changing {
         : () => this.remove(grid.idsIn(grid.area()).rows, []);
     }
     if (key === " " && control) return () => this.choose("columns");
-    if (key === " ") return () => this.choose(event.shiftKey || grid.here.row !== grid.edits.base.header_id ? "rows" : "columns");
+    if (key === " ") return () => this.choose(event.shiftKey ? "rows" : this.only ?? (grid.here.row === grid.edits.base.header_id ? "columns" : "rows"));
     if (control && key === "a") return () => grid.selectAll();
     if (control || event.altKey) return null;
     if (removes || key === "x") return () => this.removeChosen();
@@ -549,9 +572,14 @@ export class Structuring extends Changing {
   /* Choose the rows or columns of the range, or take the choice back. Choices stay until Esc or until they are used. */
   choose(what) {
     const { grid } = this;
+    if (this.only && what !== this.only) {
+      grid.say(`${sentence(what)} are not removed here.`, { shown: true });
+      return;
+    }
     const { rows, columns } = grid.idsIn(grid.area(what));
     const chosen = grid.chosen[what];
-    const ids = what === "rows" ? rows : columns;
+    const ids = what === "rows" ? rows.filter((id) => id !== grid.edits.base.header_id) : columns;
+    if (!ids.length) return;
     const on = !ids.every((id) => chosen.has(id));
     for (const id of ids) {
       if (on) chosen.add(id);
@@ -574,8 +602,9 @@ export class Structuring extends Changing {
     const { chosen } = grid;
     const some = chosen.rows.size || chosen.columns.size;
     const range = grid.idsIn(grid.area());
-    const rows = new Set(some ? chosen.rows : range.rows.filter((id) => id !== grid.edits.base.header_id));
-    const columns = new Set(some ? chosen.columns : range.columns);
+    const rows = new Set(some ? chosen.rows : this.only === "columns" ? [] : range.rows.filter((id) => id !== grid.edits.base.header_id));
+    const columns = new Set(some ? chosen.columns : this.only === "rows" ? [] : range.columns);
+    if (!rows.size && !columns.size) return;
     const { state } = grid.edits;
     const out = (all, kept) => (kept.size ? all.filter(({ id, removed }) => !kept.has(id) && !removed) : []);
     const [goingRows, goingColumns] = [out(state.rows, rows), out(state.columns, columns)];
@@ -607,12 +636,14 @@ export class Structuring extends Changing {
     const area = grid.area();
     if (!area) return { rows: [], columns: [] };
     const { rows, columns } = grid.idsIn(area);
-    return area.top < 0 ? { rows: [], columns } : { rows, columns: [] };
+    const across = area.top < 0 || this.only === "columns";
+    return across ? { rows: [], columns } : { rows, columns: [] };
   }
 
   #removeWords() {
-    const { rows, columns } = this.#goal();
     const { grid } = this;
+    const goal = this.#goal();
+    const { rows, columns } = this.only === "rows" ? { ...goal, columns: [] } : goal;
     const removed = rows.every((id) => grid.isRemoved(id)) && columns.every((id) => grid.isColumnRemoved(id));
     if (rows.length && columns.length) return removed ? "Put back" : "Remove";
     return this.removalWords(columns.length ? "column" : "row", columns.length ? columns : rows, removed);
@@ -639,8 +670,8 @@ export class Structuring extends Changing {
 
 export const MODES = { read: Reading, select: Selecting, edit: Editing, structure: Structuring, compare: Comparing };
 
-const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-const columnWords = (grid, id) => `column ${grid.edits.columnName(id).replace(/^column /, "")}`;
+export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+export const columnWords = (grid, id) => `column ${grid.edits.columnName(id).replace(/^column /, "")}`;
 
 function named(names, what) {
   if (!names.length) return "";

@@ -5,6 +5,7 @@
    differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
    are painted at once, the others while the browser is idle. */
 
+import { formatOf } from "./cells.js";
 import { equal, placesOf } from "./operations.js";
 
 const FIRST_CELLS = 1000; // painted at once, about; the rest follow while the browser is idle
@@ -13,6 +14,10 @@ const AT_ONCE = 500; // cells that are painted without asking whether they are i
 const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
+const LOOKED_AT = 100; // rows, to tell a column of numbers
+const ROOM = 24; // px of more or less room before columns are measured again
+const CHEAP = 4000; // cells up to which they are
+const REST = 120; // ms that the room has been what it is
 const SLICE = 6; // ms of painting between two looks at what else there is to do
 
 export class Painting {
@@ -35,6 +40,9 @@ export class Painting {
   #areas = [];
   #rowPlaces;
   #sizes = null;
+  #rooms = null;
+  #room = 0;
+  #fitting = null;
 
   /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
      notes: column id -> words, moved: set of row ids, choosing: whether cells are marked}. */
@@ -64,11 +72,28 @@ export class Painting {
       else requestAnimationFrame(() => this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0)); // it was hidden until now
     });
     this.#sizes.observe(this.table);
+    this.#rooms = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
+    if (this.sheet.parentElement) this.#rooms.observe(this.sheet.parentElement);
     this.#paintLater();
+  }
+
+  /* Another room (a window made wider, a column closed) gives the columns other widths, where measuring them is cheap. */
+  #fit(room) {
+    if (!room || !this.#widths || Math.abs(room - this.#room) < ROOM) return;
+    if (this.#state.rows.length * this.#state.columns.length > CHEAP) return;
+    clearTimeout(this.#fitting);
+    this.#fitting = setTimeout(() => {
+      this.table.classList.remove("locked", "pinned");
+      this.table.style.width = "";
+      this.#lockWidths(room);
+      this.#drawAreas();
+    }, REST);
   }
 
   stop() {
     this.#sizes?.disconnect();
+    this.#rooms?.disconnect();
+    clearTimeout(this.#fitting);
     if (this.#idle !== null) (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
     this.#idle = null;
   }
@@ -115,11 +140,11 @@ export class Painting {
     this.#paintHead(false);
   }
 
-  /* The element of a cell or a header, painted if it was not yet; null where there is none. */
+  /* The element of a cell or a header, painted if it was not yet; null where there is none. Column null: a row's number. */
   cell(row, column) {
-    if (row === this.#base.header_id) return this.#headCells.get(column) ?? null;
-    const place = this.#state.columnIds.indexOf(column);
-    if (place < 0 || !this.#rowPlaces.has(row)) return null;
+    if (row === this.#base.header_id) return column === null ? this.#head.lastElementChild.firstElementChild : this.#headCells.get(column) ?? null;
+    const place = column === null ? -1 : this.#state.columnIds.indexOf(column);
+    if ((place < 0 && column !== null) || !this.#rowPlaces.has(row)) return null;
     if (!this.#entries.has(row)) this.#paintAll();
     if (this.#dirty.has(row)) this.#clean([row]);
     return this.#entries.get(row).tr.children[place + 1];
@@ -132,6 +157,21 @@ export class Painting {
     const row = cell.closest("thead") ? this.#base.header_id : cell.parentElement.dataset.row;
     if (cell.classList.contains("number")) return { row: cell.closest("thead") ? null : row, column: null };
     return cell.dataset.column === undefined ? null : { row, column: cell.dataset.column };
+  }
+
+  /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. */
+  bringIntoSight({ row, column }) {
+    const cell = this.cell(row, column);
+    if (!cell || !this.sheet.clientHeight) return;
+    const [place, box] = [cell.getBoundingClientRect(), this.sheet.getBoundingClientRect()];
+    const head = this.#head.offsetHeight;
+    const beside = cell.closest("tr").firstElementChild.offsetWidth;
+    if (row !== this.#base.header_id) {
+      if (place.bottom > box.bottom) this.sheet.scrollTop += place.top - box.top - head - (this.sheet.clientHeight - head - place.height) / 2;
+      else if (place.top < box.top + head) this.sheet.scrollTop -= box.top + head - place.top;
+    }
+    if (place.right > box.right) this.sheet.scrollLeft += place.right - box.right + 2;
+    else if (place.left < box.left + beside) this.sheet.scrollLeft -= box.left + beside - place.left;
   }
 
   /* How many rows fit into the sheet. */
@@ -156,7 +196,7 @@ export class Painting {
     const { grid } = this.#options;
     if (anew) {
       const above = this.#base.header_rows.map((cells, row) => this.#above(cells, row));
-      const tr = element("tr", { role: "row" });
+      const tr = element("tr", { role: "row", ariaRowIndex: String(above.length + 1) });
       const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
       corner.append(element("span", { className: "sr", textContent: "Row" }));
       tr.append(corner);
@@ -171,14 +211,14 @@ export class Painting {
       this.table.setAttribute("aria-colcount", String(this.#state.columns.length + 1));
     }
     this.#state.columns.forEach((column, index) => this.#paintHeadCell(this.#headCells.get(column.id), column, index));
-    this.table.setAttribute("aria-rowcount", String(this.#state.rows.length + 1));
+    this.#tellRows();
     if (grid) this.#head.classList.add("pointed");
   }
 
   /* A further header row: the cells that the source had merged in it are one. */
   #above(cells, row) {
-    const tr = element("tr", { className: "above" });
-    tr.append(element("td", { className: "number" }));
+    const tr = element("tr", { className: "above", role: "row", ariaRowIndex: String(row + 1) });
+    tr.append(element("td", { className: "number", role: this.#options.grid ? "gridcell" : "cell" }));
     const { columns: shown } = this.#state;
     const spans = this.#base.spans ?? [];
     for (let index = 0; index < shown.length;) {
@@ -186,7 +226,9 @@ export class Painting {
       const span = spans.find((one) => one.row === `h${row}` && one.column === this.#base.column_ids[from]);
       let width = 1;
       while (span && width < span.columns && shown[index + width]?.from === from + width) width += 1;
-      tr.append(element("td", { textContent: from < 0 ? "" : cells[from], dir: "auto", colSpan: width }));
+      const cell = element("td", { textContent: from < 0 ? "" : cells[from], dir: "auto", colSpan: width, role: "columnheader" });
+      if (width > 1) cell.ariaColSpan = String(width);
+      tr.append(cell);
       index += width;
     }
     return tr;
@@ -283,7 +325,11 @@ export class Painting {
       let body = this.table.tBodies[this.table.tBodies.length - 1];
       if (!body || body.rows.length >= chunk) body = this.table.appendChild(element("tbody", { role: "rowgroup" }));
       const rows = this.#state.rows.slice(this.#painted, Math.min(end, this.#painted + chunk - body.rows.length));
-      body.append(...rows.map((row) => this.#entry(row).tr));
+      body.append(...rows.map((row, place) => {
+        const { tr } = this.#entry(row);
+        this.#number(tr, this.#painted + place);
+        return tr;
+      }));
       body.style.containIntrinsicBlockSize = `auto ${body.rows.length * ROW_HEIGHT}rem`;
       this.#painted += rows.length;
     }
@@ -341,7 +387,18 @@ export class Painting {
       above = tr;
     }
     this.#painted = rows.length;
-    this.table.setAttribute("aria-rowcount", String(rows.length + 1));
+    this.#tellRows();
+    rows.forEach(({ id }, place) => this.#number(this.#entries.get(id).tr, place));
+  }
+
+  /* Groups of rows out of sight are no part of what a screen reader is given, so each row says which one it is. */
+  #number(tr, place) {
+    const index = String(this.#base.header_rows.length + 2 + place);
+    if (tr.getAttribute("aria-rowindex") !== index) tr.setAttribute("aria-rowindex", index);
+  }
+
+  #tellRows() {
+    this.table.setAttribute("aria-rowcount", String(this.#base.header_rows.length + 1 + this.#state.rows.length));
   }
 
   #bodiesInSight() {
@@ -361,6 +418,7 @@ export class Painting {
     let widths = measure();
     const natural = sum(widths);
     if (!natural || !room) return;
+    this.#room = room;
     if (natural <= 1.6 * room) {
       table.classList.remove("natural");
       widths = measure();
@@ -470,19 +528,16 @@ function was(text) {
 
 const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: "empty" } : { textContent: text });
 
-/* Columns that hold numbers are set flush right. Only how they look: nothing is parsed, nothing rewritten. */
+/* Whether a column is one of numbers, to be set flush right: the same rule as tableqa/cells/columns.py has. Only how
+   it looks: nothing is rewritten. */
+export function holdsNumbers(texts) {
+  const kinds = texts.slice(0, LOOKED_AT).map((text) => formatOf(text).kind).filter((kind) => kind !== "none");
+  return kinds.length > 0 && kinds.filter((kind) => kind === "number").length >= 0.9 * kinds.length;
+}
+
 function numericColumns({ columns, rows }) {
-  return columns.map((_, column) => {
-    let filled = 0;
-    let numbers = 0;
-    for (const { cells } of rows.slice(0, 200)) {
-      const text = cells[column].trim();
-      if (!text || text === "-" || text === "–" || text === "—") continue;
-      filled += 1;
-      if (/^[(+\-−–$€£¥]{0,3}\s?[\d.,\s]*\d[\d.,]*\s?%?\)?$/.test(text)) numbers += 1;
-    }
-    return filled > 0 && numbers >= 0.9 * filled;
-  });
+  const first = rows.slice(0, LOOKED_AT);
+  return columns.map((_, column) => holdsNumbers(first.map(({ cells }) => cells[column])));
 }
 
 /* row id -> place of a column -> words. Cells that the source had merged stay cells of their own, which can be edited. */

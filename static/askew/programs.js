@@ -4,11 +4,19 @@
    right, null where nothing was said. What is offered comes with the item (data-show="program": the program that the
    example has already, chosen from the start) and with the suggestions ({programs: [{program, value, words}], note}).
    With every draft the server runs the program again; the element writes old -> new and says `program-computed`
-   {before, computed, differs}, which bubbles. */
+   {before, computed, differs}, which bubbles.
+
+   What is asked first has the focus first: while nothing is chosen and nobody has begun, the list takes it, so that a
+   digit is a choice and then goes on to the table; arrows go to the table at once. The first few are shown, and of those
+   only the chosen one once there is one; a button (M) shows them all. With data-asks an item that protects no cell must
+   have a choice where there is something to choose. */
 
 import { equal } from "./operations.js";
+import { count } from "./words.js";
 
 const NONE = { op: "none" };
+const FIRST = 3; // programs that are shown before a choice is made
+const ASKED = "Say how the answer follows: choose a program, or none of these.";
 const NOTHING_FOUND = "No program was found that gives this answer. Work the new one out by hand.";
 const NOT_HERE = "Nothing is offered while you practise.";
 const EARLIER = "The program that was chosen before";
@@ -17,35 +25,50 @@ export class AskewPrograms extends HTMLElement {
   #own = null; // {program, words}
   #offered = [];
   #waiting = false;
+  #begun = false; // somebody has pressed something since the item came
+  #all = false; // whether all are shown
+  #clicked = false;
+  #unprotected = false;
   #note = "";
   #list = null;
+  #more = null;
   #line = null;
   #said = null;
 
   connectedCallback() {
     if (this.#list) return;
+    this.page = this.closest("askew-annotate");
     this.querySelector("[data-offered]")?.remove(); // what a page without scripts was given
-    this.#list = this.appendChild(make("div", { className: "choices programs" }));
+    this.#list = this.appendChild(make("div", { className: "choices programs", role: "radiogroup", tabIndex: -1, ariaLabel: this.dataset.label }));
+    this.#more = this.appendChild(moreButton());
     this.#said = this.appendChild(make("p", { className: "soft small" }));
     this.#line = this.appendChild(make("p", { className: "computed", ariaLive: "polite" }));
-    this.addEventListener("item-shown", ({ detail }) => {
-      const { practice } = this.closest("askew-annotate");
-      this.#waiting = detail.assignment.suggests === "before" && !practice;
-      if (practice) this.#note = NOT_HERE;
-      this.#say();
-    });
+    this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
     this.addEventListener("item-suggested", ({ detail }) => this.#take(detail));
     this.addEventListener("draft-checked", ({ detail }) => this.#compute(detail.answer));
-    this.addEventListener("change", () => {
-      this.#line.replaceChildren();
-      this.#tellPage();
-    });
+    this.addEventListener("change", (event) => this.#onChange(event));
+    this.addEventListener("click", (event) => { this.#clicked = event.detail > 0; });
+    this.#more.addEventListener("click", () => this.#showAll());
+    this.#list.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const kind of ["keydown", "pointerdown"]) {
+      this.page?.addEventListener(kind, () => { this.#begun = true; }, { capture: true, passive: true });
+    }
+  }
+
+  #begin({ suggests, contract }) {
+    const { practice } = this.page;
+    this.#begun = false;
+    this.#unprotected = !contract?.protected?.length;
+    this.#waiting = suggests === "before" && !practice;
+    if (practice && !this.#own) this.#note = NOT_HERE;
+    this.#say();
   }
 
   /* The program that comes with an item; a new item begins. */
   shown(own) {
     this.#own = own ?? null;
     this.#offered = this.#own ? [{ ...this.#own }] : [];
+    this.#all = false;
     this.#note = "";
     this.#line.replaceChildren();
     this.#paint(null);
@@ -64,6 +87,31 @@ export class AskewPrograms extends HTMLElement {
     this.#paint(value ?? null);
   }
 
+  /* A choice by key or pointer is made; going through the choices with arrows is not done yet. */
+  #onChange(event) {
+    this.#line.replaceChildren();
+    const fromHere = document.activeElement === this.#list;
+    if (!event.isTrusted || this.#clicked) this.#all = false;
+    this.#tidy();
+    this.#tellPage();
+    if (fromHere) queueMicrotask(() => this.page.grid.focusCell());
+  }
+
+  /* The arrows belong to the table, also while the list waits for a digit. */
+  #onKey(event) {
+    if (event.target !== this.#list || !event.key.startsWith("Arrow") || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    this.page.grid.focusCell();
+    const { key, code, shiftKey } = event;
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true }));
+  }
+
+  #showAll() {
+    this.#all = true;
+    this.#tidy();
+    (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
+  }
+
   #take({ suggestions, reason }) {
     this.#waiting = false;
     const known = this.#own ? [{ ...this.#own }] : [];
@@ -73,6 +121,12 @@ export class AskewPrograms extends HTMLElement {
     const focused = this.contains(document.activeElement);
     this.#paint(this.value);
     if (focused) (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
+    else if (this.#offered.length && this.value === null && !this.#begun && this.#mayTakeFocus()) this.#list.focus({ preventScroll: true });
+  }
+
+  #mayTakeFocus() {
+    const { activeElement } = document;
+    return activeElement === document.body || Boolean(this.page?.grid?.contains(activeElement));
   }
 
   #paint(value) {
@@ -83,15 +137,33 @@ export class AskewPrograms extends HTMLElement {
     const rows = offered.map(({ program, words }, index) => this.#choice(program, words, String(index + 1), value));
     if (rows.length) rows.push(this.#choice(NONE, "None of these", "n", value));
     this.#list.replaceChildren(...rows);
+    this.#tidy();
     this.#say();
     this.#tellPage();
+  }
+
+  /* Show what is asked for now: the first few, the chosen one, or all. */
+  #tidy() {
+    const labels = [...this.#list.children];
+    const chosen = labels.find((label) => label.control.checked);
+    const last = labels.length - 1; // none of these
+    labels.forEach((label, index) => {
+      label.hidden = !this.#all && (chosen ? label !== chosen : index >= FIRST && index !== last);
+      label.querySelector("kbd").hidden = Boolean(chosen) && !this.#all; // there is nothing left to choose by it
+    });
+    const hidden = labels.filter((label) => label.hidden).length;
+    this.#more.hidden = !hidden;
+    this.#more.firstChild.data = chosen ? count(hidden, "other") : `${hidden} more`;
+    const asked = "asks" in this.dataset && this.#unprotected && this.#offered.length > 0;
+    if (asked) this.dataset.required = ASKED;
+    else delete this.dataset.required;
   }
 
   /* What depends on a program is shown with one. By an attribute: a rule with :has() on the whole page would be looked at
      again with every change in a large table. */
   #tellPage() {
     const { value } = this;
-    this.closest("askew-annotate")?.toggleAttribute("data-program", value !== null && !alike(value, NONE));
+    this.page?.toggleAttribute("data-program", value !== null && !alike(value, NONE));
   }
 
   #choice(program, words, key, value) {
@@ -135,6 +207,15 @@ function alike(one, other) {
   if (!one || !other || typeof one !== "object" || typeof other !== "object") return one === other;
   const names = Object.keys(one);
   return equal(names.sort(), Object.keys(other).sort()) && names.every((name) => alike(one[name], other[name]));
+}
+
+function moreButton() {
+  const button = make("button", { type: "button", className: "quiet small more-programs", name: "programs", hidden: true });
+  Object.assign(button.dataset, { key: "m", label: "Show all programs" });
+  const shortcut = make("kbd", { textContent: "M" });
+  shortcut.dataset.shortcut = "programs";
+  button.append("", shortcut);
+  return button;
 }
 
 const same = (one, other) => one.join("\n") === other.join("\n");

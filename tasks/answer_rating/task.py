@@ -9,6 +9,8 @@ from typing import Any
 
 from tableqa import Example
 from tableqa.writers.askew import askew_record
+from tableqa.writers.lftqa import SCORES, output_record, scores
+from tasks.common.scales import HIGHEST, LOWEST, STEPS, mean, score
 from tasks.contract import (
     Accepted,
     Exported,
@@ -25,7 +27,6 @@ from tasks.contract import (
     Surroundings,
     TaskType,
 )
-from tasks.scales import HIGHEST, LOWEST, STEPS, mean, score
 
 DIMENSIONS = {
     "faithfulness": "What the answer says is right by the table, answers the question, and nothing is made up.",
@@ -149,17 +150,26 @@ class AnswerRating(TaskType):
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
-        """LFTQA-Eval's human_scores, a file for each dimension; Askew's own record has both and the answer."""
+        """LFTQA-Eval's answers and scores, a file for each dimension and metric; Askew's own record has all in one."""
         example, inputs = item.example, item.inputs
         asked, system = str(example.meta.get("example_id", example.id)), str(inputs.get("system", ""))
         if format == "lftqa":
-            for name in DIMENSIONS:
-                record = {"example_id": asked, "model": system, "score": getattr(response, name)}
-                yield Exported(f"human_scores/human_{name}_scores", {"id": example.id, **record})
+            reference = str(inputs.get("reference", ""))
+            rated = output_record(asked, system, str(inputs.get("rated_answer", "")), example, reference)
+            yield Exported(f"{SCORES}/model_outputs", rated)
+            said = {name: getattr(response, name) for name in DIMENSIONS}
+            metrics = example.meta.get("metrics", {})
+            for part, record in (
+                *scores(asked, system, said, "human"),
+                *scores(asked, system, metrics, "metric"),
+            ):
+                yield Exported(f"{SCORES}/{part}", record)
         elif format == "askew":
             rated = {"example_id": asked, "model": system, "rated_answer": inputs.get("rated_answer", "")}
-            scores = {name: getattr(response, name) for name in DIMENSIONS}
-            yield Exported(self.key, {**askew_record(example), **rated, **scores})
+            yield Exported(
+                self.key,
+                {**askew_record(example), **rated, **{name: getattr(response, name) for name in DIMENSIONS}},
+            )
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random

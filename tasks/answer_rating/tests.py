@@ -138,20 +138,22 @@ def test_digits_of_a_form_are_scores() -> None:
 
 def test_scores_come_out_in_the_form_of_lftqa_a_file_for_each_dimension() -> None:
     files = {one.part: one.record for one in task.export("lftqa", item(), Response(4.5, 5), None)}
-    assert files == {
-        "human_scores/human_faithfulness_scores": {
-            "id": EXAMPLE.id,
+    scored = {name: record for name, record in files.items() if "human_scores" in name}
+    assert scored == {
+        "scores/{source}/human_scores/human_faithfulness_scores": {
             "example_id": "fetaqa_0",
             "model": "system-a",
             "score": 4.5,
         },
-        "human_scores/human_comprehensiveness_scores": {
-            "id": EXAMPLE.id,
+        "scores/{source}/human_scores/human_comprehensiveness_scores": {
             "example_id": "fetaqa_0",
             "model": "system-a",
             "score": 5,
         },
     }
+    answer = files["scores/{source}/model_outputs"]
+    assert answer["model_output"] == item().inputs["rated_answer"]
+    assert answer["metadata"]["table_array"][0] == list(EXAMPLE.table.header)
 
 
 def test_agreement_is_ordinal_and_interval_on_each_scale() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,12 +11,15 @@ from typing import Any
 
 from tableqa import Example
 from tableqa.answers import normal_forms
-from tableqa.evidence import cells_in, evidence
+from tableqa.evidence import cells_in, evidence, read_reply, request
+from tableqa.operations import MaskCells, replay
 from tableqa.writers.askew import askew_record
+from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     Accepted,
     Adjudicate,
     Answered,
+    Ask,
     Exported,
     Field,
     Invalid,
@@ -30,6 +34,15 @@ from tasks.contract import (
     Surroundings,
     TaskType,
 )
+
+
+def _asked(example: Example) -> tuple[str, int]:
+    return request(example.question, example.table)
+
+
+def _named(reply: str, example: Example) -> dict[str, Any]:
+    return {"cells": [list(cell) for cell in read_reply(reply, example.table)], "reply": reply}
+
 
 LABELS = {
     "yes": "Without the marked cells the same right answer can no longer be derived.",
@@ -55,6 +68,16 @@ class CellRelevance(TaskType):
     response_type = Response
     making = False
     of = ("originals", "perturbed")
+    asks = (Ask("cells", _asked, _named, points=True),)
+    predicts = "on_request"
+    prediction_in_form = True
+    looks = ("with the cells", "without them")
+    check_label = "Ask a model without the cells"
+    verdict_words = {
+        "fooled": "Without the cells the model is wrong.",
+        "not_fooled": "The model still gives the right answer without the cells.",
+        "wrong_on_original": "The model is wrong with the cells, too: it says nothing about them.",
+    }
     without = "no cells are marked in them: neither by people nor in the source, by a program or by a model."
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
@@ -76,6 +99,16 @@ class CellRelevance(TaskType):
         if problems:
             raise Invalid(problems)
         return Response(str(label))
+
+    def tried(self, data: object, item: Item) -> Example | None:
+        """The example without the texts of its marked cells, whatever the label says. (FREB-TQA 3.4)"""
+        table = item.example.table
+        cells = cells_in(table, item.inputs.get("evidence", {}).get("cells"))
+        inside = tuple((row, column) for row, column in cells if row in table.row_ids)
+        if not inside:
+            return None
+        masked = replay(table, [MaskCells(cells=inside, replacement="")])
+        return dataclasses.replace(item.example, table=masked)
 
     def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
         """The label of more than half of the people; without one, an adjudicator looks."""
@@ -122,8 +155,8 @@ class CellRelevance(TaskType):
             cells = cells_in(table, judged["evidence"].get("cells"))
             # FREB-TQA counts rows from below the header, and has no place for a cell of the header.
             places = [[table.row_index(r), table.column_index(c)] for r, c in cells if r in table.row_ids]
-            record = {"id": item.example.id, "question": item.example.question}
-            yield Exported("cell_relevance", {**record, "label": judged["label"], "rel_cell": places})
+            record = {**freb_example(item.example), "label": judged["label"], "rel_cell": places}
+            yield Exported("cell_relevance", record)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random

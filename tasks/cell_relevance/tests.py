@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
+from tableqa.writers.freb_tqa import freb_example
 from tasks.cell_relevance.task import Response, task
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 
@@ -61,12 +62,7 @@ def test_two_of_three_decide_and_three_labels_do_not() -> None:
 @pytest.mark.parametrize(("label", "code"), [("yes", 1), ("no", 0), ("unanswerable", -1)])
 def test_labels_come_out_under_the_codes_of_the_paper(label: str, code: int) -> None:
     (published,) = task.export("freb_tqa", ITEM, Response(label), None)
-    assert published.record == {
-        "id": "nu-1",
-        "question": "how long is Alien?",
-        "label": code,
-        "rel_cell": [[1, 1]],
-    }
+    assert published.record == {**freb_example(ITEM.example), "label": code, "rel_cell": [[1, 1]]}
     (own,) = task.export("askew", ITEM, Response(label), None)
     assert (own.record["label"], own.record["evidence"]) == (code, EVIDENCE)
 

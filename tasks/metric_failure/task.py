@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,30 @@ CAUSES = {
     "other": ("None of these", "Say in the note what it is."),
 }
 DIMENSIONS = ("faithfulness", "comprehensiveness")
+USUAL = {
+    "tokenf1": "Token F1",
+    "f1": "F1",
+    "bleu": "BLEU",
+    "sacrebleu": "SacreBLEU",
+    "rouge": "ROUGE",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougel": "ROUGE-L",
+    "rougelsum": "ROUGE-Lsum",
+    "meteor": "METEOR",
+    "bertscore": "BERTScore",
+    "bartscore": "BARTScore",
+    "chrf": "chrF",
+    "chrf++": "chrF++",
+    "ter": "TER",
+    "geval": "G-Eval",
+    "tapascheck": "TAPAS check",
+    "tapasacc": "TAPAS-Acc",
+    "autoacu": "AutoACU",
+    "a3cu": "A3CU",
+    "exactmatch": "Exact match",
+}
+"""How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
 FIELDS = {"causes", "note"}
 LONGEST_TEXT = 2_000
@@ -290,13 +315,16 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
-    each = ", ".join(f"{name} {score:g}" for name, score in people.items())
+    each = " and ".join(f"{score:g} for {name}" for name, score in people.items())
+    name = called(best["name"])
     metric = {
-        "text": f"{best['name']}: {_short(best['score'])}{_among(best['rank'], best['among'])}.",
+        "text": f"{name} gives it {_short(best['score'])}: {standing(best['rank'], best['among'])}.",
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
     said = {
-        "text": f"People: {each}, of {HIGHEST_SCORE}{_among(best['people_rank'], best['among'])}.",
+        "text": (
+            f"People give it {each}, of {HIGHEST_SCORE}: {standing(best['people_rank'], best['among'])}."
+        ),
         "score": best["people"],
         "rank": best["people_rank"],
         **people,
@@ -305,10 +333,34 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     return dataclasses.replace(prepared, inputs=inputs, priority=abs(best["gap"]))
 
 
-def _among(rank: float, number: int) -> str:
-    if number < 2:
-        return ""
-    return f"; above {100 * rank:.0f}\N{NO-BREAK SPACE}% of the other {number - 1} answers"
+def called(metric: str) -> str:
+    """What a metric is called on the page: its usual spelling where it has one, else its name with blanks.
+
+    A part that says of which kind a score is stays: "geval_gpt4_faithfulness" is "G-Eval gpt4, faithfulness".
+    """
+    first, *rest = [part for part in re.split(r"[_\s]+", metric.strip()) if part] or [metric]
+    compact = "".join([first, *rest[:1]]).lower().replace("-", "")
+    if rest and compact in USUAL:
+        first, rest = USUAL[compact], rest[1:]
+    else:
+        first = USUAL.get(first.lower().replace("-", ""), first)
+    about = f", {rest.pop()}" if rest and rest[-1] in DIMENSIONS else ""
+    return " ".join([first, *rest]) + about
+
+
+def standing(rank: float, number: int) -> str:
+    """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower."""
+    others = number - 1
+    if others < 1:
+        return "no other answer was scored"
+    below = round(2 * rank * others) / 2  # equal ones count half; the rank itself is rounded
+    if below == 0:
+        return "no other answer scores lower" if others > 1 else "the other answer scores no lower"
+    if others == 1:
+        return "the other answer scores lower" if below == 1 else "the other answer scores the same"
+    if below == others:
+        return f"all {others} others score lower"
+    return f"{below:g} of the {others} others score lower{'' if below == int(below) else ', equal ones counted half'}"
 
 
 def _short(score: float) -> str:

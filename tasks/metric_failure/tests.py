@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Prepared, Surroundings
-from tasks.metric_failure.task import CAUSES, Response, _ranks, task
+from tasks.metric_failure.task import CAUSES, Response, _ranks, called, standing, task
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"]])
 
@@ -55,9 +55,9 @@ def test_of_several_metrics_the_one_that_differs_most_is_shown() -> None:
     first = found[0]
     assert first is not None
     assert first.inputs["metric"]["name"] == "bad"
-    assert first.inputs["metric"]["text"] == "bad: 3; above 100\N{NO-BREAK SPACE}% of the other 2 answers."
+    assert first.inputs["metric"]["text"] == "bad gives it 3: all 2 others score lower."
     assert first.inputs["people"]["text"] == (
-        "People: faithfulness 1, comprehensiveness 1, of 5; above 0\N{NO-BREAK SPACE}% of the other 2 answers."
+        "People give it 1 for faithfulness and 1 for comprehensiveness, of 5: no other answer scores lower."
     )
 
 
@@ -104,9 +104,47 @@ def test_neither_system_nor_the_other_scores_leave_the_server() -> None:
     first = together(({"shown": 3, "hidden_metric": 1}, 1), ({"shown": 1, "hidden_metric": 2}, 2))[0]
     assert first is not None
     shown = json.dumps(task.payload(Item(example(), inputs=first.inputs)))
-    assert "shown: 3; above" in shown
+    assert "shown gives it 3: the other answer scores lower." in shown
     assert "hidden_metric" not in shown
     assert "system-a" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("token_f1", "Token F1"),
+        ("rouge", "ROUGE"),
+        ("rougeL", "ROUGE-L"),
+        ("rouge_l", "ROUGE-L"),
+        ("bertscore", "BERTScore"),
+        ("geval_gpt4_faithfulness", "G-Eval gpt4, faithfulness"),
+        ("geval_faithfulness", "G-Eval, faithfulness"),
+        ("our_own_score", "our own score"),
+        ("faithfulness", "faithfulness"),
+    ],
+)
+def test_metrics_are_called_as_those_who_made_them_spell_them(name: str, words: str) -> None:
+    assert called(name) == words
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ([3], "no other answer was scored"),
+        ([3, 1], "the other answer scores lower"),
+        ([3, 3], "the other answer scores the same"),
+        ([3, 4], "the other answer scores no lower"),
+        ([3, 1, 2], "all 2 others score lower"),
+        ([3, 4, 5], "no other answer scores lower"),
+        ([3, *([1] * 9), 4, 5], "9 of the 11 others score lower"),
+        ([3, 1, 3, 4], "1.5 of the 3 others score lower, equal ones counted half"),
+    ],
+)
+def test_how_an_answer_stands_among_the_others_is_said_in_numbers_of_answers(
+    scores: list[float], words: str
+) -> None:
+    rank = round(_ranks(dict(enumerate(map(float, scores))))[0], 6)
+    assert standing(rank, len(scores)) == words
 
 
 @given(st.lists(st.floats(0, 5), min_size=2, max_size=30))

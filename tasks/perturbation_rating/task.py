@@ -12,6 +12,7 @@ from tableqa import Example
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
+from tasks.common.scales import HIGHEST, LOWEST, STEPS, mean, score
 from tasks.contract import (
     Accepted,
     Answered,
@@ -29,7 +30,6 @@ from tasks.contract import (
     Surroundings,
     TaskType,
 )
-from tasks.scales import HIGHEST, LOWEST, STEPS, mean, score
 
 SIDES = ("left", "right")
 BETTER = {"left": "The left one", "tie": "Equally good", "right": "The right one"}
@@ -122,7 +122,8 @@ class PerturbationRating(TaskType):
         }
         for side, one in zip(SIDES, both, strict=False):
             inputs[side] = _side(around.original, one)
-        return Prepared(inputs, uses=tuple(other.id for other in others[:1]))
+        # Two side by side tell more than one alone: pairs come first.
+        return Prepared(inputs, priority=len(both), uses=tuple(other.id for other in others[:1]))
 
     def together(
         self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
@@ -155,14 +156,15 @@ class PerturbationRating(TaskType):
         errors: dict[str, tuple[str, ...]] = {}
         for side in there:
             said = scores[side]
+            called = f"the {side} example" if len(there) > 1 else "the example"
             if said is None:
-                message = f"Rate the {side} example from {LOWEST} to {HIGHEST}."
+                message = f"Rate {called} from {LOWEST} to {HIGHEST}."
                 problems.append(Problem(side, "no_score", message))
                 continue
             try:
                 errors[side] = _errors(data.get(f"{side}_errors", []), said)
             except ValueError as error:
-                problems.append(Problem(f"{side}_errors", "no_error", f"{error}: the {side} example."))
+                problems.append(Problem(f"{side}_errors", "no_error", f"{error}: {called}."))
         better = data.get("better") or ""
         if "right" in there and (not isinstance(better, str) or better not in BETTER):
             problems.append(Problem("better", "no_choice", f"Choose one of: {', '.join(BETTER)}."))
@@ -203,9 +205,8 @@ class PerturbationRating(TaskType):
             said = getattr(response, side)
             if said is not None:
                 wrong = [ERRORS[error].lower() for error in getattr(response, f"{side}_errors")]
-                words.append(
-                    f"{side.capitalize()}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}."
-                )
+                called = "The example" if response.right is None else side.capitalize()
+                words.append(f"{called}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + ([f"Better: {BETTER[response.better].lower()}."] if response.better else [])
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tableqa import Example
 from tableqa.cells import fold
 from tableqa.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
-from tableqa.writers.robut import robut_record
+from tableqa.writers.robut import robut_pair, robut_record
 from tasks.contract import (
     Accepted,
     Exported,
@@ -50,6 +51,9 @@ class QuestionParaphrase(TaskType):
         "sentence": "Rephrase the question: another sentence for the same",
     }
     shows = ("question", "table", "titles", "context", "history")
+    predicts = "live"
+    tried_on = ("question",)
+    prediction_in_form = True
     fields = (
         Field("question", "text"),
         Field("category", "choice", tuple(TITLES.items())),
@@ -88,6 +92,15 @@ class QuestionParaphrase(TaskType):
         """The same example with the new question; until somebody checks it, its answer is the original's. (JOINTS 4)"""
         return Perturbed(dataclasses.replace(item.example, question=response.question), ())
 
+    def tried(self, data: object, item: Item) -> Example | None:
+        """The words so far, whether or not it is said yet what was changed."""
+        question = data.get("question") if isinstance(data, Mapping) else None
+        if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
+            return None
+        if not question.strip() or _bare(question) == _bare(item.example.question):
+            return None
+        return dataclasses.replace(item.example, question=" ".join(question.split()))
+
     def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
         """Every paraphrase stands on its own; one that two people found is one."""
         found: dict[str, Response] = {}
@@ -119,13 +132,14 @@ class QuestionParaphrase(TaskType):
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
-        """RobuT's item form, and Askew's own with the category."""
+        """RobuT's item form, beside the original, and Askew's own with the category."""
         if perturbed is None:
             return
-        record = robut_record(item.example, perturbed.example, item.variant)
         if format == "robut":
-            yield Exported(f"{{reader}}_{{split}}_{item.variant}", record)
+            for part, record in robut_pair(item.example, perturbed.example, item.variant):
+                yield Exported(part, record)
         elif format == "askew":
+            record = robut_record(item.example, perturbed.example, item.variant)
             yield Exported(
                 self.key, {**askew_record(perturbed.example), **record, "category": response.category}
             )

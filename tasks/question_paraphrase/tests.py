@@ -94,7 +94,8 @@ def test_the_words_that_changed_are_named() -> None:
 def test_it_comes_out_in_the_form_of_robut(variant: str, category: str) -> None:
     item = Item(EXAMPLE, variant)
     response = task.parse({**EARLIEST, "category": category}, item)
-    (one,) = task.export("robut", item, response, task.perturb(item, response))
+    original, one = task.export("robut", item, response, task.perturb(item, response))
+    assert original.record["question"] == item.example.question
     assert one.part == f"{{reader}}_{{split}}_{variant}"
     assert one.record == {
         "id": f"nt-1-{variant}",

@@ -15,6 +15,7 @@ from tasks.contract import (
     Accepted,
     Adjudicate,
     Answered,
+    Ask,
     Exported,
     Field,
     Invalid,
@@ -50,6 +51,7 @@ class QuestionScreening(TaskType):
 
     key = "question_screening"
     title = "Question screening"
+    asks = (Ask("screening", several=True),)
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")

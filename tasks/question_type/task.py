@@ -17,6 +17,7 @@ from tasks.contract import (
     Accepted,
     Adjudicate,
     Answered,
+    Ask,
     Context,
     Exported,
     Field,
@@ -42,6 +43,17 @@ LABELS = {
 CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
 """FREB-TQA's codes. The paper writes -1 for two meanings; they are kept apart here and joined on export."""
 
+
+def _asked(example: Example) -> tuple[str, int]:
+    rows = min(len(example.table.rows), question_types.MOST_ROWS_SHOWN)
+    return question_types.request(example.question, example.table), rows
+
+
+def _read(reply: str, example: Example) -> dict[str, Any]:
+    """Whether cells are retrieved or an operation is needed, in the model's view. (FREB-TQA A.4)"""
+    return {**question_types.by_model(question_types.read_reply(reply)).to_dict(), "reply": reply}
+
+
 SUGGESTERS = {"rule": "the lexical rule", "model": "a language model", "combined": "both combined"}
 SUGGESTED = ("extraction", "reasoning")
 
@@ -62,6 +74,7 @@ class QuestionType(TaskType):
 
     key = "question_type"
     title = "Question type"
+    asks = (Ask("question_type", _asked, _read),)
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
@@ -169,9 +182,7 @@ class QuestionType(TaskType):
         if format != "freb_tqa":
             return
         example = item.example
-        yield Exported(
-            "question_type", {"id": example.id, "question": example.question, "label": CODES[response.label]}
-        )
+        yield Exported("question_type", {**freb_example(example), "label": CODES[response.label]})
         if response.label == "extraction":
             yield Exported("01_str/{reader}_factoid_{split}", freb_example(example))
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
+from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Item, Surroundings
 from tasks.question_type.task import Response, task
 
@@ -48,7 +49,7 @@ def test_an_unanswerable_question_is_decided_and_excluded() -> None:
 @pytest.mark.parametrize(("label", "code"), [("extraction", 1), ("reasoning", 0), ("neither", -1)])
 def test_labels_come_out_under_the_codes_of_the_paper(label: str, code: int) -> None:
     parts = {e.part: e.record for e in task.export("freb_tqa", Item(EXAMPLE), Response(label), None)}
-    assert parts["question_type"] == {"id": "nu-1", "question": "when?", "label": code}
+    assert parts["question_type"] == {**freb_example(EXAMPLE), "label": code}
     assert ("01_str/{reader}_factoid_{split}" in parts) == (label == "extraction")
 
 

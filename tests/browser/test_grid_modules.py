@@ -11,9 +11,23 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page
 
 from tableqa import Table
+from tableqa.cells.columns import holds_numbers
 from tableqa.contracts import Contract, structure
-from tableqa.operations import OPERATIONS, Operation, OperationError, describe, normalise, replay
-from tests.tableqa.strategies import edits, texts
+from tableqa.operations import (
+    OPERATIONS,
+    MaskCells,
+    Operation,
+    OperationError,
+    RemoveColumn,
+    RemoveRow,
+    SplitColumn,
+    describe,
+    diff,
+    from_dict,
+    normalise,
+    replay,
+)
+from tests.tableqa.strategies import edits, rich_tables, texts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENOUGH = 150
@@ -159,6 +173,160 @@ def test_whatever_is_removed_comes_back_as_it_was(modules: Page) -> None:
         [[_wire(table), [operation.to_dict() for operation in operations]] for table, operations in examples],
     )
     assert found == [[0, True, True, True]] * len(examples)
+
+
+GESTURES = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["write", "name", "remove", "back", "new", "split", "mask", "one back", "undo", "redo"]
+        ),
+        st.integers(0, 7),
+        st.integers(0, 7),
+        texts,
+    ),
+    max_size=12,
+)
+SESSION = """async (cases) => {
+    const { Edits } = await import("/static/askew/edits.js");
+    const { History } = await import("/static/askew/history.js");
+    const acts = {
+        write: (edits, [row], [column], text) => edits.withTexts([{ row, column, text }]),
+        name: (edits, _, [column], text) => edits.withTexts([{ row: edits.base.header_id, column, text }]),
+        remove: (edits, rows, columns, text) => edits.without(text.length % 2 ? rows : [], text.length % 2 ? [] : columns),
+        back: (edits) => edits.withBack(...["rows", "columns"].map((what) => gone(edits, what))),
+        new: (edits, [row]) => edits.withNewRow(edits.edited.row_ids.includes(row) ? row : null)[1],
+        split: (edits, _, [column], text) => edits.with(edits.edited.column_ids.includes(column)
+            ? [{ op: "split_column", column, into: edits.freshIds(2).map((id, at) => (
+                { column: id, header: `${text}${at}`, cells: edits.edited.rows.map(() => `${at}`) })) }]
+            : []),
+        mask: (edits, [row], [column], text) => edits.with(
+            edits.edited.row_ids.includes(row) && edits.edited.column_ids.includes(column)
+                ? [{ op: "mask_cells", cells: [[row, column]], with: text }]
+                : []),
+        "one back": (edits, _, __, text) => (edits.operations.length
+            ? edits.withTakenBack(text.length % edits.operations.length) ?? edits.operations
+            : edits.operations),
+    };
+    const gone = (edits, what) => edits.state[what].filter(({ removed }) => removed).map(({ id }) => id);
+    const some = (ids, at) => (ids.length ? [ids[at % ids.length]] : ["nothing"]);
+    return cases.map(([table, gestures]) => {
+        const edits = new Edits(table);
+        const history = new History();
+        for (const [kind, row, column, text] of gestures) {
+            if (kind === "undo" || kind === "redo") {
+                const step = history[kind](edits.operations);
+                if (step) edits.become(step);
+                continue;
+            }
+            const before = edits.operations;
+            const { rowIds, columnIds } = edits.state;
+            const after = acts[kind](edits, some(rowIds, row), some(columnIds, column), text);
+            if (JSON.stringify(after) === JSON.stringify(before)) continue;
+            history.did(before);
+            edits.become(after);
+        }
+        const { operations, edited } = edits;
+        const found = { operations, edited: [edited.header, edited.rows, edited.row_ids, edited.column_ids] };
+        edits.become(edits.withBack(gone(edits, "rows"), gone(edits, "columns")));
+        found.whole = edits.operations;
+        edits.become(operations);
+        let step;
+        const way = [];
+        while ((step = history.undo(edits.operations))) {
+            way.push(edits.operations);
+            edits.become(step);
+        }
+        found.begun = edits.operations;
+        while (way.length && (step = history.redo(edits.operations))) {
+            edits.become(step);
+            if (edits.operations !== way.pop()) found.begun = "another way back";
+        }
+        return found;
+    });
+}"""
+
+
+def test_whatever_people_do_in_turn_is_net_and_means_the_same_in_python(modules: Page) -> None:
+    """Sessions of every gesture of the grid, undo and redo among them: the list that they leave is Python's net list."""
+    examples = drawn(st.tuples(rich_tables(), GESTURES), 300)
+    found = modules.evaluate(SESSION, [[_wire(table), gestures] for table, gestures in examples])
+    reached: set[str] = set()
+    for (table, gestures), browser in zip(examples, found, strict=True):
+        operations = [from_dict(one) for one in browser["operations"]]
+        edited = replay(table, operations)
+        rows = [list(row) for row in edited.rows]
+        assert browser["edited"] == [
+            *(list(edited.header), rows, list(edited.row_ids), list(edited.column_ids)),
+        ]
+        assert browser["operations"] == [one.to_dict() for one in normalise(operations, table)], gestures
+        assert browser["begun"] == [], gestures
+        whole = [from_dict(one) for one in browser["whole"]]
+        split = {one.column for one in whole if isinstance(one, SplitColumn)}
+        lost = [
+            *(one.row for one in whole if isinstance(one, RemoveRow) and one.row in table.row_ids),
+            *(one.column for one in whole if isinstance(one, RemoveColumn) and one.column not in split),
+        ]
+        assert not [id for id in lost if id in (*table.row_ids, *table.column_ids)], gestures
+        if not any(isinstance(one, (SplitColumn, MaskCells)) for one in operations):
+            assert replay(table, diff(table, edited, match="ids")) == edited
+        reached |= {one["op"] for one in browser["operations"]}
+    assert reached >= {
+        *(
+            "set_cell",
+            "rename_header",
+            "remove_row",
+            "remove_column",
+            "insert_row",
+            "split_column",
+            "mask_cells",
+        ),
+    }
+
+
+def test_a_row_that_is_put_back_after_a_split_leaves_nothing_behind(modules: Page) -> None:
+    """Removed after the split it has its parts again; removed before it, its parts are empty, for nobody knows them."""
+    table = {"header": ["a", "b"], "rows": [["1-2", "x"], ["3-4", "y"], ["5-6", "z"]]}
+    after, before, texts_before, column = modules.evaluate(
+        """async (table) => {
+            const { Edits } = await import("/static/askew/edits.js");
+            const edits = new Edits(table);
+            const split = () => edits.with([{ op: "split_column", column: "c0", into: [0, 1].map((part) => ({
+                column: `n${part + 1}`, header: `part ${part}`,
+                cells: edits.edited.rows.map(([text]) => text.split("-")[part]) })) }]);
+            const ops = () => edits.operations.map(({ op }) => op);
+            edits.become(split());
+            const whole = JSON.stringify(edits.operations);
+            edits.become(edits.without(["r1"], []));
+            edits.become(edits.withBack(["r1"], []));
+            const after = JSON.stringify(edits.operations) === whole;
+            edits.become([]);
+            edits.become(edits.without(["r1"], ["c1"]));
+            edits.become(split());
+            edits.become(edits.withBack(["r1"], []));
+            const before = ops();
+            const texts = edits.edited.rows;
+            edits.become(edits.withBack([], ["c1"]));
+            return [after, before, texts, [ops(), edits.edited.header, edits.edited.rows]];
+        }""",
+        table,
+    )
+    assert after
+    assert before == ["remove_column", "split_column"]
+    assert texts_before == [["1", "2"], ["", ""], ["5", "6"]]
+    assert column == [
+        ["split_column"],
+        ["part 0", "part 1", "b"],
+        [["1", "2", "x"], ["", "", "y"], ["5", "6", "z"]],
+    ]
+
+
+def test_columns_of_numbers_are_told_by_the_same_rule_as_in_python(modules: Page) -> None:
+    near = st.sampled_from(["1", "2.5", "(9.9)", "$4", "12 %", "-", "", "n/a", "1,234", "May 2", "x"])
+    columns = drawn(st.lists(near | texts, max_size=130))
+    found = modules.evaluate(
+        "async (columns) => columns.map((await import('/static/askew/painting.js')).holdsNumbers)", columns
+    )
+    assert found == [holds_numbers(column) for column in columns]
 
 
 def test_copied_cells_come_out_of_a_text_as_they_went_in(modules: Page) -> None:

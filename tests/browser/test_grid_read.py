@@ -178,3 +178,110 @@ def test_every_mode_is_accessible(page: Page, live_server: Any, scheme: Any, wid
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), mode
         if mode == "read":
             grid.press("Escape")
+
+
+def spoken(page: Page) -> list[tuple[str, str, dict[str, Any]]]:
+    """What a screen reader is given of the table: (role, name, properties) in order, from the browser's own tree."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    kept = ("grid", "table", "row", "columnheader", "rowheader", "gridcell", "cell")
+    return [
+        (
+            node["role"]["value"],
+            node.get("name", {}).get("value", ""),
+            {one["name"]: one["value"].get("value") for one in node.get("properties", [])},
+        )
+        for node in nodes
+        if not node.get("ignored") and node["role"]["value"] in kept
+    ]
+
+
+def test_a_screen_reader_is_given_a_table_with_all_its_headers_and_signs(grid: Grid) -> None:
+    table = {
+        "header": ["2019", "2020", "Notes"],
+        "rows": [["1", "2", "a"], ["3", "4", "b"]],
+        "header_rows": [["Year", "Year", ""]],
+        "spans": [{"row": "h0", "column": "c0", "rows": 1, "columns": 2}],
+        "title": "Votes",
+        "caption": "by year",
+    }
+    change = {"op": "set_cell", "row": "r1", "column": "c1", "old": "4", "new": "44"}
+    grid.show(table, [change], mode="edit", marks=[["r0", "c0"]], protected=[["r0", "c1", "evidence"]])
+    said = spoken(grid.page)
+    assert [name for role, name, _ in said if role == "grid"] == ["Votes. by year. Table, editable"]
+    assert [name for role, name, _ in said if role == "columnheader"] == [
+        *("Year", "", "Row", "2019", "2020", "Notes"),
+    ]
+    assert [name for role, name, _ in said if role == "gridcell" and name] == [
+        *("marked: 1", "2 protected", "a", "3", "was 4 44", "b"),
+    ]
+    assert [(name, more["selected"]) for _, name, more in said if more.get("focused")] == [
+        ("marked: 1", True)
+    ]
+    expect(grid.page.get_by_role("grid")).to_have_attribute("aria-rowcount", "4")
+    numbers = grid.page.eval_on_selector_all("tr", "rows => rows.map((tr) => tr.ariaRowIndex)")
+    assert numbers == ["1", "2", "3", "4"]
+    grid.press("Alt+Enter")  # a new row below the first
+    numbers = grid.page.eval_on_selector_all("tr", "rows => rows.map((tr) => tr.ariaRowIndex)")
+    assert numbers == ["1", "2", "3", "4", "5"]
+    expect(grid.page.get_by_role("grid")).to_have_attribute("aria-rowcount", "5")
+
+
+def test_rows_out_of_sight_are_counted_and_the_one_in_hand_says_its_number(grid: Grid) -> None:
+    grid.show({"header": ["a", "b"], "rows": [[f"{i}", ""] for i in range(3000)]}, mode="edit")
+    expect(grid.cell("r2999", "c1")).to_be_attached()
+    expect(grid.page.get_by_role("grid")).to_have_attribute("aria-rowcount", "3001")
+    rows = [name for role, name, _ in spoken(grid.page) if role == "row"]
+    assert len(rows) < 1000  # the browser leaves out what it does not lay out
+    grid.press("Control+End")
+    expect(grid.page.locator("[data-row=r2999]")).to_have_attribute("aria-rowindex", "3001")
+    focused = [name for _, name, more in spoken(grid.page) if more.get("focused")]
+    assert len(focused) == 1
+
+
+def test_columns_of_numbers_are_set_flush_right_with_and_without_scripts(grid: Grid) -> None:
+    table = {
+        "header": ["Rank", "Film", "Gross", "Share", "Run"],
+        "rows": [
+            ["1", "Heat", "$1,234.5", "12 %", "1–2"],
+            ["2", "12", "(9.9)", "n/a", "3–1"],
+            ["-", "Alien", "$40", "", "2"],
+        ],
+    }
+    grid.show(table)
+    for column, numbers in [("c0", True), ("c1", False), ("c2", True), ("c3", True), ("c4", False)]:
+        styles = [
+            place.evaluate(
+                "one => [getComputedStyle(one).textAlign, getComputedStyle(one).fontVariantNumeric]"
+            )
+            for place in (grid.header(column), grid.cell("r0", column))
+        ]
+        assert styles == [["right" if numbers else "start", "tabular-nums"]] * 2, column
+
+
+def test_columns_take_the_room_that_a_wider_window_gives_them(grid: Grid) -> None:
+    long = "a sentence that is too long for a narrow window and has to be broken into lines there"
+    grid.page.set_viewport_size({"width": 500, "height": 800})
+    grid.show({"header": ["Name", "Notes", "More"], "rows": [["Ann", long, long]]}, mode="edit")
+    narrow = grid.cell("r0", "c1").bounding_box()
+    grid.page.set_viewport_size({"width": 1280, "height": 800})
+    grid.page.wait_for_function(
+        "(width) => document.querySelector('td[data-column=c1]').offsetWidth > 1.4 * width",
+        arg=narrow["width"] if narrow else 0,
+    )
+    expect(grid.cell("r0", "c0")).to_be_focused()
+
+
+def test_the_first_change_is_in_sight_though_nobody_has_gone_to_it(grid: Grid) -> None:
+    header = [f"a column with a name {n}" for n in range(14)]
+    rows = [[f"{i}-{j}" for j in range(14)] for i in range(80)]
+    change = {"op": "set_cell", "row": "r60", "column": "c12", "old": "60-12", "new": "x"}
+    compare(grid, [change], {"header": header, "rows": rows})
+    cell, sheet = grid.cell("r60", "c12").bounding_box(), grid.page.locator(".sheet").bounding_box()
+    assert cell
+    assert sheet
+    assert sheet["y"] < cell["y"] < sheet["y"] + sheet["height"] - cell["height"]
+    assert sheet["x"] < cell["x"] <= sheet["x"] + sheet["width"] - cell["width"] + 1
+    assert grid.page.evaluate("() => scrollY") == 0  # the page around it stays where it is
+    grid.reads("1 change")
+    grid.press("n")
+    grid.reads("Change 1 of 1")

@@ -83,7 +83,9 @@ def test_a_mouse_toggles_cells_draws_rectangles_and_marks_rows_and_columns(grid:
     assert [cell for cell in grid.get("cells") if cell[0] == "r4"] == [["r4", f"c{j}"] for j in range(4)]
     grid.header("c3").click()
     assert ["r0", "c3"] not in grid.get("cells")
-    expect(grid.page.locator("td:focus")).to_have_count(1)  # keys go on where the mouse was
+    expect(grid.header("c3")).to_be_focused()  # keys go on where the mouse was
+    grid.press("Space", "ArrowDown", "Space")
+    assert [cell for cell in grid.get("cells") if cell[1] == "c3"] == [[f"r{i}", "c3"] for i in range(1, 5)]
 
 
 def test_shift_and_click_extend_a_range_that_space_or_the_button_marks(grid: Grid) -> None:
@@ -94,6 +96,56 @@ def test_shift_and_click_extend_a_range_that_space_or_the_button_marks(grid: Gri
     assert grid.get("cells") == []
     grid.page.get_by_role("button", name="Mark").click()
     assert len(grid.get("cells")) == 6
+
+
+def test_arrows_reach_headers_and_numbers_which_mark_all_that_they_stand_for(grid: Grid) -> None:
+    grid.show(mode="select")
+    grid.press("ArrowRight", "ArrowUp")
+    expect(grid.header("c1")).to_be_focused()
+    expect(grid.header("c1")).to_have_attribute("aria-selected", "false")
+    grid.reads("Column Country: 5 cells")
+    grid.press("Enter")
+    assert grid.get("cells") == [[f"r{i}", "c1"] for i in range(5)]
+    grid.hears("Column Country: 5 cells, marked. 5 cells marked.")
+    expect(grid.header("c1")).to_have_attribute("aria-selected", "true")
+    grid.press("ArrowDown", "ArrowDown", "Home", "ArrowLeft")
+    expect(grid.number("r1")).to_be_focused()
+    expect(grid.number("r1")).to_have_attribute("aria-selected", "false")
+    expect(grid.header("c1")).not_to_have_attribute("aria-selected", "true")
+    grid.reads("Row 2: 4 cells")
+    grid.press("Space")
+    assert [cell for cell in grid.get("cells") if cell[0] == "r1"] == [["r1", f"c{j}"] for j in range(4)]
+    grid.hears("Row 2: 4 cells, marked. 8 cells marked.")
+    grid.press("Enter")
+    grid.hears("Row 2: 4 cells, no longer marked. 4 cells marked.")
+    expect(grid.number("r1")).to_have_attribute("aria-selected", "false")
+    assert "grid-submit" not in grid.events()  # Enter submits from a cell
+
+
+def test_headers_extend_to_a_range_of_columns_and_the_corner_is_the_whole_table(grid: Grid) -> None:
+    grid.show(mode="select")
+    grid.press("ArrowUp", "Shift+ArrowRight")
+    grid.hears("Row 1 to row 5, Competitor to Country: 10 cells selected")
+    expect(grid.page.locator(".area.range")).not_to_have_count(0)
+    grid.press("Space")
+    assert grid.get("cells") == [[f"r{i}", f"c{j}"] for i in range(5) for j in range(2)]
+    grid.press("Control+ArrowLeft", "Control+ArrowLeft")
+    grid.reads("The whole table: 20 cells")
+    grid.press("Space")
+    assert len(grid.get("cells")) == 20
+    grid.press("ArrowDown", "Shift+ArrowDown", "Space")
+    assert {row for row, _ in grid.get("cells")} == {"r2", "r3", "r4"}
+    grid.press("PageUp", "ArrowUp", "PageUp")
+    assert grid.get("here") == {"row": "h", "column": None}
+    grid.press("ArrowRight")
+    assert grid.copied() == "\n".join(row[0] for row in VOTES["rows"])
+
+
+def test_a_header_of_a_table_without_rows_marks_nothing(grid: Grid) -> None:
+    grid.show({"header": ["a", "b"], "rows": []}, mode="select")
+    expect(grid.header("c0")).to_be_focused()
+    grid.press("Space", "Enter", "ArrowLeft", "Space", "Control+a")
+    assert grid.get("cells") == []
 
 
 def test_a_tap_toggles_on_a_phone(new_context: Callable[..., BrowserContext], live_server: Any) -> None:
@@ -139,6 +191,7 @@ def test_the_grid_says_what_it_is_to_screen_readers(grid: Grid) -> None:
     expect(table.get_by_role("columnheader")).to_have_count(5)
     expect(table.get_by_role("rowheader")).to_have_count(5)
     expect(table.get_by_role("gridcell")).to_have_count(20)
+    expect(table).to_have_attribute("aria-readonly", "true")
     help_text = grid.page.locator(f"#{table.get_attribute('aria-describedby')}")
     expect(help_text).to_contain_text("Space marks the cell")
     expect(grid.page.locator("[tabindex='0']:is(td, th)")).to_have_count(1)  # one stop for Tab

@@ -116,6 +116,46 @@ def test_only_what_is_allowed_can_be_removed(grid: Grid) -> None:
     assert [name for name, _ in removed(grid)] == ["remove_row"] * 4
 
 
+def test_where_only_columns_may_go_every_word_is_of_columns(grid: Grid) -> None:
+    grid.show(mode="structure", allowed=["remove_column"])
+    expect(grid.page.get_by_role("grid")).to_have_attribute("aria-label", "Table, columns can be removed")
+    button = grid.page.locator("[data-tool=remove]")
+    expect(button).to_contain_text("Remove column")
+    grid.press("ArrowDown", "ArrowRight", "x")
+    grid.hears("Column Country removed.")
+    expect(button).to_contain_text("Put column back")
+    grid.press("Shift+Space")
+    grid.hears("Rows are not removed here.")
+    grid.press("x", "Space", "ArrowRight", "Space")
+    grid.hears("Column Votes chosen. 2 columns chosen.")
+    grid.press("k")
+    grid.hears("2 columns kept, the others removed.")
+    assert removed(grid) == [("remove_column", "c0"), ("remove_column", "c3")]
+    grid.press("Control+z", "Control+Home", "k")  # nothing is chosen: the column one is in
+    assert removed(grid) == [("remove_column", f"c{j}") for j in (1, 2, 3)]
+    keys = grid.page.evaluate(
+        "async () => (await import('/static/askew/grid.js')).gridKeys('structure', ['remove_column'])"
+    )
+    said = " ".join(words for _, words in keys)
+    assert not {"row", "rows", "row,"} & set(said.split())
+    assert "remove the column" in said
+
+
+def test_where_only_rows_may_go_the_header_offers_nothing(grid: Grid) -> None:
+    grid.show(mode="structure", allowed=["remove_row"])
+    button = grid.page.locator("[data-tool=remove]")
+    expect(button).to_contain_text("Remove row")
+    grid.press("ArrowUp")
+    expect(button).to_contain_text("Remove row")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    grid.press("Control+Space")
+    grid.hears("Columns are not removed here.")
+    grid.press("Space", "k")
+    assert removed(grid) == []
+    grid.press("ArrowDown", "k")
+    assert [name for name, _ in removed(grid)] == ["remove_row"] * 4
+
+
 def test_letters_do_not_write_and_enter_submits(grid: Grid) -> None:
     grid.show(VOTES, mode="structure")
     grid.press("a", "5", "Enter")

@@ -307,6 +307,12 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
     expect(left.locator("td del").first).to_contain_text("1995")
     expect(left.get_by_role("list").first).to_contain_text("Year: 1995 becomes")
     expect(left.locator("[data-new-answers]")).to_have_text(left.locator("td ins").inner_text())
+    expect(left.get_by_role("heading", name="Left example")).to_be_visible()
+    expect(left.locator("[data-wording]")).to_be_hidden()  # it heads the page already
+    boxes = [place.locator(".sheet").bounding_box() for place in (left, right)]
+    assert all(boxes)
+    assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
+    expect(page.get_by_role("group", name="Right example: how good is it?")).to_be_in_viewport()
     expect(page.locator("[data-errors-of]:visible")).to_have_count(0)
     finds_the_page_accessible(page)
     cy.presses("5", "4", "1")
@@ -339,7 +345,7 @@ def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, l
     assert submitted()[-1]["left_errors"] == []
 
 
-def test_one_changed_example_alone_is_one_digit(
+def test_one_changed_example_alone_is_one_digit_and_nothing_is_called_left(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     change(world, "ada", "1996", overlap=1)
@@ -348,9 +354,13 @@ def test_one_changed_example_alone_is_one_digit(
     cy = Keyboard(page)
     expect(page.locator("[data-side=right]")).to_be_hidden()
     expect(page.get_by_text("Which is better?")).to_be_hidden()
+    expect(page.get_by_role("heading", name="Changed example")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text("Left")
+    cy.presses("Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Rate the example from 1 to 5.")
     cy.presses("4")
     cy.is_done()
-    assert cy.keys == 1
+    assert cy.keys == 2
     assert submitted()[-1] == {"left": 4, "right": None, "better": "", "left_errors": [], "right_errors": []}
 
 
@@ -360,8 +370,8 @@ def test_causes_are_digits_and_enter(world: World, new_context: NewContext, live
     page = annotating(new_context, live_server.url, world.ada, batch)
     ada = Keyboard(page)
     first = ada.question
-    expect(page.locator("main")).to_contain_text("bleu: 0.")
-    expect(page.locator("main")).to_contain_text("People: faithfulness")
+    expect(page.locator("main")).to_contain_text("BLEU gives it 0.")
+    expect(page.locator("main")).to_contain_text("People give it ")
     expect(page.locator("main")).to_contain_text("The hidden reference")
     assert "hidden-system" not in page.content()
     finds_the_page_accessible(page)
@@ -431,20 +441,18 @@ def test_without_scripts_two_examples_are_two_tables_and_their_changes(
 ) -> None:
     page = plain(new_context, live_server.url, world.cy, pair(world))
     left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
-    assert {
-        left.locator("tbody tr").first.inner_text().split()[1],
-        right.locator("tbody tr").first.inner_text().split()[1],
-    } == {
-        "1996",
-        "2006",
-    }
+    years = {side.locator("tbody tr").first.locator("ins").inner_text() for side in (left, right)}
+    assert years == {"1996", "2006"}
+    expect(left.locator("tbody td.changed del")).to_contain_text("1995")  # as on the page with scripts
+    wide = [side.bounding_box() for side in (left, right)]
+    assert all(box and box["width"] > 500 for box in wide)  # not in the narrow column beside a table
     expect(left).to_contain_text("Row 1, Year: 1995 becomes")
-    left.get_by_role("radio", name="5").check()
-    right.get_by_role("radio", name="2").check()
+    page.locator("[data-verdict=left]").get_by_role("radio", name="5").check()
+    page.locator("[data-verdict=right]").get_by_role("radio", name="2").check()
     page.get_by_role("radio", name="The left one").check()
     submits(page)
     expect(page.locator("[data-notices]")).to_contain_text("say what is wrong")
-    page.locator("[data-side=right]").get_by_label("Something is missing").check()
+    page.locator("[data-verdict=right]").get_by_label("Something is missing").check()
     submits(page)
     expect(page.locator("main")).to_contain_text("Nothing left")
     assert submitted()[-1] == {
@@ -483,7 +491,7 @@ def test_without_scripts_the_others_are_forms_too(
     page.get_by_label("Remove").check()
     submits(page)
     page = plain(new_context, live_server.url, world.ada, world.batch("metric_failure", sources=[source]))
-    expect(page.locator("main")).to_contain_text("bleu: 0.")
+    expect(page.locator("main")).to_contain_text("BLEU gives it 0.")
     page.get_by_label("Answer: length").check()
     page.get_by_label("Note").fill("short")
     submits(page)

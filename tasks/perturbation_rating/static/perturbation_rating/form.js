@@ -4,11 +4,14 @@
 import { drawWording } from "../askew/wording.js";
 
 const REJECTED_BELOW = 3;
+const NAMES = {
+  left: { title: "Left example", the: "the left example" },
+  right: { title: "Right example", the: "the right example" },
+  single: { title: "Changed example", the: "the example" },
+};
 
 class AskewPair extends HTMLElement {
   connectedCallback() {
-    // Said by a class: with :has() every change in a table would make the browser look at the whole page again.
-    this.closest(".workbench")?.classList.add("paired");
     this.addEventListener("change", () => this.#ask());
     this.addEventListener("item-shown", () => this.#ask());
   }
@@ -18,13 +21,28 @@ class AskewPair extends HTMLElement {
     this.toggleAttribute("data-two", Boolean(shows.right));
     for (const part of this.querySelectorAll("[data-needs]")) part.hidden = !shows[part.dataset.needs];
     for (const side of ["left", "right"]) {
-      if (shows[side]) this.#draw(this.querySelector(`[data-side=${side}]`), shows[side], shows.original);
+      if (!shows[side]) continue;
+      const names = shows.right ? NAMES[side] : NAMES.single;
+      this.#draw(this.querySelector(`[data-side=${side}]`), shows[side], shows.original, names);
+      this.#name(this.querySelector(`[data-verdict=${side}]`), names);
     }
   }
 
-  #draw(place, { question, answers, operations, changes }, original) {
-    drawWording(place.querySelector("[data-wording]"), original.question, question);
-    place.querySelector("askew-grid").compare(original.table, operations, { label: place.dataset.label });
+  /* The next item may be a pair where this one is a single example: what is asked says which one it asks about. */
+  #name(place, { title, the }) {
+    for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
+    const [score, errors] = place.querySelectorAll("[data-field]");
+    Object.assign(score.dataset, { label: title, required: `Rate ${the} from 1 to 5.` });
+    Object.assign(errors.dataset, { label: `What is wrong with ${the}`, required: `Say what is wrong with ${the}.` });
+    for (const input of score.querySelectorAll("input")) input.dataset.label = `${title}: ${input.value}`;
+  }
+
+  #draw(place, { question, answers, operations, changes }, original, { title }) {
+    place.querySelector("[data-title]").textContent = title;
+    const wording = place.querySelector("[data-wording]");
+    wording.hidden = question === original.question; // then it heads the page as it is
+    drawWording(wording, original.question, question);
+    place.querySelector("askew-grid").compare(original.table, operations, { label: `${title}, table` });
     list(place.querySelector("[data-changes-in-words]"), changes);
     const other = answers.length !== original.answers.length || answers.some((text, at) => text !== original.answers[at]);
     list(place.querySelector("[data-new-answers]"), other ? answers : []);

@@ -1,5 +1,6 @@
 /* <askew-rewording>: the question in somebody's own words. It begins as it was; what changes is shown word by word.
-   Enter is for whoever is done with the words: on to what was changed, and from there a digit submits. */
+   Enter is for whoever is done with the words: where a model looks along it tries them first; then on to what was changed,
+   and from there a digit submits. */
 
 import { changesOfWords, drawWording } from "../askew/wording.js";
 
@@ -30,9 +31,15 @@ class AskewRewording extends HTMLElement {
     if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing) return;
     event.preventDefault(); // a question has one line
     event.stopPropagation();
+    const page = this.closest("askew-annotate");
+    const prediction = page.querySelector("askew-prediction");
+    if (prediction?.wants && this.area.value.trim() !== this.#original.trim()) {
+      prediction.check(); // the next Enter goes on, whether or not there is an answer by then
+      return;
+    }
     const group = this.closest("form").querySelector("[data-field=category]");
     const chosen = group.querySelector("input:checked");
-    if (chosen) this.closest("askew-annotate").submit();
+    if (chosen) page.submit();
     else group.querySelector("input").focus();
   }
 

@@ -1,0 +1,224 @@
+"""How fast models of TAPEX's size answer: one by one and in batches, and to people who type.
+
+    ./run bench predictor [--size small|base|large] [--device cpu|cuda] [--requests N] [--typists N] [--seconds S]
+
+Weights are random (speed does not depend on them) and as many tokens are written as real answers have (STEPS); lengths
+are those of real tables where the datasets are at hand (ASKEW_TEST_DATA, else ../shared/data), else drawn. On a GPU:
+
+    ./run bench predictor --size large --device cuda --requests 512 --typists 64 --seconds 60
+
+Needs torch and transformers (requirements-models.txt); where they are missing it says so and measures nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib.util
+import os
+import random
+import statistics
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from predictor.architectures import never
+from predictor.batcher import Batcher, Settings, plan, predict_all
+from predictor.protocol import Options, PredictRequest, ProtocolError
+from tableqa import Table
+
+if TYPE_CHECKING:
+    from predictor.architectures.tapex import Tapex
+
+ROOT = Path(__file__).resolve().parent.parent
+SIZES = {"small": (2, 128, 2), "base": (6, 768, 12), "large": (12, 1024, 16)}
+"""Layers of encoder and of decoder, width, heads."""
+STEPS = 8
+"""Tokens of an answer: the mean of WTQ's is about six, with <s> and </s>."""
+
+
+def main() -> int:
+    """Print one line for each figure."""
+    parser = argparse.ArgumentParser(prog="./run bench predictor")
+    parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
+    parser.add_argument("--requests", type=int, default=48)
+    parser.add_argument("--typists", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    options = parser.parse_args()
+    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("transformers") is None:
+        print(
+            "torch and transformers are not installed: .venv needs requirements-models.txt (docs/predictor.md)"
+        )
+        return 0
+    model = _model(options.size, options.device, options.dtype)
+    requests = _requests(options.requests)
+    lengths = [model.tokens(one) for one in requests]
+    print(f"{options.size} ({model.licence}), {options.device}, {options.dtype}; {len(requests)} requests,")
+    print(
+        f"tokens: {min(lengths)} to {max(lengths)}, median {statistics.median(lengths):.0f}; {STEPS} steps each"
+    )
+    predict_all(model, requests[:4])  # warm
+    one_by_one(model, requests)
+    in_batches(model, requests, lengths)
+    asyncio.run(typing(model, requests, options.typists, options.seconds))
+    return 0
+
+
+def one_by_one(model: Tapex, requests: Sequence[PredictRequest]) -> None:
+    """Latency and rate without batches."""
+    times = []
+    for request in requests:
+        started = time.perf_counter()
+        model.predict_batch([request], never)
+        times.append(time.perf_counter() - started)
+    _say("one by one", times, len(requests) / sum(times))
+
+
+def in_batches(model: Tapex, requests: Sequence[PredictRequest], lengths: Sequence[int]) -> None:
+    """Rate in batches of similar length, and in batches as they come."""
+    batches = plan(lengths, model.budget, Settings())
+    started = time.perf_counter()
+    predict_all(model, requests)
+    spent = time.perf_counter() - started
+    real = sum(lengths)
+    padded = sum(max(lengths[place] for place in batch) * len(batch) for batch in batches)
+    print(f"batches by length {len(requests) / spent:8.1f} answers/s; {len(batches)} batches, "
+          f"{padded / real:.2f} tokens computed for each real one")  # fmt: skip
+    started = time.perf_counter()
+    for first in range(0, len(requests), 8):
+        model.predict_batch(requests[first : first + 8], never)
+    print(f"8 as they come    {len(requests) / (time.perf_counter() - started):8.1f} answers/s")
+
+
+async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int, seconds: float) -> None:
+    """People who change a question every 1.5 s: how long each of their last words waits, and what is computed."""
+    batcher = Batcher(model)
+    rng = random.Random(0)
+    times: list[float] = []
+    outcomes: dict[str, int] = {}
+
+    async def ask(slot: str, seq: int) -> None:
+        base = rng.choice(requests)
+        request = PredictRequest(
+            question=f"{base.question} {seq}", table=base.table, options=base.options, slot=slot, seq=seq, deadline_ms=10_000
+        )  # fmt: skip
+        started = time.perf_counter()
+        try:
+            await batcher.submit(request)
+            times.append(time.perf_counter() - started)
+            outcomes["answered"] = outcomes.get("answered", 0) + 1
+        except ProtocolError as error:
+            outcomes[error.code] = outcomes.get(error.code, 0) + 1
+
+    async def typist(number: int) -> None:
+        await asyncio.sleep(rng.uniform(0, 1.5))
+        until = time.perf_counter() + seconds
+        waiting = []
+        seq = 0
+        while time.perf_counter() < until:
+            seq += 1
+            waiting.append(asyncio.create_task(ask(f"{number}", seq)))
+            await asyncio.sleep(rng.uniform(0.5, 2.5))
+        await asyncio.gather(*waiting)
+
+    await asyncio.gather(*(typist(number) for number in range(typists)))
+    counts = batcher.counts
+    await batcher.close()
+    if times:
+        _say(f"{typists} typists", times, len(times) / seconds)
+    print(f"{'':17} {outcomes}; {counts['computed']} computed in {counts['batches']} batches, "
+          f"{counts['dropped']} never begun, {counts['stopped']} stopped")  # fmt: skip
+
+
+def _model(size: str, device: str, dtype: str) -> Tapex:
+    """A BART of that size with random weights, which writes exactly STEPS tokens."""
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    from predictor.architectures.tapex import Tapex
+
+    torch.manual_seed(0)
+    layers, width, heads = SIZES[size]
+    configuration = BartConfig(
+        vocab_size=50_265,
+        d_model=width,
+        encoder_layers=layers,
+        decoder_layers=layers,
+        encoder_attention_heads=heads,
+        decoder_attention_heads=heads,
+        encoder_ffn_dim=4 * width,
+        decoder_ffn_dim=4 * width,
+    )
+    network = (
+        BartForConditionalGeneration(configuration).eval().to(device=device, dtype=getattr(torch, dtype))
+    )
+    network.final_logits_bias[0, 2] = -1e4  # never </s>: every answer has as many tokens
+    millions = sum(one.numel() for one in network.parameters()) / 1e6
+    return Tapex(
+        network,
+        _tokenizer(),
+        name="random",
+        sha="0" * 12,
+        licence=f"random weights, {millions:.0f} M parameters",
+    )
+
+
+def _tokenizer() -> Any:
+    """The toy tokenizer of the golden vectors where it is at hand, else one of single bytes."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    from predictor.architectures.tapex import tokenizer_of
+
+    golden = _data() / "golden" / "tapex"
+    if golden.is_dir():
+        return tokenizer_of(golden)
+    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
+    found = Tokenizer(models.BPE({sign: n + 3 for n, sign in enumerate(signs)}, merges=[]))
+    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    found.decoder = decoders.ByteLevel()
+    return found
+
+
+def _requests(many: int) -> list[PredictRequest]:
+    options = Options(max_new_tokens=STEPS)
+    file = _data() / "wtq" / "random-split-1-dev.tsv"
+    if file.exists():
+        from tableqa.readers import READERS
+
+        examples = list(islice(READERS["wtq"](file), 4 * many))
+        random.Random(0).shuffle(examples)
+        return [PredictRequest.about(one, options=options) for one in examples[:many]]
+    rng = random.Random(0)
+    return [
+        PredictRequest(
+            question=f"which city is number {n}?",
+            table=Table(
+                header=["n", "city", "people", "note"],
+                rows=[
+                    [str(row), f"city {row}", str(row * 317), "a few words"]
+                    for row in range(rng.randint(3, 40))
+                ],
+            ),
+            options=options,
+        )
+        for n in range(many)
+    ]
+
+
+def _data() -> Path:
+    return Path(os.environ.get("ASKEW_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+
+def _say(what: str, times: Sequence[float], rate: float) -> None:
+    ordered = sorted(times)
+    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    print(f"{what:17} {rate:8.1f} answers/s; median {statistics.median(ordered) * 1000:6.1f} ms, "
+          f"p95 {late * 1000:6.1f} ms")  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

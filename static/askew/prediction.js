@@ -1,0 +1,258 @@
+/* <askew-prediction>: what a model says of the item on screen, beside what is being made of it.
+
+   It follows the keys: 300 ms after the last change the draft is saved and a preview is asked for; Check (and Enter, where
+   a kind sends it here) is a try, which is kept and counted. With data-when="on_request" nothing is asked until the button
+   is pressed. An answer is shown only while it is about what stands there; else it is shown as earlier. Whatever the model
+   does, nothing waits for it: fields, Submit and the table know nothing of this element.
+
+   States (data-state): idle, waiting, busy, answered, stale, changed, unavailable, slow, none. A model that was busy or away
+   is asked again by itself. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   For other elements: `wants` (there is something that was not tried yet) and `check()`. */
+
+import { Problem, send } from "./api.js";
+
+const PAUSE = 300; // ms after the last change
+const SLOWLY = 250; // ms after which it is said that the model is being asked
+const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or away is asked again
+const POLL = 1_500; // ms between two looks at a try that is answered in the background
+const MOST_CELLS = 4; // that the model looked at, named in words
+
+export class AskewPrediction extends HTMLElement {
+  #assignment = null;
+  #seq = Date.now(); // grows over reloads, so that a page that was reloaded supersedes itself
+  #timer = null;
+  #later = null;
+  #again = 0;
+  #flight = null;
+  #asking = null; // what the request that is under way is about
+  #seen = null; // {of, said, took}: the last answer and what it was about
+  #tried = new Set();
+  #state = "idle";
+
+  connectedCallback() {
+    if (this.page) return;
+    this.page = this.closest("askew-annotate");
+    this.parts = Object.fromEntries([...this.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+    this.button = this.querySelector("button[name=check]");
+    this.button.addEventListener("click", () => this.check());
+    this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
+    this.addEventListener("response-entered", () => this.#entered());
+  }
+
+  disconnectedCallback() {
+    this.#stop();
+  }
+
+  /* Whether pressing Enter should try first: there is a model, and what stands there was not tried yet. */
+  get wants() {
+    return this.#has && this.#assignment.loop.when === "live" && !["changed", "unavailable", "busy"].includes(this.#state)
+      && !this.#tried.has(this.#now());
+  }
+
+  /* A try of what stands there now. Never throws, and nobody has to wait for it. */
+  async check() {
+    if (!this.#has) return;
+    const of = this.#now();
+    this.#tried.add(of);
+    this.#again = 0;
+    await this.#ask("try", of);
+  }
+
+  get #has() {
+    return Boolean(this.#assignment?.loop?.model);
+  }
+
+  #begin(assignment) {
+    this.#stop();
+    this.#assignment = assignment;
+    this.#seen = null;
+    this.#again = 0;
+    this.#tried = new Set();
+    this.hidden = !assignment.loop;
+    this.page.grid?.lookedAt?.([]);
+    this.button.hidden = !this.#has;
+    this.parts.name.textContent = [assignment.loop?.model, assignment.loop?.licence].filter(Boolean).join(" · ");
+    this.#tries(null);
+    if (!assignment.loop) return;
+    if (!this.#has) this.#show("none", "No model looks along in this batch.");
+    else if (assignment.loop.when === "live") this.#soon(0);
+    else this.#show("idle", "The model answers when you ask it.");
+  }
+
+  #entered() {
+    if (!this.#has || this.#assignment.loop.when !== "live") return;
+    const now = this.#now();
+    if (this.#flight && this.#asking === now) return;
+    if (this.#seen?.of === now && !this.#flight) {
+      if (this.#state !== "answered") this.#draw(); // it says again what it said when it was looked at
+      this.#stop();
+      return;
+    }
+    this.#flight?.abort();
+    if (this.#seen) this.#stale();
+    this.#again = 0;
+    this.#soon(PAUSE);
+  }
+
+  #soon(pause) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask("preview", this.#now()), pause);
+  }
+
+  #stop() {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#later);
+    this.#flight?.abort();
+    this.#flight = null;
+  }
+
+  /* What a model would be asked about, as a text to compare. */
+  #now() {
+    const { data } = this.page.response;
+    const names = (this.dataset.triedOn ?? "").split(" ").filter(Boolean);
+    return JSON.stringify(names.length ? names.map((name) => data[name]) : data);
+  }
+
+  async #ask(kind, of) {
+    this.#stop();
+    const flight = new AbortController();
+    this.#flight = flight;
+    this.#asking = of;
+    const { id } = this.#assignment;
+    const mine = () => this.#flight === flight && !flight.signal.aborted && this.#assignment.id === id;
+    const slowly = setTimeout(() => mine() && this.#show("waiting", "Asking the model…"), kind === "try" ? 0 : SLOWLY);
+    const began = performance.now();
+    let said = null;
+    try {
+      await this.page.saved(); // whatever the model does, what was typed is safe first
+      if (!mine()) return;
+      this.#seq += 1;
+      said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (mine()) this.#failed(kind, of, `${problem.message} You can go on and submit.`);
+      return;
+    } finally {
+      clearTimeout(slowly);
+      if (this.#flight === flight) this.#flight = null;
+    }
+    if (this.#assignment.id !== id || flight.signal.aborted) return;
+    this.#take(kind, of, said, performance.now() - began);
+  }
+
+  #take(kind, of, said, took) {
+    this.#tries(said.tries);
+    if (said.state === "answered") {
+      this.#again = 0;
+      this.#seen = { of, said, took };
+      if (of === this.#now()) this.#draw();
+      else this.#stale();
+    } else if (said.state === "waiting") {
+      this.#show("waiting", said.words);
+      this.#later = setTimeout(() => of === this.#now() && this.#ask("try", of), POLL);
+    } else if (said.state === "busy" || said.state === "unavailable") {
+      this.#failed(kind, of, said.words, said.state);
+    } else if (said.state === "stale") {
+      this.#stale();
+    } else {
+      this.#show(said.state === "nothing" ? "idle" : said.state, said.words);
+    }
+  }
+
+  /* Busy or away: said, and asked again after a while, as long as nothing else was entered. */
+  #failed(kind, of, words, state = "unavailable") {
+    this.#tried.delete(of);
+    this.#show(state, words);
+    const seconds = AGAIN[Math.min(this.#again, AGAIN.length - 1)];
+    this.#again += 1;
+    if (this.#assignment.loop.when === "live") {
+      this.#later = setTimeout(() => of === this.#now() && this.#ask("preview", of), seconds * 1000);
+    }
+  }
+
+  #body() {
+    const { response } = this.page;
+    if (!this.page.practice) return { response };
+    return { response, variant: this.#assignment.variant, number: this.page.number ?? Number(this.page.dataset.number) };
+  }
+
+  #url() {
+    return this.page.practice ? `${this.page.practice}predictions/` : `${this.page.dataset.api}assignments/${this.#assignment.id}/predictions/`;
+  }
+
+  // --- showing it --------------------------------------------------------------------------------------------------
+
+  #stale() {
+    this.#show("stale", "This is of an earlier state.");
+  }
+
+  /* A state without a new answer: the last one stays, marked as earlier. */
+  #show(state, words) {
+    this.#set(state);
+    this.dataset.verdict = "";
+    write(this.parts.words, words);
+    if (!this.#seen) {
+      this.parts.looks.hidden = true;
+      this.parts.facts.textContent = "";
+    }
+    if (state !== "waiting") this.page.grid?.lookedAt?.([]);
+  }
+
+  #set(state) {
+    this.#state = state;
+    this.dataset.state = state;
+    this.toggleAttribute("aria-busy", state === "waiting");
+  }
+
+  #draw() {
+    const { said, took } = this.#seen;
+    const { original, perturbed, verdict, words, forms } = said;
+    this.#set("answered");
+    this.dataset.verdict = verdict ?? "";
+    this.parts.looks.hidden = !original && !perturbed;
+    look(this.parts.original, original);
+    look(this.parts.perturbed, perturbed);
+    const compared = forms ? ` Compared: ${forms[0]} and ${forms[1]}.` : "";
+    write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
+    const last = perturbed ?? original;
+    this.parts.facts.textContent = [...(last ? facts(last) : []), this.#where(last), `${Math.round(took)} ms`].filter(Boolean).join(" · ");
+    this.page.grid?.lookedAt?.(last?.cells ?? []);
+  }
+
+  #where(last) {
+    const cells = last?.cells ?? [];
+    if (!cells.length) return "";
+    const { grid } = this.page;
+    if (cells.length > MOST_CELLS || !grid?.edits) return `looked at ${cells.length} cells`;
+    return `looked at ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
+  }
+
+  #tries(number) {
+    this.parts.tries.textContent = this.page.practice && this.#has ? "Practice: nothing is kept"
+      : !number ? "" : number === 1 ? "1 try" : `${number} tries`;
+  }
+}
+
+function look(place, said) {
+  place.hidden = !said;
+  if (!said) return;
+  const list = place.querySelector("ul");
+  const texts = said.answers.length ? said.answers : ["no answer"];
+  list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
+  const state = place.querySelector(".state");
+  state.hidden = said.right === null;
+  state.textContent = said.right ? "right" : "wrong";
+  state.dataset.kind = said.right ? "good" : "bad";
+}
+
+function facts({ score, rows_seen: seen, rows_total: total }) {
+  const sure = score === null ? "" : `${Math.round(score * 100)} % sure`;
+  const rows = seen < total ? `rows 1–${seen} of ${total}` : "";
+  return [sure, rows];
+}
+
+function write(place, words) {
+  if (place.textContent !== words) place.textContent = words;
+}
+
+customElements.define("askew-prediction", AskewPrediction);

@@ -1,0 +1,271 @@
+"""The model in the loop on the page: it is there when somebody stops typing, and nothing waits for it when it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation import predicting
+from annotation.models import Annotation, Batch, Draft, Try
+from predictor import client
+from tableqa import Example, Table
+from tests.annotation.cast import World, make_world
+from tests.annotation.test_predicting import knows_the_word_come
+from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.predictor.scripted import Scripted, answer, scripted
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Contexts = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[Scripted]:
+    with scripted(knows_the_word_come) as script:
+        settings.PREDICTORS = {"small": script.entry}
+        yield script
+        client.connect(script.entry).close()
+        client._connected.cache_clear()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def a_batch(world: World, **more: Any) -> Batch:
+    more = {"variant": "word", "loop_model": "small", "overlap": 1, **more}
+    return world.batch("question_paraphrase", **more)
+
+
+def state(page: Page, name: str) -> None:
+    expect(page.locator("askew-prediction")).to_have_attribute("data-state", name)
+
+
+def type_question(page: Page, text: str) -> None:
+    page.locator("textarea[name=question]").fill(text)
+
+
+def seen_by_the_model(page: Page) -> list[str]:
+    return page.locator("askew-prediction .answers li").all_inner_texts()
+
+
+def test_the_answer_is_there_when_somebody_stops_typing(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    state(page, "answered")
+    expect(page.locator("[data-part=perturbed]")).to_be_hidden()
+    expect(page.locator(".says")).to_contain_text("right on the original")
+    page.locator("textarea[name=question]").fill("in which year was it released")
+    state(page, "stale")
+    state(page, "answered")
+    expect(page.locator(".says")).to_contain_text("model")
+    assert not Try.objects.exists(), "a preview is not kept"
+    assert Draft.objects.get().response["data"]["question"] == "in which year was it released"
+    expect(page.locator("td.looked")).to_have_count(1)
+    expect(page.locator("[data-part=facts]")).to_contain_text("75 % sure")
+    expect(page.locator("[data-part=facts]")).to_contain_text("Year")
+
+
+def test_enter_tries_enter_goes_on_and_a_digit_submits(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    question = page.locator("h1.question").inner_text()
+    keys = 0
+    page.locator("textarea[name=question]").fill("in which year was Stalker released?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    state(page, "answered")
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    keys += 3
+    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator("[data-part=tries]")).to_have_text("")
+    assert keys == 3
+    assert [row.kind for row in Try.objects.order_by("pk")] == ["person", "submission"]
+    assert Try.objects.get(kind="submission").verdicts.exists()
+
+
+def test_a_change_that_is_taken_back_is_no_new_question(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    type_question(page, "what year is it from?")
+    state(page, "answered")
+    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    asked = len(server.asked)
+    page.get_by_role("radio", name="Another word for what is to be done").check()
+    page.wait_for_timeout(500)
+    state(page, "answered")
+    assert len(server.asked) == asked, "what was changed is not asked about"
+
+
+MOODS = {
+    "hung": "unavailable",
+    "failing": "unavailable",
+    "not_json": "unavailable",
+    "other_schema": "unavailable",
+    "huge": "unavailable",
+    "dribbling": "unavailable",
+    "busy": "busy",
+}
+
+
+@pytest.mark.parametrize("mood", MOODS)
+def test_whatever_the_model_does_typing_saving_and_submitting_go_on(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, mood: str
+) -> None:
+    server.mood = mood
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    question = page.locator("h1.question").inner_text()
+    state(page, MOODS[mood])
+    expect(page.locator(".says")).to_contain_text("You can go on and submit.")
+    assert "<" not in page.locator("askew-prediction").inner_text()
+    type_question(page, "which year saw it in cinemas?")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    expect(page.locator("h1.question")).not_to_have_text(question)
+    assert Annotation.objects.count() == 1
+    row = Try.objects.get()
+    assert (row.kind, row.answered_at) == ("submission", None)
+
+
+def test_a_model_that_comes_back_is_there_again_by_itself(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.kill()
+    batch = a_batch(world)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    state(page, "unavailable")
+    type_question(page, "which year saw it in cinemas?")
+    state(page, "unavailable")
+    server.start()
+    state(page, "answered")
+    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    for mood in ("failing", "well", "failing", "well"):
+        server.mood = mood
+        type_question(page, f"which year saw it in cinemas, {mood}?")
+        page.wait_for_timeout(450)
+    state(page, "answered")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
+    assert predicting.fill(batch=batch, now=Try.objects.latest("pk").made_at)[1] == 0
+
+
+def test_a_model_that_was_exchanged_says_so(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    state(page, "answered")
+    server.sha = "f" * 16
+    type_question(page, "which year saw it in cinemas?")
+    state(page, "changed")
+    expect(page.locator(".says")).to_contain_text("gives no verdict")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
+
+
+def test_without_a_model_the_page_says_so_and_asks_nobody(
+    new_context: Contexts, live_server: Any, world: World
+) -> None:
+    asked: list[str] = []
+    batch = world.batch("question_paraphrase", variant="sentence", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.on("request", lambda request: asked.append(request.url))
+    state(page, "none")
+    expect(page.locator(".says")).to_have_text("No model looks along in this batch.")
+    type_question(page, "name the year of it.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
+    assert not any("predictions" in url for url in asked)
+
+
+def test_answers_are_text_whatever_they_say(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = answer("<img src=x onerror=alert(1)>", "<b>1979</b>")
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    state(page, "answered")
+    assert seen_by_the_model(page) == ["<img src=x onerror=alert(1)>", "<b>1979</b>"]
+    assert page.locator("askew-prediction img, askew-prediction b").count() == 0
+
+
+def test_an_edit_is_looked_at_as_it_is_made(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = lambda request: answer(request.table.rows[0][1], cells=((0, 1),))(request)
+    batch = world.batch("value_change", variant="answer_changes", loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    state(page, "answered")
+    page.locator("[data-row=r0] [data-column=c1]").click()
+    page.keyboard.type("2001")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=perturbed] li")).to_have_text("2001")
+    expect(page.locator(".says")).to_contain_text("Say what the right answer is")
+    page.locator("textarea[name=answers]").fill("2001")
+    expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "not_fooled")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    assert Try.objects.get().kind == "person"
+
+
+def test_the_cells_in_question_are_left_out_on_request(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = lambda request: answer(request.table.rows[0][1] or "1995")(request)
+    table = Table(["Film", "Year"], [["Alien", "1979"], ["Heat", "1995"]])
+    marked = Example(
+        "m-1", "when did Alien come out?", table, ["1979"], meta={"highlighted_cells": [["r0", "c1"]]}
+    )
+    batch = world.batch(
+        "cell_relevance", sources=[world.import_written(marked)], loop_model="small", overlap=1
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    state(page, "idle")
+    page.wait_for_timeout(500)
+    assert server.asked == [], "not before somebody asks"
+    page.keyboard.press("c")
+    state(page, "answered")
+    assert seen_by_the_model(page) == ["1979", "1995"]
+    expect(page.locator(".says")).to_have_text("Without the cells the model is wrong.")
+    page.keyboard.press("1")
+    expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible()
+
+
+def test_in_practice_a_model_looks_along_and_nothing_is_kept(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/question_paraphrase/?variant=word")
+    takes_keys(page)
+    state(page, "answered")
+    type_question(page, "something quite different?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    expect(page.locator("[data-part=tries]")).to_have_text("Practice: nothing is kept")
+    assert not Try.objects.exists()
+
+
+def test_without_scripts_a_button_asks_the_model(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    context = signed_in(new_context, live_server.url, world.ada, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/batches/{a_batch(world).public_id}/annotate/")
+    page.locator("textarea[name=question]").fill("which year saw it in cinemas?")
+    page.locator("button[value=check]").click()
+    expect(page.locator("askew-prediction .says")).to_contain_text("model")
+    assert len(seen_by_the_model(page)) == 2
+    expect(page.locator("textarea[name=question]")).to_have_value("which year saw it in cinemas?")
+    assert Try.objects.get().kind == "person"
