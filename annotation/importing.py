@@ -13,8 +13,8 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,7 +27,8 @@ import tableqa
 from annotation import events, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from tableqa.readers import READERS, ReaderError
+from tableqa.readers import READERS, Mapped, Reader, ReaderError, published_id
+from tableqa.readers import credit as credit_of
 
 ROWS = 1_000
 """Examples written in one transaction."""
@@ -37,18 +38,24 @@ SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 MOST_UPLOAD = 200 * 1024 * 1024
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
+MOST_SHOWN = 100
+"""Numbered ids that the record of a job keeps."""
 LOST = timedelta(hours=1)
 """An import that has not finished after this long was killed; the next one clears it away."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: the source, how many examples and tables it has, and whether anything was new."""
+    """What an import did: the source, how many examples and tables it has, and whether anything was new.
+
+    `numbered` are the ids that got a number because the source gives them more than once.
+    """
 
     source: Source
     examples: int
     tables: int
     new: bool
+    numbered: tuple[str, ...] = ()
 
 
 def import_examples(
@@ -61,10 +68,13 @@ def import_examples(
     name: str = "",
     split: str = "",
     limit: int | None = None,
+    fields: Mapping[str, str] | None = None,
     by: Person | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
+
+    `fields` says under which names the records hold the parts of an example, for readers that can be told.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it; nothing is
     left behind then.
@@ -74,6 +84,8 @@ def import_examples(
             "import_failed", f"There is no reader called {reader!r}; there are: {', '.join(sorted(READERS))}."
         )
     read = READERS[reader]
+    if fields:
+        read = _told(read, fields)
     name = name.strip() or path.stem
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
         raise Refused(
@@ -86,12 +98,13 @@ def import_examples(
         ):
             discard(left)
         _refuse_another_format(project, name, reader)
-        checksum = _checksum(read.files(path, tables), limit)
+        checksum = _checksum(read.files(path, tables), limit, fields or {})
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
         known = _known(project, name)
         total = new = 0
+        numbered: list[str] = []
         for example in read(path, tables=tables, limit=limit):
             total += 1
             if len(example.id) > LONGEST_ID:
@@ -103,31 +116,47 @@ def import_examples(
             if total % ROWS == 0:
                 progress(0, 0)  # a sign of life: how many there are is not known yet
             new += example.id not in known
+            if published_id(example) is not None:
+                numbered.append(example.id)
         if not total:
             raise Refused("import_failed", f"{path.name}: there are no examples in this file.")
         if not new:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
+        credit = credit_of(read, path, tables)
         source = Source.objects.create(
             project=project,
             name=name,
             reader=reader,
             split=split or _split(path),
             checksum=checksum,
-            licence=read.licence,
-            citation=read.citation,
-            url=read.url,
+            licence=credit.licence,
+            citation=credit.citation,
+            url=credit.url,
             made_by=by,
             started_at=now,
         )
         fresh = (e for e in read(path, tables=tables, limit=limit) if e.id not in known)
         try:
-            return _write(source, fresh, new, progress, by)
+            return replace(_write(source, fresh, new, progress, by), numbered=tuple(numbered))
         except BaseException:
             discard(source)
             raise
     except ReaderError as error:
         raise Refused("import_failed", str(error)) from None
+
+
+def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
+    """The reader with a person's own names of fields. Raises Refused where it knows its fields, or not these parts."""
+    if not isinstance(read, Mapped):
+        able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
+        raise Refused(
+            "import_failed", f"The reader {read.name!r} knows its fields; only these are told them: {able}."
+        )
+    try:
+        return read.with_fields(fields)
+    except ValueError as error:
+        raise Refused("import_failed", f"{error}.") from None
 
 
 def discard(source: Source) -> None:
@@ -179,6 +208,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "examples": done.examples,
         "tables": done.tables,
         "new": done.new,
+        "numbered": list(done.numbered[:MOST_SHOWN]),
     }
 
 
@@ -330,9 +360,11 @@ def _chunks(examples: Iterable[tableqa.Example]) -> Iterator[list[tableqa.Exampl
         yield chunk
 
 
-def _checksum(files: Iterable[Path], limit: int | None) -> str:
-    """SHA-256 over the names and bytes of everything the reader reads, and the limit."""
+def _checksum(files: Iterable[Path], limit: int | None, fields: Mapping[str, str]) -> str:
+    """SHA-256 over the names and bytes of everything the reader reads, the limit, and the fields it was told."""
     whole = hashlib.sha256(f"limit {limit}\n".encode())
+    for part, name in sorted(fields.items()):
+        whole.update(f"{part}={name}\n".encode())
     for file in files:
         try:
             with file.open("rb") as stream:

@@ -7,7 +7,7 @@ and the manifest counts what was refused and why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,9 +25,9 @@ MOST = 10
 
 @dataclass
 class Mixes:
-    """What composing came to: the mixed examples with their originals, and how many were refused for which reason."""
+    """What composing came to: (source, original, mixed example), and how many were refused for which reason."""
 
-    made: list[tuple[tableqa.Example, Mixed]] = field(default_factory=list)
+    made: list[tuple[str, tableqa.Example, Mixed]] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self, seed: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def compose(parts: Iterable[tuple[str, tableqa.Example, Part]], seed: int) -> Mi
         of.setdefault((source, original.id), (original, []))[1].append(one)
     found = Mixes()
     numbers: Counter[str] = Counter()
-    for original, mine in of.values():
+    for (source, _), (original, mine) in of.items():
         made = 0
         for chosen in combinations(mine, seed, original.id):
             if made == MOST:
@@ -73,27 +73,26 @@ def compose(parts: Iterable[tuple[str, tableqa.Example, Part]], seed: int) -> Mi
             if isinstance(mixed, Mixed):
                 made += 1
                 numbers[original.id] += 1
-                found.made.append((original, mixed))
+                found.made.append((source, original, mixed))
             else:
                 found.refused[mixed.reason] += 1
     return found
 
 
-def records(mixes: Mixes, format: str) -> list[dict[str, Any]]:
-    """The records of the mixes in a format of a release; [] where it has no place for them."""
-    if format == "robut":
-        return [
-            {**robut_record(original, mixed.example, "combined"), "id": mixed.example.id}
-            for original, mixed in mixes.made
-        ]
-    if format == "askew":
-        return [
-            {
-                **askew_record(mixed.example),
+def records(mixes: Mixes, format: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(part, source, record) of the mixes in a format of a release; nothing where it has no place for them.
+
+    RobuT has a file for each dataset, as for every other perturbation.
+    """
+    for source, original, mixed in mixes.made:
+        if format == "robut":
+            record = robut_record(original, mixed.example, "combined")
+            yield "{reader}_{split}_combined", source, {**record, "id": mixed.example.id}
+        elif format == "askew":
+            more = {
+                "source": source,
                 "original": original.id,
                 "parts": [one.kind for one in mixed.parts],
                 "operations": [operation.to_dict() for operation in mixed.operations],
             }
-            for original, mixed in mixes.made
-        ]
-    return []
+            yield "mix", source, {**askew_record(mixed.example), **more}

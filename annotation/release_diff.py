@@ -100,6 +100,8 @@ def _records(path: Path) -> dict[str, Any]:
     for number, record in enumerate(records(path), start=1):
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
         name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
+        if "example_id" in record:  # LFTQA-Eval's own files
+            name = f"{record['example_id']} {record.get('model', '')}"
         key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
         found[key if key not in found else f"{key} (line {number})"] = record
     return found

@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import tableqa
 from annotation import agreement, automatic, mixing
+from tableqa import verdicts
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
@@ -33,6 +34,8 @@ from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_t
 MANIFEST = "manifest.json"
 RAW = ("sources.jsonl", "annotations.jsonl", "decisions.jsonl")
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
+TRIES = "tries.jsonl"
+"""What models in the loop answered, where there were any."""
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
 
@@ -433,6 +436,7 @@ def _verify(folder: Path) -> dict[str, int]:
         if record["id"] not in waived:
             _check_annotation(raw, record)
     replayed = sum(_check_decision(raw, decision, by_id, waived) for decision in raw.decisions)
+    _check_tries(raw)
     _check_benchmark(folder, raw, manifest)
     _check_figures(raw, manifest)
     return {
@@ -547,6 +551,32 @@ def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
     for name in RAW:
         if name not in there:
             raise Difference(f"{name}: missing")
+
+
+def _check_tries(raw: Raw) -> None:
+    """Every verdict follows again from the raw answers and the gold answers beside it.
+
+    Whether a program agreed with the model is not in the files: a verdict that puts the gold answer in doubt stands.
+    """
+    path = raw.folder / TRIES
+    for record in records(path) if path.exists() else ():
+        if record["annotation"] is not None and record["annotation"] not in raw.responses:
+            raise Difference(f"{TRIES}: try {record['id']} is of an annotation that is in no record")
+        for said in record["verdicts"]:
+            found = {
+                name: verdicts.judge(record[name]["answers"], said["gold"][name], record[name]["text"])
+                if record[name] is not None and said["gold"][name]
+                else None
+                for name in ("original", "perturbed")
+            }
+            for name, one in found.items():
+                if (one.to_dict() if one else None) != said["judgements"][name]:
+                    raise Difference(f"{TRIES}: try {record['id']} judges the {name} answer otherwise")
+            again = verdicts.verdict(found["original"], found["perturbed"], failed=bool(record["error"]))
+            if said["verdict"] not in (again, "gold_suspect"):
+                raise Difference(
+                    f"{TRIES}: try {record['id']} is {again} by its answers, not {said['verdict']}"
+                )
 
 
 def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
@@ -688,7 +718,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
     if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
     more = _check_perturbed(folder, raw, manifest) | _check_whole(folder, raw, manifest)
-    for name in manifest["files"].keys() - files.keys() - more - {*RAW, automatic.LINES}:
+    for name in manifest["files"].keys() - files.keys() - more - {*RAW, automatic.LINES, TRIES}:
         raise Difference(f"{name}: does not follow from the decisions")
     for name, lines in files.items():
         path = folder / name

@@ -20,7 +20,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation import automatic, events, jobs, lineage, mixing, release_files
+from annotation import automatic, events, jobs, lineage, mixing, release_files, tries
 from annotation.models import (
     Annotation,
     Assignment,
@@ -284,7 +284,10 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if runs:
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
         release_files.write_perturbed(raw, release.format)
-    manifest = {
+    tried = list(tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project)))
+    if tried:
+        release_files.write_records(out / release_files.TRIES, tried)
+    manifest: dict[str, Any] = {
         "layout": release_files.LAYOUT,
         "format": release.format,
         "project": release.project.slug,
@@ -302,8 +305,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
         if runs
         else None,
-        "files": release_files.describe(out),
     }
+    release_files.write_whole(raw, manifest)
+    manifest["files"] = release_files.describe(out)
     text = canonical(manifest)
     (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
@@ -352,6 +356,9 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         "overlap": batch.overlap,
         "seed": batch.seed,
         "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
+        **(
+            {"loop_model": batch.loop_model, "loop_revision": batch.loop_revision} if batch.loop_model else {}
+        ),
     }
 
 

@@ -3,18 +3,24 @@
 from collections.abc import Mapping
 
 from tableqa.readers import (
+    arrow,
+    askew,
     csv_tables,
     fetaqa,
     freb_tqa,
     jsonl,
+    label_studio,
     lftqa,
     qtsumm,
+    robut,
     sqa,
+    suc,
+    tabfact,
     tat_qa,
     wikisql,
     wtq,
 )
-from tableqa.readers.reader import Reader, ReaderError
+from tableqa.readers.reader import Mapped, Reader, ReaderError, credit, published_id
 
 _READERS: tuple[Reader, ...] = (
     wtq.READER,
@@ -24,12 +30,19 @@ _READERS: tuple[Reader, ...] = (
     fetaqa.READER,
     qtsumm.READER,
     freb_tqa.READER,
+    robut.READER,
     lftqa.READER,
+    tabfact.READER,
+    suc.READER,
     jsonl.READER,
     csv_tables.READER,
+    arrow.PARQUET,
+    arrow.HF,
+    label_studio.READER,
+    askew.READER,
 )
 
 READERS: Mapping[str, Reader] = {reader.name: reader for reader in _READERS}
 """Every reader by the name that the command line uses."""
 
-__all__ = ["READERS", "Reader", "ReaderError"]
+__all__ = ["READERS", "Mapped", "Reader", "ReaderError", "credit", "published_id"]

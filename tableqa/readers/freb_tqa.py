@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.reader import Names, ReaderError
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -72,7 +72,7 @@ class FrebTqa:
         return self._examples(_located(path), limit)
 
     def _examples(self, path: Path, limit: int | None) -> Iterator[Example]:
-        names = _Names()
+        names = Names()
         if limit == 0:
             return
         for record in read_records(path):
@@ -97,7 +97,7 @@ def _located(path: str | Path) -> Path:
     raise ReaderError(path, None, what, "Name one file of FREB-TQA")
 
 
-def _example(path: Path, record: Record, names: "_Names") -> Example:
+def _example(path: Path, record: Record, names: Names) -> Example:
     fields = record.fields
     published = fields.text("id")
     place = Place(path, record.line, f"item {published}" if published else fields.place.within)
@@ -187,22 +187,6 @@ def _numbers(text: object) -> set[Decimal]:
     if not isinstance(text, str):
         return set()
     return {Decimal(number.replace(",", "")) for number in _NUMBER.findall(text)}
-
-
-class _Names:
-    """The ids that a file has so far: one that stands there already gets a number."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._times: dict[str, int] = {}
-
-    def unique(self, published: str) -> str:
-        name = published
-        while name in self._taken:
-            self._times[published] = self._times.get(published, 1) + 1
-            name = f"{published}#{self._times[published]}"
-        self._taken.add(name)
-        return name
 
 
 READER = FrebTqa()

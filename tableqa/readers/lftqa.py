@@ -8,6 +8,7 @@ holds: human_faithfulness_scores.json, rouge.json.
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from tableqa.examples import Example
 from tableqa.readers.fetaqa import fetaqa_table
@@ -59,7 +60,7 @@ class Lftqa:
         ids = Ids(path)
         for record in read_records(path):
             fields = record.fields
-            example_id, system = fields.name("example_id"), fields.name("model")
+            example_id, system = fields.name("example_id"), _system(fields)
             text = _one_of(fields, _ANSWER)
             rated_id = f"{example_id}~{system}"
             ids.add(rated_id, record.line)
@@ -113,9 +114,9 @@ def _scores(folder: Path, kind: str) -> dict[tuple[str, str], dict[str, int | fl
     """(example id, system) -> {name: score} over all files of a kind; ReaderError."""
     scores: dict[tuple[str, str], dict[str, int | float]] = {}
     for path in _score_files(folder, kind):
-        name = _dimension(path) if kind == _HUMAN else path.stem
+        name = _dimension(path) if kind == _HUMAN else unquote(path.stem)
         for record in read_records(path):
-            key = (record.fields.name("example_id"), record.fields.name("model"))
+            key = (record.fields.name("example_id"), _system(record.fields))
             named = scores.setdefault(key, {})
             if name in named:
                 what = f"{key[0]} of {key[1]} has a score of {name} already"
@@ -125,6 +126,11 @@ def _scores(folder: Path, kind: str) -> dict[tuple[str, str], dict[str, int | fl
                 raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
             named[name] = score
     return scores
+
+
+def _system(fields: Fields) -> str:
+    """The name of the system, which may be empty: not every rated answer says whose it is."""
+    return "" if fields.required("model") == "" else fields.name("model")
 
 
 def _dimension(path: Path) -> str:

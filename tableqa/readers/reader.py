@@ -1,9 +1,10 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tableqa.examples import Example
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT
@@ -59,6 +60,22 @@ class Reader(Protocol):
         """Every file that the examples come from, each once: what a checksum of the source is taken over."""
 
 
+@runtime_checkable
+class Mapped(Protocol):
+    """A reader of records whose fields every project names in its own way."""
+
+    def with_fields(self, fields: Mapping[str, str]) -> "Reader":
+        """The same reader for records that name the parts of an example so, {part: field}; ValueError if unknown."""
+
+
+@runtime_checkable
+class Credited(Protocol):
+    """A reader of files that say themselves whose data they are."""
+
+    def credit(self, path: Path, tables: Path | None = None) -> "Credit":
+        """The licence and credit that the files name; ReaderError."""
+
+
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
     if limit is not None and limit < 0:
@@ -78,6 +95,47 @@ class Ids:
             what = f"the id {id} stands in line {self._lines[id]} already"
             raise ReaderError(self._path, line, what, "Give each question an id of its own")
         self._lines[id] = line
+
+
+class Names:
+    """The ids that a file has given so far, where the source repeats some: the second nt-5695 is called nt-5695#2."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._times: dict[str, int] = {}
+
+    def unique(self, published: str) -> str:
+        """The id as it is published, or with a number behind it where it stands there already."""
+        name = published
+        while name in self._taken:
+            self._times[published] = self._times.get(published, 1) + 1
+            name = f"{published}#{self._times[published]}"
+        self._taken.add(name)
+        return name
+
+
+def published_id(example: Example) -> str | None:
+    """The id that the source gives an example, where a reader had to number it (`Names`); None where it did not."""
+    published, numbered, number = example.id.rpartition("#")
+    lineage = example.meta.get("lineage")
+    said = (example.meta.get("id"), lineage.get("id") if isinstance(lineage, Mapping) else None)
+    return published if numbered and number.isdecimal() and published in said else None
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Under which licence data may be used, and who made them: SPDX expression, citation and address, "" if unknown."""
+
+    licence: str
+    citation: str
+    url: str
+
+
+def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
+    """The licence and credit of what a reader gives: its own, or what the files themselves say. ReaderError."""
+    if isinstance(reader, Credited):
+        return reader.credit(path, tables)
+    return Credit(reader.licence, reader.citation, reader.url)
 
 
 def only_file(folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:

@@ -219,11 +219,15 @@ def _lines(path: Path) -> Iterator[Record]:
 
 def fields_of(place: Place, text: str) -> Fields:
     """The object that a line holds; ReaderError."""
+    return Fields(place, decoded(place, text))
+
+
+def decoded(place: Place, text: str, mend: str = _MEND) -> Any:
+    """The JSON value that a text holds, its numbers as they are written; ReaderError."""
     try:
-        value = _DECODER.decode(text)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise place.error(f"this is not JSON: {_why(error)}", _MEND) from error
-    return Fields(place, value)
+        raise place.error(f"this is not JSON: {_why(error)}", mend) from error
 
 
 def _array(path: Path) -> Iterator[Record]:
@@ -247,6 +251,41 @@ def _array(path: Path) -> Iterator[Record]:
         source.skip("]")
         if not source.at_end():
             raise Place(path, source.line_here()).error("something follows the end of the array", _MEND)
+
+
+def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
+    """The members of a UTF-8 file that is one JSON object, as (name, place, value), one at a time; memory stays flat.
+
+    Raises ReaderError as `read_records` does, and for a name that is given twice.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    with file:
+        source = _Source(path, file)
+        source.skip("{")
+        names: dict[str, int] = {}
+        closed = source.next_is("}")
+        while not closed:
+            line = source.line_here()
+            name = source.value()
+            if not isinstance(name, str) or name in names:
+                what = (
+                    f"the name {name!r} stands in line {names[name]} already" if name in names else "no name"
+                )
+                raise Place(path, line).error(what, "Give every object of the file a name of its own")
+            names[name] = line
+            source.skip(":")
+            line = source.line_here()
+            value = source.value()
+            yield name, Place(path, line, name), value
+            closed = source.next_is("}")
+            if not closed:
+                source.skip(",")
+        source.skip("}")
+        if not source.at_end():
+            raise Place(path, source.line_here()).error("something follows the end of the object", _MEND)
 
 
 class _Source:

@@ -1,10 +1,13 @@
-"""Tables that lie in files of their own beside a file of questions: found in trusted folders, each parsed once."""
+"""Tables that lie in files of their own beside a file of questions, each parsed once: a file each, or a line each."""
 
+from codecs import BOM_UTF8
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from tableqa.readers.reader import ReaderError, inside
+from tableqa.readers.reader import ReaderError, cannot_open, inside, read_lines
+from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
 from tableqa.tables import Table
 
 CACHED_CELLS = 250_000
@@ -64,6 +67,66 @@ class TableFiles:
             f"with the folders as in the {self._field}"
         )
         raise ReaderError(self._questions, line, f"the table {name} is not in {where}", mend)
+
+
+class TableLines:
+    """The tables that are lines of one file of JSON. Where each starts is kept, and some tables; not the file.
+
+    places   for the name of each table its line, counted from 1, and the byte where that starts
+    read     the table of a line, and what the file says of it besides
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        places: Mapping[str, tuple[int, int]],
+        read: Callable[[Fields], tuple[Table, dict[str, Any]]],
+    ) -> None:
+        self._path = path
+        self._places = places
+        self._read = read
+        self._kept: OrderedDict[str, tuple[Table, dict[str, Any]]] = OrderedDict()
+        self._cells = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> tuple[Table, dict[str, Any]]:
+        """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
+        if name in self._kept:
+            self._kept.move_to_end(name)
+            return self._kept[name]
+        line, offset = self._places[name]
+        text = line_at(self._path, offset)
+        found = self._kept[name] = self._read(fields_of(Place(self._path, line), text))
+        self._cells += _size(found[0])
+        while self._cells > CACHED_CELLS and len(self._kept) > 1:
+            self._cells -= _size(self._kept.popitem(last=False)[1][0])
+        return found
+
+
+def line_at(path: Path, offset: int) -> str:
+    """The line of a file that `lines_with_places` went through, by the byte where it starts."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.readline().decode("utf-8")
+
+
+def lines_with_places(path: Path) -> Iterator[tuple[int, int, Fields]]:
+    """The objects of a file of JSON Lines with their line and the byte where that starts; ReaderError."""
+    offset = len(BOM_UTF8) if _starts_with_mark(path) else 0
+    for line, text in read_lines(path, longest=MAX_RECORD_BYTES, keep_ends=True):
+        if text.strip():
+            yield line, offset, fields_of(Place(path, line), text)
+        offset += len(text.encode())
+
+
+def _starts_with_mark(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(BOM_UTF8)) == BOM_UTF8
+    except OSError as error:
+        raise cannot_open(path, error) from error
 
 
 def folders_around(

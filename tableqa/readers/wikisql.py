@@ -4,26 +4,21 @@ Beside dev.jsonl lies dev.tables.jsonl, one table a line, as the release packs t
 answer is what the logical form gives on the table, and running it is not reading.
 """
 
-from codecs import BOM_UTF8
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.readers.reader import ReaderError, at_most, cannot_open, only_file, read_lines
+from tableqa.readers.reader import ReaderError, at_most, only_file
 from tableqa.readers.records import (
-    MAX_RECORD_BYTES,
     Fields,
-    Place,
     example,
-    fields_of,
     has_fields,
     read_records,
     table_of,
     text_of,
 )
-from tableqa.readers.table_files import CACHED_CELLS
+from tableqa.readers.table_files import TableLines, lines_with_places
 from tableqa.tables import Table
 
 AGGREGATIONS = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
@@ -61,13 +56,16 @@ class WikiSql:
         return at_most(self._examples(*_located(path, tables)), limit)
 
     def _examples(self, questions: Path, tables_file: Path) -> Iterator[Example]:
-        tables = _Tables(tables_file)
+        tables = _tables(tables_file)
         asked: dict[str, int] = {}
         for record in read_records(questions):
             fields = record.fields
             table_id = fields.name("table_id")
             asked[table_id] = asked.get(table_id, 0) + 1
-            table, about = tables.table(table_id, fields.place)
+            if table_id not in tables:
+                mend = "Give the file of tables that belongs to these questions"
+                raise fields.place.error(f"the table {table_id} is not in {tables_file}", mend)
+            table, about = tables[table_id]
             meta = {
                 "sql": _sql(fields.nested("sql"), table),
                 **fields.rest("phase"),
@@ -135,66 +133,23 @@ def _is_condition(condition: object, columns: int) -> bool:
     )
 
 
-class _Tables:
-    """The tables of a file by their ids. Where each line starts is kept, and some tables; not the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lines = dict(_index(path))
-        self._kept: OrderedDict[str, tuple[Table, dict[str, Any]]] = OrderedDict()
-        self._cells = 0
-
-    def table(self, table_id: str, place: Place) -> tuple[Table, dict[str, Any]]:
-        """The table that the question at `place` names, and what its source says of it; ReaderError."""
-        if table_id in self._kept:
-            self._kept.move_to_end(table_id)
-            return self._kept[table_id]
-        if table_id not in self._lines:
-            mend = "Give the file of tables that belongs to these questions"
-            raise place.error(f"the table {table_id} is not in {self._path}", mend)
-        found = self._kept[table_id] = self._read(*self._lines[table_id])
-        self._cells += _size(found[0])
-        while self._cells > CACHED_CELLS and len(self._kept) > 1:
-            self._cells -= _size(self._kept.popitem(last=False)[1][0])
-        return found
-
-    def _read(self, line: int, offset: int) -> tuple[Table, dict[str, Any]]:
-        with self._path.open("rb") as file:
-            file.seek(offset)
-            text = file.readline().decode("utf-8")
-        fields = fields_of(Place(self._path, line), text)
-        title = fields.text("page_title", default="")
-        caption = fields.text("caption", default="") or fields.text("section_title", default="")
-        header, rows = fields.required("header"), fields.required("rows")
-        return table_of(fields.place, header, rows, title, caption), fields.rest(*_TABLES_META)
+def _tables(path: Path) -> TableLines:
+    """The tables of a file, one a line, by their ids; ReaderError."""
+    places: dict[str, tuple[int, int]] = {}
+    for line, offset, fields in lines_with_places(path):
+        table_id = fields.name("id")
+        if table_id in places:
+            mend = "Take one of the two tables out"
+            raise fields.error("id", f"is {table_id}, as in line {places[table_id][0]}", mend)
+        places[table_id] = line, offset
+    return TableLines(path, places, _table)
 
 
-def _index(path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The id of each table with its line and where that starts in the file; ReaderError."""
-    lines: dict[str, int] = {}
-    offset = len(BOM_UTF8) if _starts_with_mark(path) else 0
-    for line, text in read_lines(path, longest=MAX_RECORD_BYTES, keep_ends=True):
-        if text.strip():
-            fields = fields_of(Place(path, line), text)
-            table_id = fields.name("id")
-            if table_id in lines:
-                mend = "Take one of the two tables out"
-                raise fields.error("id", f"is {table_id}, as in line {lines[table_id]}", mend)
-            lines[table_id] = line
-            yield table_id, (line, offset)
-        offset += len(text.encode())
-
-
-def _starts_with_mark(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(BOM_UTF8)) == BOM_UTF8
-    except OSError as error:
-        raise cannot_open(path, error) from error
-
-
-def _size(table: Table) -> int:
-    return (table.shape[0] + 1) * table.shape[1]
+def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
+    title = fields.text("page_title", default="")
+    caption = fields.text("caption", default="") or fields.text("section_title", default="")
+    header, rows = fields.required("header"), fields.required("rows")
+    return table_of(fields.place, header, rows, title, caption), fields.rest(*_TABLES_META)
 
 
 READER = WikiSql()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import json
 import zipfile
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -19,6 +21,7 @@ from annotation.models import Example, Job, Source
 from annotation.refusals import Refused
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_malformed_files import FORMS, laid_out
 from tests.plugin import ROOT
 
 RECORD: dict[str, Any] = {
@@ -59,9 +62,39 @@ def small(tmp_path: Path) -> Path:
     (folder / "freb-dev.json").write_text(json.dumps({**item, "rel_cell": [[0, 0]]}) + "\n")
     (folder / "sheet-dev.csv").write_text(QUESTIONS)
     (folder / "cup.csv").write_text("Name,Wins\nAnn,3\n")
+    (folder / "robut_wtq_qa.json").write_text(
+        json.dumps([{**item, "table_id": "t", "perturbation_type": "row"}])
+    )
+    asked = json.loads((folder / "robut_wtq_qa.json").read_text())
+    asked[0].pop("table")
+    (folder / "robut_wtq_qa.json").write_text(json.dumps(asked))
+    (folder / "robut_wtq_table.json").write_text(json.dumps({"t": item["table"]}))
+    (folder / "facts-dev.json").write_text(json.dumps({"t.csv": [["Ann won."], [1], "Cup"]}))
+    (folder / "all_csv").mkdir()
+    (folder / "all_csv" / "t.csv").write_text("name#wins\nann#3\n")
+    table = {**item["table"], "caption": "Cup"}
+    table.pop("title", None)
+    (folder / "suc-dev.jsonl").write_text(
+        json.dumps({"title": "", "context": "", "table": table, "query": "who?", "label": "Ann"}) + "\n"
+    )
+    (folder / "labelled-dev.json").write_text(json.dumps([{"id": 1, "data": item, "annotations": []}]))
+    laid_out(folder / "release", FORMS["askew"])
+    if HAS_ARROW:
+        import pyarrow
+        from pyarrow import parquet
+
+        rows = pyarrow.Table.from_pylist([item])
+        parquet.write_table(rows, folder / "rows-dev.parquet")
+        (folder / "saved").mkdir()
+        with pyarrow.ipc.new_stream(folder / "saved" / "data-00000-of-00001.arrow", rows.schema) as out:
+            out.write_table(rows)
+        (folder / "saved" / "dataset_info.json").write_text("{}")
+        state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
+        (folder / "saved" / "state.json").write_text(json.dumps(state))
     return folder
 
 
+HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
 FIXTURES = ROOT / "fixtures"
 FILES = {
     "wtq": FIXTURES / "wtq" / "excerpt-dev.tsv",
@@ -74,6 +107,13 @@ FILES = {
     "lftqa": Path("model_outputs.json"),
     "jsonl": Path("mine-dev.jsonl"),
     "csv": Path("sheet-dev.csv"),
+    "robut": Path("robut_wtq_qa.json"),
+    "tabfact": Path("facts-dev.json"),
+    "suc": Path("suc-dev.jsonl"),
+    "label_studio": Path("labelled-dev.json"),
+    "askew": Path("release/manifest.json"),
+    "parquet": Path("rows-dev.parquet"),
+    "hf": Path("saved/dataset_info.json"),
 }
 """A file of questions for each reader; a name alone lies in the folder of the small ones."""
 
@@ -83,8 +123,15 @@ BESIDE = {
     "wikisql": ("*.tables.jsonl",),
     "lftqa": ("scores/**/*.json",),
     "csv": ("cup.csv",),
+    "robut": ("robut_wtq_table.json",),
+    "tabfact": ("all_csv/*.csv",),
+    "askew": ("*.jsonl",),
+    "hf": ("*.arrow", "state.json", "dataset_info.json"),
 }
 """What lies beside the questions of a reader."""
+
+NEEDS_ARROW = pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is not installed (requirements-data.txt)")
+EVERY = [pytest.param(name, marks=NEEDS_ARROW) if name in ("parquet", "hf") else name for name in FILES]
 
 
 def test_no_reader_is_left_out() -> None:
@@ -92,7 +139,7 @@ def test_no_reader_is_left_out() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_format_comes_in_equal_to_its_reader(world: World, small: Path, name: str) -> None:
     path = small / FILES[name]
     done = importing.import_examples(
@@ -126,7 +173,7 @@ def packed(folder: Path, patterns: tuple[str, ...], top: str = "") -> io.BytesIO
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_format_can_be_chosen_on_the_page_with_what_it_needs_and_no_more(
     world: World, small: Path, name: str, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -183,3 +230,32 @@ def test_one_name_is_one_collection(world: World, small: Path) -> None:
             project=world.project, reader="sqa", path=questions, name=world.source.name, now=NOON
         )
     assert Source.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_project_says_under_which_names_its_records_hold_what(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "export.json"
+    data = {"frage": "wer?", "tabelle": [["Name"], ["Ann"]], "gold": ["Ann"]}
+    path.write_text(json.dumps([{"id": 1, "data": data}, {"id": 1, "data": data}]))
+    command = ["import_examples", str(path), "--project", world.project.slug, "--reader", "label_studio"]
+    told = ["--field", "question=frage", "--field", "table=tabelle", "--field", "answers=gold"]
+    call_command(*command, *told)
+    said = capsys.readouterr().out
+    assert "Ids that stood in the files before got a number behind them, 1 in all: 1#2." in said
+    rows = Example.objects.filter(source__name="export").select_related("stored_table").order_by("position")
+    assert [(row.external_id, row.question, row.answers) for row in rows] == [
+        ("1", "wer?", ["Ann"]),
+        ("1#2", "wer?", ["Ann"]),
+    ]
+    with pytest.raises(Refused, match="no part 'frage'"):
+        importing.import_examples(
+            project=world.project, reader="label_studio", path=path, fields={"frage": "x"}, now=NOON
+        )
+    with pytest.raises(
+        Refused, match=r"knows its fields; only these are told them: hf, label_studio, parquet"
+    ):
+        importing.import_examples(
+            project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON
+        )

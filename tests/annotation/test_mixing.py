@@ -76,7 +76,7 @@ def test_robut_calls_them_combined(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     perturbed_thrice(world)
     release(world, tmp_path / "robut", "robut", 7)
-    lines = (tmp_path / "robut" / "mix.json").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "robut" / "wtq_dev_combined.json").read_text(encoding="utf-8").splitlines()
     mixes = [json.loads(line) for line in lines]
     assert {mix["perturbation_type"] for mix in mixes} == {"combined"}
     assert {mix["original_id"] for mix in mixes} == {"nu-0"}
@@ -104,7 +104,7 @@ def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
     apart = mixing.compose([("a", asked, header), ("b", original, words)], seed=7)
     assert apart.made == []
     together = mixing.compose([("b", original, header), ("b", original, words), ("a", asked, header)], seed=7)
-    assert [mixed.example.answers for _, mixed in together.made] == [("22",)]
+    assert [mixed.example.answers for _, _, mixed in together.made] == [("22",)]
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.evidence import Evidence, cells_in, evidence, source_program
+from tableqa.evidence import Evidence, cells_in, evidence, read_reply, request, source_program
 from tableqa.operations import RemoveRow, replay
 from tableqa.programs import reads
 from tableqa.readers import READERS
@@ -102,3 +102,22 @@ def test_the_numbers_of_a_derivation_are_evidence(test_data: Path) -> None:
         program = source_program(one)
         assert program is not None
         assert set(its.cells) == reads(program[0], one.table)
+
+
+def test_a_model_is_asked_for_cells_by_number_and_understood() -> None:
+    table = Table(["Film", "Film"], [["Heat", "a|b"], ["Alien", "1979"]], title="Films")
+    text, seen = request("when?", table)
+    assert seen == 2
+    assert "Title: Films" in text
+    assert "columns: 1 Film | 2 Film" in text
+    assert "row 1: Heat | a/b" in text
+    assert text.endswith("Question: when?")
+    assert read_reply('Well: {"cells": [[2, 2], [2,1], [2, 2], [3, 1], [0, 1]]}', table) == (
+        ("r1", "c0"),
+        ("r1", "c1"),
+    )
+    assert read_reply("none", table) == ()
+    long = Table(["n"], [[str(number)] for number in range(200)])
+    text, seen = request("which?", long)
+    assert seen == 60
+    assert "(140 more rows)" in text

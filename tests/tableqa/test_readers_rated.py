@@ -186,7 +186,7 @@ def test_a_record_may_hold_its_table_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"model": ""}, "model is empty"),
+        ({"model": []}, "model is a list"),
         ({"model_output": None}, "model_output is null"),
         ({"metadata": {}}, "record 1: there is no table"),
         ({"metadata": None}, "record 1: there is no table"),

@@ -11,7 +11,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers import wikisql as reading
+from tableqa.readers import table_files as reading
 from tests.plugin import ROOT
 
 wikisql = READERS["wikisql"]

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from tableqa import Table
 from tableqa.headers import HeaderNames
 from tableqa.operations import Part, SplitColumn, replay
-from tableqa.splitting import Delimiter, Pattern, SplitError, Template, proposals, split, way_from_dict
+from tableqa.splitting import (
+    Delimiter,
+    Pattern,
+    SplitError,
+    Template,
+    foreign,
+    lost,
+    proposals,
+    split,
+    way_from_dict,
+)
 from tests.tableqa.strategies import texts
 
 PLAYERS = ["Ann Lee (USA)", "Bob Orr (ITA)", "", "Cy Poe", "Di Kay (FRA)"]
@@ -228,3 +238,69 @@ class TestProposals:
                 some += bool(proposals(table.column(column), header))
         assert (time.process_time() - started) / columns < 0.05
         assert 0.15 < some / columns < 0.5
+
+
+class TestNamesOfParts:
+    def test_the_one_part_without_a_name_keeps_that_of_the_column(self):
+        cities = [("Oslo", "Norway"), ("Rome", "Italy"), ("Lima", "Peru"), ("Cairo", "Egypt")]
+        names = HeaderNames.build([Table(["Country", "Gold"], [[land, "1"] for _, land in cities])] * 2)
+        [first, *_] = proposals([", ".join(city) for city in cities], "Location:", names)
+        assert first.names == ("Location", "Country")
+
+    def test_letters_and_numbers_of_models_are_no_results(self):
+        cells = ["D 40", "D 35LF", "D 40LF", "D30"]
+        assert all(one.words != "result and score" for one in proposals(cells, "Model"))
+
+    def test_ships_are_no_people(self):
+        ships = ["HMS Sunflower", "HMS Vidette", "HMS Snowflake", "HMS Loosestrife"]
+        assert proposals(ships, "Sunk by") == []
+
+
+class TestTracing:
+    @pytest.mark.parametrize(
+        ("part", "cell"),
+        [
+            ("Oslo", "Oslo, Norway"),
+            ("OSLO", "Oslo,\u00a0Norway"),
+            ("Norway Oslo", "Oslo, Norway"),
+            ("July", "Jul 5, 2001"),
+            ("7", "July 5, 2001"),
+            ("Sep", "September 1"),
+            ("1966", "1961\u201366"),
+            ("1204", "1,204 km"),
+            ("5", "05/07/2001"),
+            ("José", "Jose Soares"),
+            ("", "Oslo"),
+        ],
+    )
+    def test_what_stands_in_the_cell_or_follows_from_it_is_not_foreign(self, part, cell):
+        assert foreign(part, cell) == ()
+
+    @pytest.mark.parametrize(
+        ("part", "cell", "words"),
+        [
+            ("Bergen", "Oslo, Norway", ("bergen",)),
+            ("Oslo Europe", "Oslo, Norway", ("europe",)),
+            ("1967", "1961-66", ("1967",)),
+            ("2066", "1961-66", ("2066",)),
+            ("August", "Jul 5", ("august",)),
+            ("x", "", ("x",)),
+        ],
+    )
+    def test_what_neither_stands_there_nor_follows_is(self, part, cell, words):
+        assert foreign(part, cell) == words
+
+    def test_what_no_part_holds_is_lost_and_what_another_form_of_it_holds_is_not(self):
+        assert lost("Oslo, Norway", ["Oslo", ""]) == ("norway",)
+        assert lost("Win by 3-2 at home", ["Win", "3", "2", "home"]) == ()
+        assert lost("Jul 5th, 2001", ["July", "5", "2001"]) == ()
+        assert lost("1961-66", ["1961", "1966"]) == ()
+        assert lost("12 km (7 mi)", ["12", "km"]) == ("7", "mi")
+
+    @given(st.lists(texts, min_size=1, max_size=4), st.sampled_from([", ", "-", " ", "/"]))
+    def test_no_cut_is_foreign_to_its_cell_and_none_loses_a_word(self, cells, text):
+        for cell, cut in zip(cells, split(cells, Delimiter(text)).cuts, strict=True):
+            for part in cut.parts or ():
+                assert foreign(part, cell) == ()
+            if cut.parts:
+                assert lost(cell, cut.parts) == ()

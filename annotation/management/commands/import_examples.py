@@ -22,6 +22,14 @@ class Command(RefusingCommand):
         parser.add_argument("--name", default="", help="name of the source; default: the file's name")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--limit", type=_number, metavar="N")
+        parser.add_argument(
+            "--field",
+            action="append",
+            default=[],
+            type=_field,
+            metavar="PART=FIELD",
+            help="under which name the records hold a part of an example: question=text (label_studio, parquet, hf)",
+        )
 
     def run(self, **options: Any) -> None:
         def progress(done: int, total: int) -> None:
@@ -36,6 +44,7 @@ class Command(RefusingCommand):
             name=options["name"],
             split=options["split"],
             limit=options["limit"],
+            fields=dict(options["field"]),
             now=timezone.now(),
             progress=progress,
         )
@@ -47,6 +56,18 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples over {done.tables} tables, {done.source.licence}."
         )
+        if done.numbered:
+            shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
+            self.stdout.write(
+                f"Ids that stood in the files before got a number behind them, {len(done.numbered)} in all: {shown}."
+            )
+
+
+def _field(text: str) -> tuple[str, str]:
+    part, said, name = text.partition("=")
+    if not (part and said and name):
+        raise ArgumentTypeError("PART=FIELD, for example question=text")
+    return part, name
 
 
 def _number(text: str) -> int:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation import releasing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.release_files import FORMATS
+from tableqa.writers import hub
 
 
 class Command(RefusingCommand):
@@ -50,6 +51,10 @@ class Command(RefusingCommand):
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, "
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
+        if options["format"] == "hf" and hub.PARQUET not in release.manifest["files"]:
+            self.stdout.write(
+                f"The records are in JSON Lines only: the Parquet file needs pyarrow ({hub.EXTRA})."
+            )
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")

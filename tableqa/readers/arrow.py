@@ -1,0 +1,248 @@
+"""Parquet files, and datasets that Hugging Face's `datasets` saved to disk: records in Arrow's form, read batch by batch.
+
+pyarrow reads them; it comes with requirements-data.txt and is not needed for anything else.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tableqa.canonical import thaw
+from tableqa.examples import Example, ExampleError
+from tableqa.readers.mapped import checked, mapped_example
+from tableqa.readers.reader import MAX_TABLE_BYTES, Names, ReaderError, at_most, inside, read_text
+from tableqa.readers.records import Fields, Number, Place, read_records
+from tableqa.writers.whole import FIELDS, HUB, example_of
+
+ROWS = 64
+"""Records that are read at once."""
+MOST_UNPACKED = 16 * MAX_TABLE_BYTES
+"""The most bytes that a row group may say it has when it is unpacked."""
+
+EXTRA = "requirements-data.txt"
+_SHARDS = ("*.parquet", "*/*.parquet")
+_INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
+
+
+@dataclass(eq=False)
+class Arrow:
+    """The readers "parquet" and "hf"; see `tableqa.readers.reader.Reader`.
+
+    Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`). A column
+    that no part is made of goes into meta, and of several splits the "split". An id that repeats is numbered, and meta has
+    the "id" as it was. A number in a cell becomes the shortest text that is this number: the files know no other.
+    """
+
+    name: str
+    title: str
+    licence: str = "NOASSERTION"
+    citation: str = ""
+    url: str = ""
+    beside: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def with_fields(self, fields: Mapping[str, str]) -> "Arrow":
+        """The same reader for data that name their columns so, {part: column}; ValueError for an unknown part."""
+        return dataclasses.replace(self, fields=checked(fields))
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The records of the file or folder at `path` in its order; `tables` is its folder where `path` lies elsewhere.
+
+        ReaderError at the first fault, and where pyarrow is not installed.
+        """
+        return at_most(self._examples(Path(path), tables), limit)
+
+    def _examples(self, path: Path, tables: str | Path | None) -> Iterator[Example]:
+        names = Names()
+        number = 0
+        for file, split in _files(path, tables):
+            for row, record in enumerate(_records(file), start=1):
+                number += 1
+                fields = Fields(Place(file, row, f"record {row}"), record)
+                if record.keys() == FIELDS:
+                    yield _ours(fields, names)
+                    continue
+                further = {"split": split} if split and "split" not in record else {}
+                yield mapped_example(fields, self.fields, names, number, further)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """Every file of the dataset; ReaderError as for reading."""
+        for file, _ in _files(Path(path), tables):
+            yield file
+
+
+def _ours(fields: Fields, names: Names) -> Example:
+    """An example that a release of Askew in the format hf holds, with what became of which example in `lineage`."""
+    try:
+        found = example_of(fields.value)
+    except (ExampleError, ValueError, TypeError, AttributeError) as error:
+        raise fields.place.error(f"it is no record of Askew: {error}", "Release the dataset again") from error
+    unique = names.unique(found.id)
+    lineage: dict[str, Any] = {}
+    if fields.value["perturbation"]:
+        said = {name: fields.value[name] for name in ("source", "perturbation")}
+        operations = json.loads(fields.text("operations"))
+        lineage = {**said, "parent": fields.text("original"), "operations": operations}
+        if fields.value["seed"] is not None:
+            lineage["seed"] = fields.integer("seed")
+    if unique != found.id:
+        lineage |= {"source": fields.text("source"), "id": found.id}
+    meta = thaw(found.meta)
+    if lineage and "lineage" in meta:
+        lineage["before"] = meta["lineage"]
+    return dataclasses.replace(found, id=unique, meta={**meta, "lineage": lineage} if lineage else meta)
+
+
+def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
+    """The files of records with the split that each is of, "" where there is only one."""
+    if path.is_file() and path.name.endswith((_INFO, _SPLITS)):
+        # A page sends one file, and the folder as an archive.
+        path = _unpacked(Path(tables)) if tables is not None else path.parent
+    if not path.is_dir():
+        yield path, ""
+        return
+    if (path / HUB).is_file():
+        yield path / HUB, ""
+    elif (path / _SPLITS).is_file():
+        for split in _splits(path / _SPLITS):
+            for file in _saved(_below(path / _SPLITS, path, split)):
+                yield file, split
+    elif (path / _STATE).is_file():
+        for file in _saved(path):
+            yield file, ""
+    else:
+        shards = sorted({file for place in _SHARDS for file in path.glob(place) if file.is_file()})
+        if not shards:
+            mend = f"Name a .parquet file, a folder of such files, or one that save_to_disk wrote ({_STATE})"
+            raise ReaderError(path, None, "the folder holds no dataset", mend)
+        splits = {file.name.split("-")[0].removesuffix(".parquet") for file in shards}
+        for file in shards:
+            yield file, file.name.split("-")[0].removesuffix(".parquet") if len(splits) > 1 else ""
+
+
+def _unpacked(folder: Path) -> Path:
+    """The folder of an unpacked archive, or the one in it, that holds a dataset."""
+    folders = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
+    known = (_SPLITS, _STATE, HUB)
+    return next((one for one in folders for name in known if (one / name).is_file()), folder)
+
+
+def _splits(path: Path) -> list[str]:
+    return Fields(Place(path, 1), _json(path)).texts("splits")
+
+
+def _below(said_in: Path, folder: Path, name: str) -> Path:
+    if "/" in name or "\\" in name or name in ("", ".", ".."):
+        raise ReaderError(
+            said_in, 1, f"the split {name!r} is no plain name", "Correct it, or save the data again"
+        )
+    return folder / name
+
+
+def _saved(folder: Path) -> Iterator[Path]:
+    """The files of one split that save_to_disk wrote, in the order of its state.json; ReaderError."""
+    path = folder / _STATE
+    mend = "Save the dataset again with save_to_disk"
+    for file in Fields(Place(path, 1), _json(path)).nested_each("_data_files"):
+        name = file.text("filename")
+        try:
+            found = inside(folder, name)
+        except ValueError as error:
+            raise file.error("filename", f"is {name!r}, which is refused: {error}", mend) from error
+        if found is None:
+            raise file.error("filename", f"is {name!r}, which is not there", mend)
+        yield found
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ReaderError):
+            raise
+        line = getattr(error, "lineno", 1)
+        raise ReaderError(path, line, f"this is not JSON: {error}", "Fetch the file again") from error
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
+    if path.suffix == ".jsonl":
+        for line in read_records(path):
+            yield line.fields.value
+        return
+    with _reading(path):
+        batches = _parquet(path) if path.suffix == ".parquet" else _stream(path)
+        for batch in batches:
+            for record in batch.to_pylist():
+                yield {name: _written(value) for name, value in record.items()}
+
+
+def _parquet(path: Path) -> Iterator[Any]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        for i in range(file.metadata.num_row_groups):
+            size = file.metadata.row_group(i).total_byte_size
+            if size > MOST_UNPACKED:
+                what = f"its row group {i + 1} unpacks to {size:,} bytes; {MOST_UNPACKED:,} are taken"
+                raise ReaderError(path, None, what, "Write it again in smaller row groups")
+        yield from file.iter_batches(batch_size=ROWS)
+
+
+def _stream(path: Path) -> Iterator[Any]:
+    import pyarrow
+
+    with pyarrow.memory_map(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
+        for batch in reader:
+            yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What pyarrow says of a file that it cannot read, as a ReaderError."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        what = "reading Parquet and Arrow files needs pyarrow, which is not installed"
+        raise ReaderError(path, None, what, f"Install {EXTRA}: uv pip install -r {EXTRA}") from error
+    try:
+        yield
+    except pyarrow.ArrowException as error:
+        said = " ".join(str(error).split())[:300]
+        raise ReaderError(
+            path, None, f"the file cannot be read: {said}", "Fetch it again: it is damaged"
+        ) from error
+    except OSError as error:
+        why = " ".join(str(error.strerror or error).split())[:300]
+        raise ReaderError(
+            path, None, f"the file cannot be read: {why}", "Check the path and its rights"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReaderError(
+            path, None, f"a text in it is not UTF-8: {error}", "Write the file again"
+        ) from error
+
+
+def _written(value: Any) -> Any:
+    """A value as a JSON file would have it: a number with its shortest text, anything that JSON does not know as a text."""
+    if isinstance(value, dict):
+        return {str(name): _written(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_written(inner) for inner in value]
+    if isinstance(value, float):
+        return Number(repr(value)) if value == value and abs(value) != float("inf") else str(value)
+    return value if value is None or isinstance(value, str | bool | int) else str(value)
+
+
+PARQUET = Arrow("parquet", "Parquet: a file, or a folder of such files")
+HF = Arrow(
+    "hf",
+    "a Hugging Face dataset on disk",
+    beside="the folder of the dataset as a zip archive; the file is its dataset_info.json or dataset_dict.json",
+)

@@ -1,0 +1,318 @@
+"""Releases of Askew: the examples of a release folder, originals and what was made of them, in another project again.
+
+A release holds its source tables once and every edit as operations (docs/reference/release-format.md). This reads the
+raw records, which are the same in every format of a release, and replays each accepted edit; and the file of mixes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tableqa.by_place import by_place
+from tableqa.canonical import thaw
+from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.operations import OperationError, from_dict, replay
+from tableqa.readers.reader import Credit, Names, ReaderError, at_most, cannot_open, read_text
+from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
+from tableqa.readers.table_files import TableLines, line_at, lines_with_places
+from tableqa.tables import Table, TableError
+
+MANIFEST = "manifest.json"
+LAYOUT = 1
+_SOURCES, _DECISIONS = "sources.jsonl", "decisions.jsonl"
+_AUTOMATIC, _MIXES = "perturbations.jsonl", "mix.json"
+_WHOLE = "Fetch the release again, or check it with ./run manage verify_release"
+
+
+class AskewRelease:
+    """The reader "askew"; see `tableqa.readers.reader.Reader`.
+
+    First the original examples as their own reader gave them, then the accepted edits in the order of their decisions,
+    then automatic perturbations, made again from their seeds, then mixes. All but the originals have `lineage` in meta:
+    "source", "parent" (the id of what was edited), "perturbation", "operations" (all since the source table), "base" (the
+    digest of that table) and, of an automatic one, "seed"; where the parent had a lineage of its own, that is its
+    "before". Rows and columns of an edited table are named anew by their places, and so are the cells that its meta
+    marks. An id that two sources of the release have is numbered, and `lineage` holds the "id".
+    """
+
+    name = "askew"
+    title = "a release of Askew"
+    licence = "NOASSERTION"
+    citation = ""
+    url = ""
+    beside = "the release as a zip archive; the file is its manifest.json"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The examples of the release in the folder `path`, or of its manifest.json; ReaderError at the first fault.
+
+        `tables` is the folder of its other files where the manifest lies elsewhere.
+        """
+        return at_most(self._examples(*_located(path, tables)), limit)
+
+    def _examples(self, manifest: Path, folder: Path) -> Iterator[Example]:
+        described = _manifest(manifest)
+        for name in (_SOURCES, _DECISIONS):
+            _check(manifest, folder / name, described)
+        raw = _Raw(folder / _SOURCES)
+        names = Names()
+        for source, id in raw.originals:
+            unique = names.unique(id)
+            given = raw.original(source, id)
+            if unique != id:
+                meta = {**thaw(given.meta), "lineage": {"source": source, "id": id}}
+                given = replace(given, id=unique, meta=meta)
+            yield given
+        edited: set[tuple[str, str]] = set()
+        for record in read_records(folder / _DECISIONS):
+            source = record.fields.text("source")
+            for outcome in record.fields.nested_each("outcomes"):
+                if "example" in outcome:
+                    example = outcome.nested("example")
+                    parent = source, example.text("parent")
+                    if parent not in raw.originals and parent not in edited:
+                        raise example.error(
+                            "parent", f"is {parent[1]}, which comes nowhere before it", _WHOLE
+                        )
+                    edited.add((source, example.name("id")))
+                    yield _edited(example, source, raw, names)
+        if _AUTOMATIC in described["files"]:
+            _check(manifest, folder / _AUTOMATIC, described)
+            for record in read_records(folder / _AUTOMATIC):
+                if "digest" in record.fields:
+                    yield _automatic(record.fields, raw, names)
+        if _MIXES in described["files"]:
+            _check(manifest, folder / _MIXES, described)
+            for record in read_records(folder / _MIXES):
+                if (
+                    "parts" in record.fields
+                ):  # those of another format are RobuT's items, and read by that reader
+                    yield _mixed(record.fields, names)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The manifest: it holds the checksums of all the others."""
+        yield _located(path, tables)[0]
+
+    def credit(self, path: Path, tables: Path | None = None) -> Credit:
+        """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
+        manifest = _located(path, tables)[0]
+        place = Place(manifest, 1, "sources")
+        sources = [Fields(place, source) for source in _manifest(manifest)["sources"]]
+
+        def each(name: str) -> list[str]:
+            return sorted({text for source in sources if (text := source.text(name, default=""))})
+
+        urls = each("url")
+        licences = each("licence") or ["NOASSERTION"]
+        return Credit(" AND ".join(licences), "\n".join(each("citation")), urls[0] if len(urls) == 1 else "")
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, Path]:
+    """The manifest and the folder of the other files, which an archive may hold in a folder of its own."""
+    path = Path(path)
+    manifest = path / MANIFEST if path.is_dir() else path
+    if path.is_dir() and not manifest.is_file():
+        raise ReaderError(path, None, f"there is no {MANIFEST} in it", "Name the folder of one release")
+    if tables is None:
+        return manifest, manifest.absolute().parent
+    given = Path(tables)
+    folders = [given, *sorted(inner for inner in given.glob("*") if inner.is_dir())]
+    return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), given)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise ReaderError(path, line, f"this is not JSON: {error}", _WHOLE) from error
+    fields = Fields(Place(path, 1), manifest)
+    if fields.value.get("layout") != LAYOUT:
+        mend = f"Name the {MANIFEST} of a release of Askew"
+        raise fields.place.error(f"it is no release of layout {LAYOUT}", mend)
+    fields.nested("files")
+    fields.listed("sources")
+    return dict(fields.value)
+
+
+def _check(manifest: Path, path: Path, described: Mapping[str, Any]) -> None:
+    """ReaderError unless a file is there with the checksum that the manifest has."""
+    said = described["files"].get(path.name)
+    try:
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise cannot_open(path, error) from error
+    if not isinstance(said, dict) or said.get("sha256") != found:
+        what = f"the file is not the one that {manifest.name} describes: its sha256 is {found}"
+        raise ReaderError(path, None, what, _WHOLE)
+
+
+class _Raw:
+    """The source tables and original examples of a release: where each line starts is kept, and some tables."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        tables: dict[str, tuple[int, int]] = {}
+        self.originals: dict[tuple[str, str], tuple[int, int]] = {}
+        """(source, id) -> line and byte, in the order of the file."""
+        for line, offset, fields in lines_with_places(path):
+            kind = fields.text("kind")
+            if kind == "table":
+                tables[fields.text("digest")] = line, offset
+            elif kind == "example":
+                key = fields.text("source"), fields.name("id")
+                if key in self.originals:
+                    what = f"{key[1]} of {key[0]} stands in line {self.originals[key][0]} already"
+                    raise fields.place.error(what, _WHOLE)
+                self.originals[key] = line, offset
+        self._tables = TableLines(path, tables, _table)
+
+    def original(self, source: str, id: str) -> Example:
+        """An original by its source and its id there; KeyError if there is none, ReaderError if it cannot be read."""
+        line, offset = self.originals[source, id]
+        fields = fields_of(Place(self._path, line), line_at(self._path, offset))
+        return _example(fields, id, self.base(fields), _more(fields))
+
+    def base(self, fields: Fields) -> Table:
+        """The source table that a record names; ReaderError."""
+        digest = fields.text("table")
+        if digest not in self._tables:
+            raise fields.error("table", f"is {digest}, which {_SOURCES} does not have", _WHOLE)
+        return self._tables[digest][0]
+
+
+def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
+    try:
+        table = Table.from_dict(fields.required("content"))
+    except TableError as error:
+        raise fields.error("content", f"is no table: {error}", _WHOLE) from error
+    if table.digest() != fields.text("digest"):
+        raise fields.error("digest", f"is not that of the table, {table.digest()}", _WHOLE)
+    return table, {}
+
+
+def _more(fields: Fields) -> dict[str, Any]:
+    """meta, program, context and history, as far as the example has them."""
+    if "more" not in fields:
+        return {}
+    more = fields.nested("more")
+    more.only("meta", "program", "context", "history")
+    return dict(plain(more.value))
+
+
+def _example(fields: Fields, id: str, table: Table, more: Mapping[str, Any]) -> Example:
+    try:
+        return Example(
+            id=id,
+            question=fields.text("question"),
+            table=table,
+            answers=fields.texts("answers"),
+            meta=more.get("meta"),
+            program=more.get("program"),
+            context=Context.from_dict(more["context"]) if "context" in more else None,
+            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
+        )
+    except (ExampleError, TypeError) as error:
+        raise fields.place.error(str(error), _WHOLE) from error
+
+
+def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
+    lineage = {
+        "source": source,
+        "parent": fields.text("parent"),
+        "perturbation": fields.text("perturbation"),
+        "operations": plain(fields.listed("operations")),
+        "base": fields.text("table"),
+    }
+    table = _replayed(fields, raw.base(fields), lineage["operations"])
+    if table.digest() != fields.text("digest"):
+        raise fields.error("digest", f"is not that of the replayed table, {table.digest()}", _WHOLE)
+    return _named_anew(fields, names, fields.name("id"), table, _more(fields), lineage)
+
+
+def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
+    """The instance that a line of automatic perturbations names, made again."""
+    from tableqa.perturbations import PERTURBATIONS, instances
+
+    source, id, kind, seed = (
+        fields.text("source"),
+        fields.name("original"),
+        fields.text("kind"),
+        fields.integer("seed"),
+    )
+    if (source, id) not in raw.originals or kind not in PERTURBATIONS:
+        what = f"{kind} of {id} in {source} is no perturbation of an example of this release"
+        raise fields.place.error(what, _WHOLE)
+    original = raw.original(source, id)
+    listed = fields.listed("cells") if "cells" in fields else []
+    cells = [(row, column) for row, column in marked_cells(fields.place, original.table, "cells", listed)]
+    instance = next(iter(instances(original, [kind], [seed], relevant_cells=cells)))
+    made = instance.perturbed.example
+    if instance.outcome().get("digest") != fields.text("digest"):
+        raise fields.error("digest", f"is not that of {kind} with the seed {seed}", _WHOLE)
+    lineage = {
+        "source": source,
+        "parent": id,
+        "perturbation": kind,
+        "seed": seed,
+        "operations": [operation.to_dict() for operation in instance.perturbed.operations],
+        "base": original.table.digest(),
+    }
+    more = {
+        name: value
+        for name, value in made.to_dict().items()
+        if name in ("meta", "program", "context", "history")
+    }
+    said = Fields(fields.place, {"question": made.question, "answers": list(made.answers)})
+    return _named_anew(said, names, instance.id_of(id), made.table, more, lineage)
+
+
+def _replayed(fields: Fields, base: Table, operations: list[Any]) -> Table:
+    try:
+        return replay(base, [from_dict(operation) for operation in operations])
+    except OperationError as error:
+        raise fields.error("operations", f"do not replay: {error}", _WHOLE) from error
+
+
+def _mixed(fields: Fields, names: Names) -> Example:
+    """An example of the file of mixes; its table stands in its record."""
+    try:
+        table = Table.from_dict(fields.required("table"))
+    except TableError as error:
+        raise fields.error("table", f"is no table: {error}", _WHOLE) from error
+    lineage = {
+        "source": fields.text("source"),
+        "parent": fields.text("original"),
+        "perturbation": "mix",
+        "parts": fields.texts("parts"),
+        "operations": plain(fields.listed("operations")),
+    }
+    more = plain({name: fields.value[name] for name in ("context", "history") if name in fields})
+    return _named_anew(fields, names, fields.name("id"), table, more, lineage)
+
+
+def _named_anew(
+    fields: Fields,
+    names: Names,
+    published: str,
+    table: Table,
+    more: dict[str, Any],
+    lineage: dict[str, Any],
+) -> Example:
+    """The example with the ids of a source table: those of an edited one mean nothing without its operations."""
+    unique = names.unique(published)
+    given = by_place(_example(fields, unique, table, more))
+    meta = thaw(given.meta)
+    if unique != published:
+        lineage["id"] = published
+    if "lineage" in meta:
+        lineage["before"] = meta["lineage"]
+    return replace(given, meta={**meta, "lineage": lineage})
+
+
+READER = AskewRelease()

@@ -1,0 +1,113 @@
+"""Label Studio's JSON export, for people who move: tasks with their data, and the annotations and predictions they have.
+
+A task is {"id", "data": {...}, "annotations": [{"result": [...]}], "predictions": [...]}. Which field of `data` is the
+question, the table and the answers is a matter of each project; usual names are known, others are said (`with_fields`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.readers.mapped import checked, mapped_example
+from tableqa.readers.reader import Names, at_most, only_file
+from tableqa.readers.records import Fields, Record, has_fields, plain, read_records
+
+_FROM = "annotations."
+_KEPT = ("annotations", "predictions")
+
+
+@dataclass(frozen=True)
+class LabelStudio:
+    """The reader "label_studio"; see `tableqa.readers.reader.Reader`.
+
+    The id is the task's. meta holds every other field of its data and "label_studio": its "annotations" and "predictions"
+    as they are. Where `answers` is annotations.NAME, the answers are what the first annotation that was not cancelled says
+    under that name of a control (`from_name`); the one marked as ground truth goes before the others.
+    """
+
+    name = "label_studio"
+    title = "Label Studio (JSON export)"
+    licence = "NOASSERTION"
+    citation = ""
+    url = ""
+    beside = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def with_fields(self, fields: Mapping[str, str]) -> "LabelStudio":
+        """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
+        return LabelStudio(checked(fields))
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The tasks of the file at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        names = Names()
+        own = {part: name for part, name in self.fields.items() if not name.startswith(_FROM)}
+        control = self.fields.get("answers", "").partition(_FROM)[2]
+        for record in read_records(path):
+            data = _data(record)
+            kept = {name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields}
+            if control:
+                answers = _said(record.fields, control)
+                data = Fields(data.place, {**data.value, "answers": answers})
+                found = mapped_example(
+                    data, {**own, "answers": "answers"}, names, record.number, {"label_studio": kept}
+                )
+            else:
+                found = mapped_example(data, own, names, record.number, {"label_studio": kept})
+            yield found
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    return only_file(
+        path, ("*.json", "*/*.json"), lambda file: has_fields(file, "data"), "Name one JSON export"
+    )
+
+
+def _data(record: Record) -> Fields:
+    """The data of a task, with the task's id where the data have none of their own."""
+    fields = record.fields
+    data = fields.nested("data")
+    id = fields.name("id") if "id" in fields else str(record.number)
+    return data if "id" in data else Fields(data.place, {"id": id, **data.value})
+
+
+def _said(task: Fields, control: str) -> list[str]:
+    """What the annotation that counts says under a control: the texts of a text area, choices or labels."""
+    given = list(task.nested_each("annotations")) if "annotations" in task else []
+    counting = [one for one in given if not one.value.get("was_cancelled")]
+    counting.sort(key=lambda one: not one.value.get("ground_truth"))
+    for annotation in counting[:1]:
+        said: list[str] = []
+        for result in annotation.nested_each("result"):
+            if result.text("from_name", default="") == control:
+                said += _texts(result.nested("value"))
+        return said
+    return []
+
+
+def _texts(value: Fields) -> list[str]:
+    for name in ("text", "choices", "labels", "number", "rating"):
+        if name in value:
+            held: Any = value.value[name]
+            return (
+                value.texts(name)
+                if isinstance(held, list)
+                else Fields(value.place, {name: [held]}).texts(name)
+            )
+    raise value.place.error("there is no text, choices, labels, number or rating", "Name another control")
+
+
+READER = LabelStudio()

@@ -1,0 +1,173 @@
+"""Records of any tool or dataset as examples: which field is the question, the table, the answers, and what forms they take.
+
+A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the header first; a list of objects with equal
+names; an object of columns; or a text that holds one of these as JSON, as HTML, or as csv.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.readers.reader import Names
+from tableqa.readers.records import Fields, Place, context_of, decoded, example, kind, plain, table_of
+from tableqa.tables import Table
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "example_id", "question_id", "uid", "_id"),
+    "question": ("question", "query", "utterance", "statement", "text"),
+    "table": ("table", "table_array", "table_text"),
+    "answers": ("answers", "answer", "label", "answer_text", "target"),
+    "title": ("title", "table_page_title", "page_title"),
+    "caption": ("caption", "table_section_title", "table_caption"),
+    "context": ("context", "passage", "paragraph"),
+}
+"""For each part of an example the names of fields that it is looked for under, where nobody says which."""
+
+_HEADER = ("header", "columns", "head")
+_ROWS = ("rows", "data")
+
+
+def checked(fields: Mapping[str, str]) -> dict[str, str]:
+    """A person's own names of fields, {part: field}; ValueError for a part that there is not."""
+    if unknown := [part for part in fields if part not in USUAL]:
+        raise ValueError(f"there is no part {unknown[0]!r} of an example; the parts are {', '.join(USUAL)}")
+    return dict(fields)
+
+
+def mapped_example(
+    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+) -> Example:
+    """The example that a record holds; ReaderError.
+
+    `own` are the fields that a person named. Without an id it is the record's number. What no part is made of goes into
+    meta under its own name; `further` with it.
+    """
+    taken = {part: found for part in USUAL if (found := _field(fields, part, own)) is not None}
+    for part in ("question", "table"):
+        if part not in taken:
+            looked = ", ".join(USUAL[part])
+            there = ", ".join(list(fields.value)[:12]) or "none"
+            mend = f"Say which it is, as {part}=FIELD; the fields here are: {there}"
+            raise fields.place.error(f"there is no {part}: none of {looked}", mend)
+    published = fields.name(taken["id"]) if "id" in taken else str(number)
+    title = _text(fields, taken.get("title"))
+    caption = _text(fields, taken.get("caption"))
+    table = table_from(fields.place.inside(taken["table"]), fields.value[taken["table"]], title, caption)
+    answers = _answers(fields, taken["answers"]) if "answers" in taken else []
+    passages = fields.value.get(taken.get("context", ""))
+    context = None
+    if isinstance(passages, str):
+        context = context_of(fields.place, text=passages)
+        used = set(taken.values())
+    else:
+        used = set(taken.values()) - {taken.get("context")}
+    meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
+    if about := _beside_the_cells(fields.value[taken["table"]]):
+        meta["table"] = plain(about)
+    unique = names.unique(published)
+    if unique != published:
+        meta["id"] = published
+    return example(
+        fields.place,
+        unique,
+        fields.text(taken["question"]),
+        table,
+        answers,
+        {**meta, **further},
+        context=context,
+    )
+
+
+def _field(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
+    if part in own:
+        fields.required(own[part])
+        return own[part]
+    return next((name for name in USUAL[part] if name in fields), None)
+
+
+def _text(fields: Fields, name: str | None) -> str:
+    return "" if name is None else fields.text(name, default="")
+
+
+def _answers(fields: Fields, name: str) -> list[str]:
+    value = fields.required(name)
+    if value is None:
+        return []
+    return (
+        fields.texts(name) if isinstance(value, list) else Fields(fields.place, {name: [value]}).texts(name)
+    )
+
+
+def _beside_the_cells(value: object) -> dict[str, Any]:
+    """What an object of header and rows says besides: in WikiTableQuestions the name of its file."""
+    if not isinstance(value, dict) or not any(name in value for name in _HEADER):
+        return {}
+    return {name: held for name, held in value.items() if name not in (*_HEADER, *_ROWS, "title", "caption")}
+
+
+def table_from(place: Place, value: object, title: str = "", caption: str = "") -> Table:
+    """The table of a record in any of the forms; ReaderError."""
+    if isinstance(value, str):
+        value = _from_text(place, value)
+    if isinstance(value, Table):
+        return Table(
+            value.header, value.rows, title or value.title, caption or value.caption, spans=value.spans
+        )
+    if isinstance(value, list):
+        return _from_list(place, value, title, caption)
+    if isinstance(value, dict):
+        fields = Fields(place, value)
+        header = next((name for name in _HEADER if name in value), None)
+        rows = next((name for name in _ROWS if name in value), None)
+        if header and rows:
+            titles = fields.text("title", default="") or title, fields.text("caption", default="") or caption
+            return table_of(place, value[header], value[rows], *titles)
+        columns = [column for column in value.values() if isinstance(column, list)]
+        if columns and len(columns) == len(value):
+            if len({len(column) for column in columns}) > 1:
+                raise place.error(
+                    "the columns are not of one length", "Give every column the same number of cells"
+                )
+            rows_of = [list(row) for row in zip(*columns, strict=True)]
+            return table_of(place, list(value), rows_of, title, caption)
+    mend = 'Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv'
+    raise place.error(f"there is {kind(value)} that is no table", mend)
+
+
+def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
+    """A list of rows, the header first, or of objects with the same names in the same order."""
+    if value and all(isinstance(row, dict) for row in value):
+        header = list(value[0])
+        for i, row in enumerate(value):
+            if list(row) != header:
+                mend = "Give every object the same names in the same order"
+                raise place.error(f"object {i + 1} has other names than the first", mend)
+        return table_of(place, header, [list(row.values()) for row in value], title, caption)
+    if not value:
+        raise place.error("the table has no header", "The first row of a table is its header")
+    return table_of(place, value[0], value[1:], title, caption)
+
+
+def _from_text(place: Place, text: str) -> object:
+    """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
+    start = text.lstrip()[:6].lower()
+    if start[:1] in ("{", "["):
+        return decoded(place, text, "Write the table as JSON, HTML or csv")
+    if start == "<table":
+        from tableqa.serialisations import SERIALISATIONS
+
+        try:
+            return SERIALISATIONS["html"].loads(text)
+        except ValueError as error:
+            raise place.error(f"the text is no HTML of a table: {error}", "Correct it") from error
+    try:
+        return list(_csv(text))
+    except csv.Error as error:
+        mend = "A field that holds a comma, a quote or a line break stands in quotes"
+        raise place.error(f"the text is no csv: {error}", mend) from error
+
+
+def _csv(text: str) -> Iterator[list[str]]:
+    yield from csv.reader(io.StringIO(text, newline=""), strict=True)

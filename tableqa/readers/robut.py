@@ -1,0 +1,212 @@
+"""RobuT (Zhao et al., ACL 2023): questions about perturbed tables, and perturbed questions, with what they were before.
+
+The release is an archive of two files for each dataset: robut_wtq_qa.json, an array of questions that name their tables,
+and robut_wtq_table.json, one object {table id: {"header", "rows"}}. Its copy on Hugging Face, and what Askew writes, hold
+the table in the question's own record, as FREB-TQA does. Both are read.
+"""
+
+import ast
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.readers.reader import Names, ReaderError, at_most, only_file
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    example,
+    has_fields,
+    plain,
+    read_members,
+    read_records,
+    table_of,
+)
+from tableqa.readers.table_files import TableLines
+from tableqa.tables import Table
+
+_FIELDS = ("id", "question", "answers", "table")
+_MADE = ("context", "answers_text", "table_about", "table_beside", "made_id")
+"""What this reader puts into `meta`: a record that has such a field could not be written again as it was."""
+
+_PLACES = ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl")
+_STEM = "_qa"
+_TABLES = "_table"
+
+
+class Robut:
+    """The reader "robut"; see `tableqa.readers.reader.Reader`.
+
+    meta holds "perturbation_type", "original_id", "original_question" and every other field of the record under its own
+    name, and besides: "context", the name of the table; "table_about", what else its object holds (WikiSQL's types);
+    "answers_text", the answers as they are written where that is a text, which the part of SQA has: "['a', 'b']". Where
+    the record has no id it is `original_id-perturbation_type`, and meta has "made_id"; one that repeats is numbered, and
+    meta has the "id" as it was. "table_beside" says that the table lies in the file of tables.
+    """
+
+    name = "robut"
+    title = "RobuT"
+    licence = "CC-BY-SA-4.0"
+    citation = (
+        "Yilun Zhao, Chen Zhao, Linyong Nan, Zhenting Qi, Wenlin Zhang, Xiangru Tang, Boyu Mi and Dragomir Radev. 2023. "
+        "RobuT: A Systematic Study of Table QA Robustness Against Human-Annotated Adversarial Perturbations. In "
+        "Proceedings of ACL 2023 (Volume 1: Long Papers), pages 6064-6081."
+    )
+    url = "https://github.com/yilunzhao/RobuT"
+    beside = "the file of the tables, for example robut_wtq_table.json, unless the questions hold them"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The questions of the file at `path` in its order; ReaderError at the first fault.
+
+        `tables` is the file of the tables or its folder; without it they are looked for beside the file.
+        """
+        questions = _located(path)
+        return at_most(self._examples(questions, _tables_file(questions, tables)), limit)
+
+    def _examples(self, path: Path, tables_file: Path | None) -> Iterator[Example]:
+        names = Names()
+        if tables_file is None:
+            for record in read_records(path):
+                table = _table(record.fields.nested("table"))
+                yield _example(path, record.line, record.fields, table, names)
+            return
+        with tempfile.NamedTemporaryFile(prefix="askew-tables-") as spool:
+            tables = _kept_in(tables_file, Path(spool.name))
+            for record in read_records(path):
+                fields = record.fields
+                table_id = fields.name("table_id")
+                if table_id not in tables:
+                    mend = "Give the file of tables that belongs to these questions"
+                    raise fields.error("table_id", f"is {table_id}, which {tables_file} does not have", mend)
+                yield _example(path, record.line, fields, tables[table_id], names)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file of the questions and, where there is one, that of the tables; ReaderError as for reading."""
+        questions = _located(path)
+        yield questions
+        if tables_file := _tables_file(questions, tables):
+            yield tables_file
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one file of questions, for example robut_wtq_qa.json"
+    return only_file(
+        path, _PLACES, lambda file: has_fields(file, "question", "answers", "perturbation_type"), mend
+    )
+
+
+def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
+    """The file of the tables, None where the first record holds its table; ReaderError where it is not to be found."""
+    if not has_fields(questions, "table_id") or has_fields(questions, "table"):
+        return None
+    if tables is not None and Path(tables).is_file():
+        return Path(tables)
+    folder = questions.absolute().parent if tables is None else Path(tables)
+    name = f"{questions.stem.removesuffix(_STEM)}{_TABLES}.json"
+    within = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
+    for inner in within[: 1 if tables is None else None]:
+        if (inner / name).is_file():
+            return inner / name
+    if tables is not None:  # in an archive the one file of tables may have any name
+        others = [path for inner in within for path in inner.glob(f"*{_TABLES}.json")]
+        if len(others) == 1:
+            return others[0]
+    mend = f"Give the file of the tables, {name}: its folder (--tables DIR) or, on the page, a zip archive with it"
+    raise ReaderError(questions, None, f"there is no {name} in {folder}", mend)
+
+
+def _kept_in(path: Path, spool: Path) -> TableLines:
+    """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again."""
+    places: dict[str, tuple[int, int]] = {}
+    offset = 0
+    with spool.open("wb") as out:
+        for name, place, value in read_members(path):
+            table, about = _table(Fields(place, value))
+            about["table_beside"] = True
+            line = json.dumps({"table": table.to_dict(), "about": about}).encode() + b"\n"
+            places[name] = len(places) + 1, offset
+            offset += out.write(line)
+    return TableLines(spool, places, _laid_down)
+
+
+def _laid_down(fields: Fields) -> tuple[Table, dict[str, Any]]:
+    return Table.from_dict(fields.required("table")), dict(plain(fields.nested("about").value))
+
+
+def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
+    """The table, and what is said of it: its name, and whatever else its object holds."""
+    about: dict[str, Any] = {}
+    if "name" in fields.value:
+        about["context"] = fields.text("name")
+    if more := {name: plain(v) for name, v in fields.value.items() if name not in ("header", "rows", "name")}:
+        about["table_about"] = more
+    return table_of(fields.place, fields.required("header"), fields.required("rows")), about
+
+
+def _example(
+    path: Path, line: int, fields: Fields, found: tuple[Table, Mapping[str, Any]], names: Names
+) -> Example:
+    published = fields.name("id") if "id" in fields else _made_id(fields)
+    place = Place(path, line, f"item {published}")
+    if taken := next((name for name in _MADE if name in fields.value), None):
+        raise place.error(f"there is a field {taken}", "Rename the field: the reader uses this name")
+    table, about = found
+    meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
+    for name in ("original_id", "original_question", "perturbation_type"):
+        if name in meta:
+            fields.text(name)
+    answers, written = _answers(fields)
+    meta |= about
+    if "id" not in fields:
+        meta["made_id"] = True
+    if written is not None:
+        meta["answers_text"] = written
+    unique = names.unique(published)
+    if unique != published:
+        meta["id"] = published
+    return example(place, unique, fields.text("question"), table, answers, meta)
+
+
+def _made_id(fields: Fields) -> str:
+    return f"{fields.name('original_id')}-{fields.text('perturbation_type')}"
+
+
+def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
+    """The answers, and how they are written where that is not a list of them.
+
+    The part that comes from SQA has its lists as Python prints them, as a text or as the one text of a list.
+    """
+    value = fields.required("answers")
+    if isinstance(value, str):
+        found = _as_python_has_it(value)
+        if found is None:
+            shown = value if len(value) <= 60 else value[:59] + "…"
+            mend = "Write a list of texts; a text is taken where it is a list as Python prints it"
+            raise fields.error("answers", f"is the text {shown!r}", mend)
+        return found, value
+    answers = fields.texts("answers")
+    if len(answers) == 1 and (found := _as_python_has_it(answers[0])) is not None:
+        return found, answers
+    return answers, None
+
+
+def _as_python_has_it(text: str) -> list[str] | None:
+    """A list of strings as Python prints it, read without running it; None for anything else."""
+    if not (text.startswith(("['", '["')) and text.endswith("]")) and text != "[]":
+        return None
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return value if fits else None
+
+
+READER = Robut()

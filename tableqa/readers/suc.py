@@ -1,0 +1,119 @@
+"""SUC, "Table meets LLM" (Sui et al., WSDM 2024): a table, a query and its label on each line, whatever dataset it is from.
+
+The repository gives TabFact, HybridQA, SQA, FEVEROUS and others the one form {"title", "context", "table": {"header",
+"rows", "caption"}, "query", "label"}, of which its prompts are made. The prompts themselves ({"prompt", "completion"}) hold
+a table as running text and are not read.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tableqa.examples import Example
+from tableqa.readers.reader import Ids, at_most, only_file
+from tableqa.readers.records import (
+    Fields,
+    Record,
+    context_of,
+    example,
+    has_fields,
+    kind,
+    plain,
+    read_records,
+    table_of,
+)
+
+_FIELDS = ("id", "title", "context", "table", "query", "label")
+WRITTEN = "written"
+"""What this reader puts into `meta`: a record that has such a field could not be written again as it was."""
+
+
+class Suc:
+    """The reader "suc"; see `tableqa.readers.reader.Reader`.
+
+    The label is the answer, or a list of answers. The source has no ids: an example is called by its number in the file,
+    unless the record has an id. context holds the passages. meta holds every other field of the record, and "written": its
+    "context" and "label" as they are written, and "numbered" where the id is ours.
+    """
+
+    name = "suc"
+    title = "SUC (Table meets LLM)"
+    licence = "NOASSERTION"
+    citation = (
+        "Yuan Sui, Mengyu Zhou, Mingjie Zhou, Shi Han and Dongmei Zhang. 2024. Table Meets LLM: Can Large Language Models "
+        "Understand Structured Table Data? A Benchmark and Empirical Study. In Proceedings of WSDM 2024, pages 645-654."
+    )
+    url = "https://github.com/Y-Sui/Table-meets-LLM"
+    beside = ""
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The queries of the .jsonl at `path` in its order; `tables` is not needed. ReaderError at the first fault."""
+        return at_most(self._examples(_located(path)), limit)
+
+    def _examples(self, path: Path) -> Iterator[Example]:
+        ids = Ids(path)
+        for record in read_records(path):
+            fields = record.fields
+            id = fields.name("id") if "id" in fields else str(record.number)
+            ids.add(id, record.line)
+            yield _example(record, id)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The one file; ReaderError as for reading."""
+        yield _located(path)
+
+
+def _located(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    mend = "Name one file whose lines have title, context, table, query and label"
+    return only_file(
+        path, ("*.jsonl", "*/*.jsonl"), lambda file: has_fields(file, "table", "query", "label"), mend
+    )
+
+
+def _example(record: Record, id: str) -> Example:
+    fields = record.fields
+    held = fields.nested("table")
+    held.only("header", "rows", "caption")
+    header, rows = held.required("header"), held.required("rows")
+    title, caption = fields.text("title", default=""), held.text("caption", default="")
+    table = table_of(held.place, header, rows, title, caption)
+    if WRITTEN in fields.value:
+        raise fields.error(
+            WRITTEN, "is a field that SUC does not have", "Rename it: the reader uses this name"
+        )
+    meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
+    meta[WRITTEN] = fields.rest("context", "label")
+    if "id" not in fields:
+        meta[WRITTEN]["numbered"] = True
+    return example(
+        fields.place,
+        id,
+        fields.text("query"),
+        table,
+        _label(fields),
+        meta,
+        context=context_of(fields.place, text="\n\n".join(_passages(fields))),
+    )
+
+
+def _label(fields: Fields) -> list[str]:
+    value = fields.required("label")
+    if isinstance(value, list):
+        return fields.texts("label")
+    return Fields(fields.place, {"label": [value]}).texts("label")
+
+
+def _passages(fields: Fields) -> list[str]:
+    value = fields.value.get("context")
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
+        return value
+    if value is None or isinstance(value, str):
+        return [value] if value else []
+    raise fields.error("context", f"is {kind(value)}, not a text or a list of texts", "Correct it")
+
+
+READER = Suc()

@@ -1,0 +1,107 @@
+"""TabFact (Chen et al., ICLR 2020): statements about Wikipedia's tables, each entailed by its table or refuted.
+
+A file is one object {table id: [statements, labels, caption]}; the table lies in a file of that name whose cells are
+parted by "#", without any quoting, the header first.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tableqa.examples import Example
+from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.reader import ReaderError, at_most, only_file, read_lines
+from tableqa.readers.records import Place, example, kind, read_members
+from tableqa.readers.table_files import TableFiles
+from tableqa.tables import Table
+
+LABELS = {1: "entailed", 0: "refuted"}
+
+_PLACES = ("*.json", "*/*.json")
+_TABLES = ("all_csv", "data/all_csv")
+
+
+class TabFact:
+    """The reader "tabfact"; see `tableqa.readers.reader.Reader`.
+
+    The statement is the question, its label, "1" (entailed) or "0" (refuted), the one answer. The id is `table_id-n`, n
+    counting the table's statements from 1: the source has none. meta holds "table_id" and "label", the word for it. The
+    caption is the table's.
+    """
+
+    name = "tabfact"
+    title = "TabFact"
+    licence = "MIT"
+    citation = (
+        "Wenhu Chen, Hongmin Wang, Jianshu Chen, Yunkai Zhang, Hong Wang, Shiyang Li, Xiyou Zhou and William Yang Wang. "
+        "2020. TabFact: A Large-scale Dataset for Table-based Fact Verification. In Proceedings of ICLR 2020."
+    )
+    url = "https://github.com/wenhuchen/Table-Fact-Checking"
+    beside = "the folder data/all_csv/ of the release"
+
+    def __call__(
+        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
+    ) -> Iterator[Example]:
+        """The statements of the .json at `path` in its order, with their tables; ReaderError at the first fault."""
+        return at_most(self._examples(*_located(path, tables)), limit)
+
+    def _examples(self, path: Path, tables: TableFiles) -> Iterator[Example]:
+        for table_id, place, value in read_members(path):
+            statements, labels, caption = _member(place, value)
+            table = tables.table(table_id, place.line)
+            titled = Table(table.header, table.rows, caption=caption)
+            for i, (statement, label) in enumerate(zip(statements, labels, strict=True)):
+                meta = {"table_id": table_id, "label": LABELS[label]}
+                yield example(place, f"{table_id}-{i + 1}", statement, titled, [str(label)], meta)
+
+    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
+        """The file of the statements, then each table in the order in which it names them; ReaderError as for reading."""
+        statements, library = _located(path, tables)
+        yield statements
+        for table_id, place, _ in read_members(statements):
+            yield library.find(table_id, place.line)
+
+
+def _located(path: str | Path, tables: str | Path | None) -> tuple[Path, TableFiles]:
+    path = Path(path)
+    mend = "Name one file of statements, for example collected_data/r1_training_all.json"
+    statements = only_file(path.absolute(), _PLACES, _holds_statements, mend) if path.is_dir() else path
+    here = statements.absolute().parent
+    around = (
+        [Path(tables)] if tables is not None else [here] if here == path.absolute() else [here, here.parent]
+    )
+    folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
+    return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
+
+
+def _holds_statements(path: Path) -> bool:
+    try:
+        found = next(read_members(path), None)
+        return found is not None and bool(_member(found[1], found[2]))
+    except ReaderError:
+        return False
+
+
+def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
+    """The statements of a table, their labels, and its caption; ReaderError."""
+    mend = "Write [[statements], [labels], caption], a label of 1 or 0 for each statement"
+    if not isinstance(value, list) or len(value) != 3:
+        raise place.error(f"there is {kind(value)}, not a list of three", mend)
+    statements, labels, caption = value
+    if not isinstance(statements, list) or not all(isinstance(text, str) for text in statements):
+        raise place.error("the first of the three is no list of texts", mend)
+    if not isinstance(labels, list) or not all(type(label) is int and label in LABELS for label in labels):
+        raise place.error("the second of the three is no list of labels, 1 or 0", mend)
+    if len(labels) != len(statements):
+        raise place.error(f"there are {len(labels)} labels for {len(statements)} statements", mend)
+    if not isinstance(caption, str):
+        raise place.error(f"the caption is {kind(caption)}, not a text", mend)
+    return statements, labels, caption
+
+
+def read_table(path: Path) -> Table:
+    """The table of a file whose cells are parted by "#"; ReaderError with the line of the fault."""
+    return table_of_rows(path, ((line, text.split("#")) for line, text in read_lines(path)))
+
+
+READER = TabFact()

@@ -1,0 +1,375 @@
+"""What lies beside the records of a dataset for Hugging Face's tools: card, data statement, Croissant, Parquet.
+
+The card's header names the files and the types of the fields, so that `datasets.load_dataset(FOLDER)` needs no code. The
+data statement follows Bender and Friedman (TACL 2018) and says of each of its points what is known, or that it is not.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tableqa.writers.whole import HUB
+
+CARD, STATEMENT, CROISSANT, PARQUET = (
+    "README.md",
+    "DATA_STATEMENT.md",
+    "croissant.json",
+    "parquet/test.parquet",
+)
+EXTRA = "requirements-data.txt"
+ROWS = 1_000
+"""Records in a row group of the Parquet file."""
+
+_TEXTS = {"sequence": "string"}
+FEATURES: tuple[dict[str, Any], ...] = (
+    {"name": "id", "dtype": "string"},
+    {"name": "question", "dtype": "string"},
+    {"name": "answers", **_TEXTS},
+    {
+        "name": "table",
+        "struct": [
+            {"name": "header", **_TEXTS},
+            {"name": "rows", "sequence": _TEXTS},
+            {"name": "title", "dtype": "string"},
+            {"name": "caption", "dtype": "string"},
+            {"name": "header_rows", "sequence": _TEXTS},
+            {
+                "name": "spans",
+                "list": [
+                    {"name": "row", "dtype": "string"},
+                    {"name": "column", "dtype": "string"},
+                    {"name": "rows", "dtype": "int64"},
+                    {"name": "columns", "dtype": "int64"},
+                ],
+            },
+        ],
+    },
+    {"name": "context", "struct": [{"name": name, "dtype": "string"} for name in ("text", "unit", "scale")]},
+    {"name": "history", "list": [{"name": "question", "dtype": "string"}, {"name": "answers", **_TEXTS}]},
+    *({"name": name, "dtype": "string"} for name in ("source", "split", "original", "perturbation")),
+    {"name": "seed", "dtype": "int64"},
+    *({"name": name, "dtype": "string"} for name in ("operations", "program", "meta", "decided")),
+)
+"""The fields of a record and their types, as a card's header has them."""
+
+_SAID = {
+    "id": "unique within its source",
+    "question": "as asked",
+    "answers": "the gold answers",
+    "table": "header, rows and, where the source has them, title, caption, further header rows and merged cells",
+    "context": "paragraphs, unit and scale beside the table",
+    "history": "earlier turns of a dialogue",
+    "source": "the source's name",
+    "split": "the source's split",
+    "original": "of a perturbed example the id of its original",
+    "perturbation": "what was done to it",
+    "seed": "of an automatic perturbation",
+    "operations": "every edit since the source table, as JSON",
+    "program": "an executable answer, as JSON",
+    "meta": "the source's other fields, as JSON",
+    "decided": "what people decided of the example, as JSON",
+}
+_PLACEHOLDER = "NOASSERTION"
+
+
+def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str]:
+    """The texts that lie beside the records, by their names.
+
+    `manifest` has the release's project, sources, counts, guidelines and agreement; `shas` the sha256 of the files of
+    records that are there.
+    """
+    return {
+        CARD: card(manifest, PARQUET in shas),
+        STATEMENT: statement(manifest),
+        CROISSANT: json.dumps(croissant(manifest, shas), ensure_ascii=False, indent=2, sort_keys=True) + "\n",
+    }
+
+
+def licences(manifest: Mapping[str, Any]) -> list[str]:
+    """The SPDX identifiers of the sources' licences, each once."""
+    found = {part for source in manifest["sources"] for part in source["licence"].split(" AND ")}
+    return sorted(found) or [_PLACEHOLDER]
+
+
+def card(manifest: Mapping[str, Any], parquet: bool) -> str:
+    """README.md: the header that `datasets` reads, then what people read."""
+    known = [name.lower() for name in licences(manifest) if name != _PLACEHOLDER] or ["unknown"]
+    header: dict[str, Any] = {
+        "pretty_name": manifest["project"],
+        "license": known,
+        "task_categories": ["table-question-answering"],
+        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": HUB}]}],
+        "dataset_info": {"features": list(FEATURES)},
+    }
+    counts = manifest["counts"]
+    lines = [
+        "---",
+        # JSON is YAML, too, and says the same in every version of every parser.
+        *(f"{name}: {json.dumps(value, ensure_ascii=True)}" for name, value in header.items()),
+        "---",
+        "",
+        f"# {_plain(manifest['project'])}",
+        "",
+        "A benchmark for question answering over tables.",
+        "",
+        f"{counts['annotations']} annotations by {counts['annotators']} people; {counts['accepted']} items accepted.",
+        "",
+        "```python",
+        "from datasets import load_dataset",
+        'data = load_dataset("FOLDER", split="test")',
+        *(['same = load_dataset("FOLDER/parquet", split="test")'] if parquet else []),
+        "```",
+        "",
+        "| field | holds |",
+        "|---|---|",
+        *(f"| `{feature['name']}` | {_SAID[feature['name']]} |" for feature in FEATURES),
+        "",
+        "## Sources and licences",
+        "",
+        *_sources(manifest),
+        "",
+        "What was made of a source keeps its licence. The [data statement](DATA_STATEMENT.md) says who annotated and how;",
+        "`manifest.json`, `annotations.jsonl` and `decisions.jsonl` hold the raw records, from which everything follows.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def statement(manifest: Mapping[str, Any]) -> str:
+    """DATA_STATEMENT.md."""
+    counts = manifest["counts"]
+    simulated = counts["simulated_annotators"]
+    kinds = sorted({f"`{batch['type']}`" for batch in manifest["batches"]})
+    figures = [
+        f"* {one['statistic']} of {one['measure']}: {_figure(one)}, {one['units']} items, {one['raters']} raters"
+        for one in manifest["agreement"]
+    ]
+    guidelines = [f"* {one['type']}, version {one['number']}" for one in manifest["guidelines"]]
+    lines = [
+        f"# Data statement of {_plain(manifest['project'])}",
+        "",
+        "## Curation rationale",
+        "",
+        f"Kinds of annotation: {', '.join(kinds) or 'none'}. Questions and tables come from:",
+        "",
+        *_sources(manifest),
+        "",
+        "## Language variety",
+        "",
+        "That of the sources. It was not recorded for each text.",
+        "",
+        "## Speakers and writers",
+        "",
+        "Those of the sources' texts are not known. Rewritten questions, answers and edits are the annotators'.",
+        "",
+        "## Annotators",
+        "",
+        f"{counts['annotators']} people under pseudonyms"
+        + (f", of whom {simulated} are simulated by a program" if simulated else "")
+        + ". Age, gender, origin and training were not recorded.",
+        "",
+        "Guidelines, in full in `manifest.json`:",
+        "",
+        *(guidelines or ["* none"]),
+        "",
+        "Agreement, on planned places:",
+        "",
+        *(figures or ["* none was taken"]),
+        "",
+        "## Situation and text characteristics",
+        "",
+        "Written, edited on a page with the table beside the question. Times at work stand with each annotation.",
+        "",
+        "## Provenance",
+        "",
+        "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`",
+        "of a record say how.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _sources(manifest: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for source in manifest["sources"]:
+        licence = "licence not stated" if source["licence"] == _PLACEHOLDER else source["licence"]
+        said = " ".join(part for part in (_plain(source["citation"]), source["url"]) if part)
+        lines.append(f"* **{_plain(source['name'])}** ({source['reader']}), {licence}. {said}".rstrip())
+    return lines
+
+
+def _figure(one: Mapping[str, Any]) -> str:
+    if one["value"] is None:
+        return "undefined"
+    return f"{one['value']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+
+
+def _plain(text: str) -> str:
+    """A text on one line, without what Markdown would take for its own."""
+    joined = " ".join(text.split())
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in joined)
+
+
+def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, Any]:
+    """Croissant 1.0: the files with their checksums, and the fields of their records."""
+    forms = {HUB: "application/jsonlines", PARQUET: "application/x-parquet"}
+    urls = [source["url"] for source in manifest["sources"] if source["url"]]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": manifest["project"],
+        "description": "A benchmark for question answering over tables, with its raw annotations and decisions.",
+        "url": urls[0] if urls else "https://example.org/",
+        "license": [
+            f"https://spdx.org/licenses/{name}.html" for name in licences(manifest) if name != _PLACEHOLDER
+        ]
+        or [_PLACEHOLDER],
+        "citeAs": "\n".join(source["citation"] for source in manifest["sources"] if source["citation"]),
+        "version": "1.0.0",
+        "datePublished": "1970-01-01",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "encodingFormat": forms[name],
+                "sha256": shas[name],
+            }
+            for name in forms
+            if name in shas
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "examples",
+                "name": "examples",
+                "key": {"@id": "examples/id"},
+                "field": list(_fields()),
+            }
+        ],
+    }
+
+
+def _fields() -> Iterator[dict[str, Any]]:
+    for feature in FEATURES:
+        name = feature["name"]
+        if "struct" in feature or "list" in feature:
+            continue  # Croissant 1.0 has no rows of rows; the card's header has all types
+        yield {
+            "@type": "cr:Field",
+            "@id": f"examples/{name}",
+            "name": name,
+            "description": _SAID[name],
+            "dataType": "sc:Integer" if feature.get("dtype") == "int64" else "sc:Text",
+            **({"repeated": True} if "sequence" in feature else {}),
+            "source": {"fileObject": {"@id": HUB}, "extract": {"column": name}},
+        }
+
+
+def can_write_parquet() -> bool:
+    """Whether pyarrow is here, which the Parquet file needs."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def write_parquet(folder: Path) -> None:
+    """The Parquet file of the records in JSON Lines, row group by row group. ImportError without pyarrow."""
+    import pyarrow
+    from pyarrow import parquet
+
+    (folder / PARQUET).parent.mkdir(exist_ok=True)
+    schema = pyarrow.schema([(feature["name"], _arrow(feature)) for feature in FEATURES])
+    with parquet.ParquetWriter(folder / PARQUET, schema) as out:
+        for rows in _chunks(folder / HUB):
+            out.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
+
+
+def parquet_differs(folder: Path) -> int | None:
+    """The number, from 1, of the first record of the Parquet file that is not that of the JSON Lines; None if all are.
+
+    ImportError without pyarrow.
+    """
+    from pyarrow import parquet
+
+    number = 0
+    with parquet.ParquetFile(folder / PARQUET) as file:
+        held = (record for batch in file.iter_batches(batch_size=ROWS) for record in batch.to_pylist())
+        for rows in _chunks(folder / HUB):
+            for row in rows:
+                number += 1
+                if next(held, None) != row:
+                    return number
+        return number + 1 if next(held, None) is not None else None
+
+
+def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = []
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            rows.append(json.loads(line))
+            if len(rows) == ROWS:
+                yield rows
+                rows = []
+    if rows:
+        yield rows
+
+
+def _arrow(feature: Mapping[str, Any]) -> Any:
+    """Arrow's type of a field of the card's header."""
+    import pyarrow
+
+    if "struct" in feature:
+        return pyarrow.struct([(inner["name"], _arrow(inner)) for inner in feature["struct"]])
+    if "list" in feature:
+        return pyarrow.list_(pyarrow.struct([(inner["name"], _arrow(inner)) for inner in feature["list"]]))
+    if "sequence" in feature:
+        inner = feature["sequence"]
+        return pyarrow.list_(_arrow({"dtype": inner} if isinstance(inner, str) else inner))
+    return {"string": pyarrow.string(), "int64": pyarrow.int64()}[feature["dtype"]]
+
+
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""The context that Croissant 1.0 prescribes."""

@@ -1,0 +1,384 @@
+"""What a release writes is what importing it reads: every format, every kind, and the real files of the publications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation import adjudicating, annotating, assigning, importing, perturbing, release_files, releasing
+from annotation.models import Example as Row
+from annotation.models import Source
+from annotation.release_files import Raw
+from tableqa import Example, Table
+from tableqa.by_place import by_place
+from tableqa.canonical import canonical
+from tableqa.readers import READERS, ReaderError
+from tableqa.writers import freb_tqa as freb
+from tableqa.writers import hub, robut, suc
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_every_kind import KINDS, annotate, planned
+from tests.annotation.test_mixing import perturbed_thrice
+from tests.tasks.test_contract import sample
+
+LATER = NOON + timedelta(days=1)
+NAMES = [f"{task.key}-{variant}" if variant else task.key for task, variant in KINDS]
+RATED = {
+    "rated_answer": {"text": "It was “Heat”,\nin 1995.", "system": "model/a 1.5"},
+    "example_id": "fetaqa_7",
+    "reference": "Heat, in 1995.",
+    "metrics": {"rouge": 0.25, "geval_gpt-4o_faithfulness": 4, "a/b": 1.5},
+}
+
+
+def released(world: World, out: Path, format: str, mix: int | None = None) -> Path:
+    releasing.make_release(
+        project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
+    )
+    release_files.verify(out)
+    return out
+
+
+def raw_of(folder: Path) -> Raw:
+    return release_files.load(folder, release_files.read_manifest(folder)["batches"])
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return list(release_files.records(path))
+
+
+def films(world: World) -> Table:
+    """The table of the world's own questions."""
+    return Row.objects.filter(source=world.source)[0].example().table
+
+
+def settled(world: World, *kinds: tuple[Any, str]) -> None:
+    """Batches of these kinds over their own samples, annotated and decided."""
+    for task, variant in kinds:
+        batch = planned(world, task, variant)
+        annotate(world, batch)
+        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+        adjudicating.resolve_batch(batch=batch, now=LATER)
+        for item in list(adjudicating.waiting(batch)):
+            adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+
+
+def said_well(world: World, task: Any, variant: str) -> None:
+    """A batch over the kind's own samples, in which everybody gives the first good response of the sample."""
+    found = sample(task)
+    items = found["items"]
+    good = {
+        items[one["item"]].example.id: one["data"]
+        for one in reversed(found["good"])
+        if items[one["item"]].variant == variant
+    }
+    batch = planned(world, task, variant)
+    for who in ("ada", "bo", "cy"):
+        while (assignment := world.take(batch, who)) is not None:
+            id = assignment.item.example.external_id
+            if id in good:
+                world.answer(assignment, good[id])
+            else:
+                annotating.skip(assignment=assignment, reason="other", now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+
+def part_three(*files: str) -> set[str]:
+    return {f"03_agg_com/written_nonfactoid_no_shuffle_{file}.json" for file in files}
+
+
+def perturbed_and_not(kind: str) -> set[str]:
+    return {f"written_{name}.json" for name in ("original", kind)}
+
+
+def originals_and_derived(raw: Raw) -> Iterator[Example]:
+    for source, id in raw.originals:
+        yield raw.example(source, id)
+    for source, id in raw.derived:
+        yield raw.example(source, id)
+
+
+def said(example: Example) -> list[Any]:
+    """What every form has a place for."""
+    table = example.table
+    return [example.question, list(example.answers), list(table.header), [list(row) for row in table.rows]]
+
+
+# -- Askew's own ------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("task", "variant"), KINDS, ids=NAMES)
+def test_a_release_of_any_kind_is_read_again_whole(task: Any, variant: str, tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    settled(world, (task, variant))
+    out = released(world, tmp_path / "release", "askew")
+    expected, found = list(originals_and_derived(raw_of(out))), list(READERS["askew"](out))
+    assert [said(example) for example in found] == [said(example) for example in expected]
+    for before, now in zip(expected, found, strict=True):
+        assert now.id == before.id
+        assert now.table.to_dict() == before.table.to_dict()
+        assert (now.context, now.history) == (before.context, before.history)
+        if "lineage" not in now.meta:
+            assert now == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_is_imported_into_another_project_with_its_lineage(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    out = released(world, tmp_path / "release", "askew", mix=7)
+    other = make_world_beside(world)
+    done = importing.import_examples(
+        project=other, reader="askew", path=out, name="films again", now=NOON, by=world.mara
+    )
+    rows = Row.objects.filter(source=done.source).select_related("stored_table").order_by("position")
+    assert [row.example() for row in rows] == list(READERS["askew"](out))
+    assert (done.source.licence, done.source.url) == (world.source.licence, world.source.url)
+    edited = next(row.example() for row in rows if row.external_id.startswith("nu-0~answer_changes"))
+    assert edited.table.rows[0][1] == "1996"
+    lineage = edited.meta["lineage"]
+    assert (lineage["parent"], lineage["perturbation"]) == ("nu-0", "answer_changes")
+    assert [operation["op"] for operation in lineage["operations"]] == ["set_cell"]
+    mixes = [example for example in READERS["askew"](out) if "parts" in example.meta.get("lineage", {})]
+    assert [example.table.to_dict()["header"] for example in mixes] == [
+        record["table"]["header"] for record in lines(out / "mix.json")
+    ]
+    assert len(mixes) == 4
+    again = importing.import_examples(
+        project=other, reader="askew", path=out, name="films again", now=NOON, by=world.mara
+    )
+    assert not again.new
+
+
+def make_world_beside(world: World) -> Any:
+    from annotation import setting_up
+
+    return setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_id_of_two_sources_is_numbered_and_reported(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    twin = world.import_written(Example("nu-0", "another?", films(world), []))
+    for source in (world.source, twin):
+        batch = world.batch("question_type", sources=[source], name=f"of {source.name}")
+        while (assignment := world.take(batch, "ada")) is not None:
+            world.answer(assignment, {"label": "extraction"})
+    out = released(world, tmp_path / "release", "askew")
+    done = importing.import_examples(
+        project=make_world_beside(world), reader="askew", path=out, name="both", now=NOON, by=world.mara
+    )
+    assert done.numbered == ("nu-0#2",)
+    found = {example.id: example for example in READERS["askew"](out)}
+    assert found["nu-0#2"].meta["lineage"]["id"] == "nu-0"
+    assert done.source.licence == "CC-BY-SA-4.0 AND MIT"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("format", ["askew", "robut", "hf"])
+def test_automatic_perturbations_are_made_again_from_their_seeds(tmp_path: Path, format: str) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    planned = perturbing.plan_run(
+        project=world.project, kinds=["row_shuffle", "row", "transpose"], seeds=[33, 16], now=NOON
+    )
+    perturbing.perform(planned)
+    out = released(world, tmp_path / "release", format)
+    expected = {
+        f"{line['original']}~{line['kind']}-{line['seed']}": line["digest"]
+        for line in lines(out / "perturbations.jsonl")
+        if "digest" in line
+    }
+    assert len(expected) > 8
+    readers = ["askew", "hf"] if format == "hf" else ["askew"]
+    for name in readers:
+        found = {one.id: one for one in READERS[name](out) if "seed" in one.meta.get("lineage", {})}
+        assert {id: one.table.digest() for id, one in found.items()} == expected
+        assert {one.meta["lineage"]["perturbation"] for one in found.values()} == {
+            "row_shuffle",
+            "row",
+            "transpose",
+        }
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["sources.jsonl", "decisions.jsonl", "manifest.json"])
+def test_a_release_with_a_damaged_file_is_refused_whole(tmp_path: Path, name: str) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    out = released(world, tmp_path / "release", "askew")
+    damaged = out / name
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    with pytest.raises(ReaderError, match=name):
+        list(READERS["askew"](out))
+
+
+# -- the published forms ----------------------------------------------------------------------------
+
+
+PUBLISHED = {
+    "question_type": ("freb_tqa", {"question_type.json", "01_str/written_factoid.json"}),
+    "cell_relevance": ("freb_tqa", {"cell_relevance.json"}),
+    "relevant_cells": ("freb_tqa", {"02_rel/written_nonfactoid.json"}),
+    "short_table": ("freb_tqa", part_three("ori_table", "short_table")),
+    "value_change-answer_changes": ("freb_tqa", part_three("ori_table", "ans_change")),
+    "value_change-answer_stays": ("freb_tqa", part_three("ori_table", "short_table", "ans_no_change")),
+    "header_synonym": ("robut", perturbed_and_not("synonym")),
+    "header_abbreviation": ("robut", perturbed_and_not("abbreviation")),
+    "column_extension": ("robut", perturbed_and_not("extend")),
+    "column_masking": ("robut", perturbed_and_not("masked")),
+    "column_adding": ("robut", perturbed_and_not("add")),
+    "question_paraphrase-word": ("robut", perturbed_and_not("word")),
+    "question_paraphrase-sentence": ("robut", perturbed_and_not("sentence")),
+}
+"""The kinds that come out in a published form of questions: which form, and in which files."""
+WRITERS = {"freb_tqa": freb.published_record, "robut": robut.published_record}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("key", PUBLISHED)
+def test_every_file_of_a_release_in_a_published_form_is_read_and_written_again(
+    key: str, tmp_path: Path
+) -> None:
+    format, names = PUBLISHED[key]
+    world = make_world(tmp_path)
+    said_well(world, *next(one for one, name in zip(KINDS, NAMES, strict=True) if name == key))
+    out = released(world, tmp_path / "release", format)
+    assert set(release_files.read_manifest(out)["files"]) - set(release_files.RAW) == names
+    expected = {canonical(said(example)) for example in originals_and_derived(raw_of(out))}
+    for name in sorted(names):
+        found, records = list(READERS[format](out / name)), lines(out / name)
+        again = [canonical(WRITERS[format](example)) for example in found]
+        assert again == [canonical(record) for record in records]
+        assert {canonical(said(example)) for example in found} <= expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_mixes_of_robut_lie_in_a_file_for_each_dataset(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    out = released(world, tmp_path / "release", "robut", mix=7)
+    found = list(READERS["robut"](out / "wtq_dev_combined.json"))
+    assert {example.meta["perturbation_type"] for example in found} == {"combined"}
+    assert {example.meta["original_id"] for example in found} == {"nu-0"}
+    assert not (out / "mix.json").exists()
+    assert [robut.published_record(example) for example in found] == lines(out / "wtq_dev_combined.json")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rated_answers_come_back_with_the_scores_of_people_and_metrics(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    table = films(world)
+    rated = Example("fetaqa_7~a", "which?", table, ["Heat, in 1995."], meta=RATED)
+    nameless = Example("x", "and?", table, [], meta={"rated_answer": {"text": "Alien.", "system": ""}})
+    batch = world.batch("answer_rating", sources=[world.import_written(rated, nameless)])
+    for who, scores in (("ada", (5, 4)), ("bo", (4, 4))):
+        while (assignment := world.take(batch, who)) is not None:
+            world.answer(assignment, dict(zip(("faithfulness", "comprehensiveness"), scores, strict=True)))
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    out = released(world, tmp_path / "release", "lftqa")
+    (folder,) = (out / "scores").iterdir()
+    assert folder.name == Source.objects.get(pk=rated_source(world)).name
+    first, second = READERS["lftqa"](folder)
+    assert said(first) == said(rated)
+    assert first.id == "fetaqa_7~model/a 1.5"
+    assert {name: first.meta[name] for name in RATED} == RATED | {"rated_answer": RATED["rated_answer"]}
+    assert first.meta["human"] == {"faithfulness": 4.5, "comprehensiveness": 4}
+    assert (second.meta["rated_answer"], second.answers) == ({"text": "Alien.", "system": ""}, ())
+
+
+def rated_source(world: World) -> int:
+    return int(Source.objects.filter(project=world.project).latest("pk").pk)
+
+
+# -- whole examples, whatever made them ---------------------------------------------------------------
+
+
+MADE = ("header_synonym", "answer_changes", "sentence")
+"""What `perturbed_thrice` makes."""
+
+
+def every_level(world: World, out: Path, format: str) -> tuple[list[Example], Path]:
+    """A release of originals and of edits at three levels, and its examples as the raw records give them."""
+    perturbed_thrice(world)
+    released(world, out, format)
+    return [by_place(example) for example in originals_and_derived(raw_of(out))], out
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dataset_for_hugging_face_is_read_again_whole(tmp_path: Path) -> None:
+    expected, out = every_level(make_world(tmp_path), tmp_path / "release", "hf")
+    found = list(READERS["hf"](out))
+    assert [(one.id, said(one), one.context, one.history, one.program) for one in found] == [
+        (one.id, said(one), one.context, one.history, one.program) for one in expected
+    ]
+    for before, now in zip(expected, found, strict=True):
+        meta = {name: value for name, value in now.meta.items() if name != "lineage"}
+        assert meta == dict(before.meta)
+    assert {one.meta["lineage"]["perturbation"] for one in found if "lineage" in one.meta} == set(MADE)
+    names = set(release_files.read_manifest(out)["files"])
+    assert {"README.md", "DATA_STATEMENT.md", "croissant.json", "data/test.jsonl"} <= names
+    assert (hub.PARQUET in names) == hub.can_write_parquet()
+    assert "cc-by-sa-4.0" in (out / "README.md").read_text("utf-8")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["README.md", "croissant.json", "data/test.jsonl"])
+def test_what_lies_beside_the_records_follows_from_them(tmp_path: Path, name: str) -> None:
+    _, out = every_level(make_world(tmp_path), tmp_path / "release", "hf")
+    path = out / name
+    path.write_text(path.read_text("utf-8").replace("in", "im", 1), "utf-8")
+    manifest = release_files.read_manifest(out)
+    manifest["files"] = release_files.describe(out)
+    (out / "manifest.json").write_text(canonical(manifest) + "\n")
+    with pytest.raises(release_files.Difference, match=name):
+        release_files.verify(out)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tables_and_prompts_of_suc(tmp_path: Path) -> None:
+    expected, out = every_level(make_world(tmp_path), tmp_path / "release", "suc")
+    found = list(READERS["suc"](out / "tables" / "wtq_dev.json"))
+    assert [(one.id, said(one)) for one in found] == [(one.id, said(one)) for one in expected]
+    assert [suc.published_record(one) for one in found] == lines(out / "tables" / "wtq_dev.json")
+    prompts = lines(out / "prompts" / "wtq_dev.json")
+    assert [set(prompt) for prompt in prompts] == [{"prompt", "completion"}] * len(expected)
+    for prompt, one in zip(prompts, expected, strict=True):
+        assert one.question in prompt["prompt"]
+        assert all(cell in prompt["prompt"] for row in one.table.rows for cell in row)
+        assert prompt["completion"] == "|".join(one.answers)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_records_of_torr_are_what_unitxt_takes_for_a_table(tmp_path: Path) -> None:
+    expected, out = every_level(make_world(tmp_path), tmp_path / "release", "torr")
+    names = [f"torr/wtq_dev_{kind}.json" for kind in ("original", *MADE)]
+    found = [record for name in names for record in lines(out / name)]
+    assert sorted(record["id"] for record in found) == sorted(one.id for one in expected)
+    for record in found:
+        one = next(one for one in expected if one.id == record["id"])
+        assert [
+            record["question"],
+            record["answers"],
+            record["context"]["header"],
+            record["context"]["rows"],
+        ] == said(one)
+        assert record["context_type"] == "table"
+
+
+# -- the real files ---------------------------------------------------------------------------------
+
+
+def test_published_files_of_freb_tqa_are_written_again_record_for_record(test_data: Path) -> None:
+    files = sorted((test_data / "freb_tqa").glob("0*/*.json"))
+    files += sorted((test_data / "freb_tqa").glob("0*/*/*.json"))
+    assert len(files) == 8
+    for path in files:
+        with path.open(encoding="utf-8") as published:
+            for line, example in zip(published, READERS["freb_tqa"](path), strict=True):
+                assert freb.published_record(example) == json.loads(line), (path.name, example.id)

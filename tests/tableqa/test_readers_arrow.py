@@ -1,0 +1,239 @@
+"""Parquet and datasets on disk, in and out, against the packages themselves: left out where these are not installed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tableqa import Example
+from tableqa.canonical import canonical
+from tableqa.readers import READERS, Mapped, ReaderError, arrow
+from tableqa.writers import hub, whole
+
+SOURCE = {
+    "name": "films",
+    "reader": "wtq",
+    "split": "dev",
+    "licence": "CC-BY-SA-4.0",
+    "citation": "Us. 2026.",
+    "url": "https://example.org/films",
+}
+MANIFEST: dict[str, Any] = {
+    "project": "films",
+    "sources": [SOURCE],
+    "counts": {"annotations": 3, "annotators": 2, "accepted": 1, "simulated_annotators": 0},
+    "batches": [],
+    "agreement": [],
+    "guidelines": [],
+}
+
+
+@pytest.fixture(scope="module")
+def dev(test_data: Path) -> list[Example]:
+    """Examples of every kind that the sources have: dialogues, paragraphs, titles, marked cells."""
+    found: list[Example] = []
+    for name, path in (
+        ("wtq", "wtq/random-split-1-dev.tsv"),
+        ("sqa", "sqa/random-split-1-dev.tsv"),
+        ("tat_qa", "tatqa/tatqa_dataset_dev.json"),
+        ("fetaqa", "fetaqa/fetaQA-v1_dev.jsonl"),
+    ):
+        found += READERS[name](test_data / path, limit=60)
+    return found
+
+
+def rows(examples: list[Example]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.id,
+            "question": one.question,
+            "answers": list(one.answers),
+            "table": {"header": list(one.table.header), "rows": [list(row) for row in one.table.rows]},
+        }
+        for one in examples
+    ]
+
+
+def same(found: list[Example], expected: list[Example]) -> bool:
+    return all(
+        one.table.same_content(other.table)
+        and (one.id, one.question, one.answers) == (other.id, other.question, other.answers)
+        for one, other in zip(found, expected, strict=True)
+    )
+
+
+@pytest.fixture
+def released(tmp_path: Path, dev: list[Example]) -> Path:
+    """A dataset as a release of the format hf has it."""
+    (tmp_path / whole.HUB).parent.mkdir()
+    lines = [canonical(whole.hub_record(whole.Line(SOURCE, one))) + "\n" for one in dev]
+    (tmp_path / whole.HUB).write_text("".join(lines), "utf-8", newline="\n")
+    (tmp_path / "annotations.jsonl").write_text('{"other": 1}\n')
+    return tmp_path
+
+
+def finished(folder: Path, parquet: bool) -> Path:
+    if parquet:
+        hub.write_parquet(folder)
+    names = [whole.HUB, *([hub.PARQUET] if parquet else [])]
+    shas = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    for name, text in hub.texts(MANIFEST, shas).items():
+        (folder / name).write_text(text, "utf-8", newline="\n")
+    return folder
+
+
+def test_records_of_a_release_hold_the_examples_whole(released: Path, dev: list[Example]) -> None:
+    assert list(READERS["hf"](released)) == dev
+
+
+def test_a_card_is_yaml_with_every_field(released: Path) -> None:
+    import yaml
+
+    text = (finished(released, parquet=False) / hub.CARD).read_text("utf-8")
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert header["license"] == ["cc-by-sa-4.0"]
+    assert {feature["name"] for feature in header["dataset_info"]["features"]} == whole.FIELDS
+    assert header["configs"][0]["data_files"] == [{"split": "test", "path": whole.HUB}]
+    assert "Us. 2026." in text
+    assert "parquet" not in text
+
+
+def test_without_pyarrow_a_parquet_file_is_refused_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ReaderError, match=r"needs pyarrow.*requirements-data\.txt"):
+        list(READERS["parquet"](tmp_path / "a.parquet"))
+    assert not hub.can_write_parquet()
+
+
+def test_parquet_files_and_shards_are_read(tmp_path: Path, dev: list[Example]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.Table.from_pylist(rows(dev))
+    parquet.write_table(table, tmp_path / "all.parquet", row_group_size=50)
+    assert same(list(READERS["parquet"](tmp_path / "all.parquet")), dev)
+    shards = tmp_path / "data"
+    shards.mkdir()
+    for split, start in (("train", 0), ("test", 100)):
+        parquet.write_table(table.slice(start, 100), shards / f"{split}-00000-of-00001.parquet")
+    found = list(READERS["hf"](tmp_path / "data"))
+    assert same(found, [*dev[100:200], *dev[:100]])
+    assert {one.meta["split"] for one in found} == {"train", "test"}
+
+
+def test_columns_may_have_any_names_and_numbers_their_shortest_text(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    record = {"frage": "wer?", "t": [{"a": 1, "b": 0.1}], "gold": 7, "tags": ["x"]}
+    parquet.write_table(pyarrow.Table.from_pylist([record, record]), tmp_path / "a.parquet")
+    reader = READERS["parquet"]
+    assert isinstance(reader, Mapped)
+    first, second = reader.with_fields({"question": "frage", "table": "t", "answers": "gold"})(
+        tmp_path / "a.parquet"
+    )
+    assert (first.id, second.id, first.answers) == ("1", "2", ("7",))
+    assert first.table.rows == (("1", "0.1"),)
+    assert first.meta["tags"] == ("x",)
+
+
+@pytest.mark.parametrize("damage", ["cut off", "empty", "text", "bomb", "ragged", "null", "repeated"])
+def test_a_broken_parquet_file_is_refused(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    record = {"id": "1", "question": "who?", "table": {"header": ["a", "b"], "rows": [["1", "2"]]}}
+    broken = json.loads(json.dumps(record))
+    if damage == "ragged":
+        broken["table"]["rows"] = [["1"]]
+    if damage == "null":
+        broken["table"]["rows"] = [["1", None]]
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([record, {**broken, "id": "1"}]), path)
+    data = path.read_bytes()
+    path.write_bytes(
+        {"cut off": data[: len(data) // 2], "empty": b"", "text": b"a,b\n1,2\n"}.get(damage, data)
+    )
+    if damage == "bomb":
+        monkeypatch.setattr(arrow, "MOST_UNPACKED", 10)
+    if damage == "repeated":  # published data repeat ids: they are numbered
+        assert [one.id for one in READERS["parquet"](path)] == ["1", "1#2"]
+        return
+    with pytest.raises(ReaderError) as error:
+        list(READERS["parquet"](path))
+    assert Path(error.value.file) == path
+    if damage in ("ragged", "null"):
+        assert error.value.line == 2
+
+
+def test_a_dataset_that_was_saved_to_disk_is_read(tmp_path: Path, dev: list[Example]) -> None:
+    datasets = pytest.importorskip("datasets")
+    whole_set = datasets.Dataset.from_list(rows(dev))
+    whole_set.save_to_disk(tmp_path / "one", num_shards=3)
+    assert same(list(READERS["hf"](tmp_path / "one")), dev)
+    assert len(list(READERS["hf"].files(tmp_path / "one"))) == 3
+    shuffled = whole_set.shuffle(seed=1)
+    splits = {"train": shuffled.select(range(20)), "validation": shuffled.select(range(20, 30))}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "many")
+    found = list(READERS["hf"](tmp_path / "many"))
+    assert [one.id for one in found] == shuffled["id"][:30]
+    assert [one.meta["split"] for one in found] == ["train"] * 20 + ["validation"] * 10
+
+
+@pytest.mark.parametrize("name", ["../data-00000-of-00003.arrow", "/etc/passwd", "gone.arrow"])
+def test_a_dataset_does_not_lead_out_of_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
+    with pytest.raises(ReaderError, match=r"state\.json, line 1: .*filename"):
+        list(READERS["hf"](tmp_path))
+    (tmp_path / "dataset_dict.json").write_text(json.dumps({"splits": ["../other"]}))
+    with pytest.raises(ReaderError, match="no plain name"):
+        list(READERS["hf"](tmp_path))
+
+
+def test_load_dataset_gives_the_examples_without_code(
+    released: Path, dev: list[Example], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    folder = finished(released, parquet=True)
+    assert hub.parquet_differs(folder) is None
+    cache = str(tmp_path_factory.mktemp("cache"))
+    for path in (folder, folder / "parquet"):
+        loaded = datasets.load_dataset(str(path), split="test", cache_dir=cache)
+        assert [whole.example_of(record) for record in loaded] == dev
+
+
+def test_another_record_in_the_parquet_file_is_found(released: Path) -> None:
+    pytest.importorskip("pyarrow")
+    hub.write_parquet(released)
+    path = released / whole.HUB
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    lines[3] = lines[3].replace('"question":"', '"question":"not ')
+    path.write_text("".join(lines), "utf-8")
+    assert hub.parquet_differs(released) == 4
+    path.write_text("".join(lines[:3]), "utf-8")
+    assert hub.parquet_differs(released) == 4
+
+
+def test_mlcroissant_accepts_the_metadata_and_reads_the_records(released: Path, dev: list[Example]) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    folder = finished(released, parquet=True)
+    command = Path(sys.executable).with_name("mlcroissant")
+    if command.is_file():
+        done = subprocess.run(
+            [command, "validate", "--jsonld", folder / hub.CROISSANT], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    described = mlcroissant.Dataset(jsonld=str(folder / hub.CROISSANT))
+    records = list(described.records("examples"))
+    assert [record["examples/question"].decode() for record in records] == [one.question for one in dev]
