@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 
 import tasks.contract
-from annotation import events, guidance, queue
+from annotation import events, guidance, queue, tries
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -73,6 +73,7 @@ def payload(assignment: Assignment) -> dict[str, Any]:
             "expires_at": assignment.leased_until.isoformat(),
         },
         "progress": {"submitted": tally.submitted if tally else 0, "total": batch.items_count},
+        "loop": tries.loop(batch),
     }
 
 
@@ -126,6 +127,7 @@ def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime
                 assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
             )
             queue.finish(assignment, annotation_id=annotation.pk, now=now)
+            tries.rest(annotation, assignment=assignment, now=now)
         except (IntegrityError, Refused):
             annotation = None
         if annotation is None:

@@ -1,11 +1,12 @@
-"""Models asked in the background: samples for screening, a suggested question type. People decide on them.
+"""Models asked in the background what kinds of annotation want to know (`TaskType.asks`). People decide on it.
 
 Safe to run again: an example that has this model's answer for the purpose is not asked twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,62 +20,56 @@ from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
 from annotation.refusals import Refused
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
+from predictor.client import PATIENT, Unanswered, connect
 from predictor.configuration import chat_model
+from predictor.protocol import PredictRequest
+from tasks.contract import Ask, task_types
 
 MOST_SAMPLES = 50
 SEED = 0
 
-Asked = Callable[[ChatModel, tableqa.Example, int, float], dict[str, Any]]
+
+def purposes() -> dict[str, Ask]:
+    """Everything that some kind has models asked, by name."""
+    return {ask.purpose: ask for task in task_types().values() for ask in task.asks}
 
 
-def _samples(model: ChatModel, example: tableqa.Example, samples: int, temperature: float) -> dict[str, Any]:
-    """Several answers at a temperature above 0: whether a model always answers rightly. (SUC's human step)"""
-    messages, seen = prompts.asking_for_answers(example)
-    replies = model.ask(
-        messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
-    )
-    return {
-        "samples": [prompts.read_answers(reply) for reply in replies],
-        "replies": replies,
-        "temperature": temperature,
-        "rows_seen": seen,
-        "rows_total": len(example.table.rows),
-    }
+@dataclass(frozen=True)
+class Asked:
+    """A model that is to be asked something: `name` is what its answers are kept under."""
+
+    ask: Ask
+    entry: Mapping[str, Any]
+    name: str
+    chat: ChatModel | None
 
 
-def _question_type(
-    model: ChatModel, example: tableqa.Example, samples: int, temperature: float
-) -> dict[str, Any]:
-    """Whether cells are retrieved or an operation is needed, in the model's view. (FREB-TQA A.4)"""
-    from tableqa import question_types
-
-    text = question_types.request(example.question, example.table)
-    reply = model.ask([{"role": "user", "content": text}], temperature=temperature, seed=SEED)[0]
-    suggestion = question_types.by_model(question_types.read_reply(reply))
-    rows = len(example.table.rows)
-    return {
-        **suggestion.to_dict(),
-        "reply": reply,
-        "rows_seen": min(rows, question_types.MOST_ROWS_SHOWN),
-        "rows_total": rows,
-    }
-
-
-PURPOSES: dict[str, Asked] = {"screening": _samples, "question_type": _question_type}
-
-
-def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> ChatModel:
-    """The model to ask. Raises Refused(invalid_request) where the request makes no sense."""
-    if purpose not in PURPOSES:
-        raise Refused("invalid_request", f"A purpose is one of {', '.join(PURPOSES)}.")
+def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> Asked:
+    """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
+    ask = purposes().get(purpose)
+    if ask is None:
+        raise Refused("invalid_request", f"A purpose is one of {', '.join(purposes())}.")
     if not 1 <= samples <= MOST_SAMPLES:
         raise Refused("invalid_request", f"Samples are a number from 1 to {MOST_SAMPLES}.")
-    if purpose == "screening" and (samples < 2 or temperature <= 0):
-        raise Refused("invalid_request", "Screening takes at least two samples at a temperature above 0.")
+    if ask.several and (samples < 2 or temperature <= 0):
+        raise Refused(
+            "invalid_request", f"{purpose.capitalize()} takes at least two samples at a temperature above 0."
+        )
+    entry = settings.PREDICTORS.get(predictor)
+    if entry is not None and entry["protocol"] == "predict":
+        if not ask.points:
+            raise Refused(
+                "invalid_request", f"{predictor} answers questions; {purpose} is for a language model."
+            )
+        try:
+            return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
+        except Unanswered as unanswered:
+            raise Refused("predictor_failed", str(unanswered)) from None
     try:
-        return chat_model(settings.PREDICTORS, predictor)
+        chat = chat_model(settings.PREDICTORS, predictor)
     except LookupError as error:
         raise Refused("invalid_request", str(error)) from None
+    return Asked(ask, entry or {}, f"{predictor}:{chat.model}", chat)
 
 
 def unasked(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
@@ -99,18 +94,17 @@ def ask_model(
 
     Every answer is written as it comes. Raises Refused(predictor_failed) where the endpoint gives none.
     """
-    model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
-    name = f"{predictor}:{model.model}"
-    keys = list(unasked(sources, purpose=purpose, model=name).values_list("pk", flat=True)[:limit])
+    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
     for done, key in enumerate(keys, start=1):
         row = Example.objects.select_related("stored_table").get(pk=key)
         try:
-            data = PURPOSES[purpose](model, row.example(), samples, temperature)
-        except ChatError as error:
+            data = _answer(asked, row.example(), samples, temperature)
+        except (ChatError, Unanswered) as error:
             raise Refused(
                 "predictor_failed", f"{error} {done - 1} of {len(keys)} examples are done and kept."
             ) from None
-        ModelAnswer.objects.create(example=row, purpose=purpose, model=name, data=data, made_at=now())
+        ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
         progress(done, len(keys))
     return len(keys)
 
@@ -129,3 +123,51 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     ids = dict(job.ids)
     sources = list(Source.objects.filter(project=job.project, pk__in=ids.pop("sources")))
     return {"asked": ask_model(sources=sources, progress=progress, **ids)}
+
+
+# -- one example ------------------------------------------------------------------------------------
+
+
+def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: float) -> dict[str, Any]:
+    """What is kept of one example. Raises ChatError, Unanswered."""
+    total = len(example.table.rows)
+    if asked.chat is None:
+        return _pointed(asked.entry, example)
+    if asked.ask.several:
+        messages, seen = prompts.asking_for_answers(example)
+        replies = asked.chat.ask(
+            messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
+        )
+        return {
+            "samples": [prompts.read_answers(reply) for reply in replies],
+            "replies": replies,
+            "temperature": temperature,
+            "rows_seen": seen,
+            "rows_total": total,
+        }
+    if asked.ask.request is None:
+        messages, seen = prompts.asking_for_answers(example)
+    else:
+        text, seen = asked.ask.request(example)
+        messages = [{"role": "user", "content": text}]
+    reply = asked.chat.ask(messages, temperature=temperature, seed=SEED)[0]
+    read = asked.ask.read
+    said = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
+    return {**said, "rows_seen": seen, "rows_total": total}
+
+
+def _pointed(entry: Mapping[str, Any], example: tableqa.Example) -> dict[str, Any]:
+    """The cells that a model pointed at when it answered the question; none where it cannot read the table."""
+    try:
+        said = connect(entry).predict(PredictRequest.about(example), within=PATIENT)
+    except Unanswered as unanswered:
+        if unanswered.kind != "too_large":
+            raise
+        return {"cells": [], "answers": [], "error": str(unanswered)}
+    rows, columns = example.table.row_ids, example.table.column_ids
+    return {
+        "cells": [[rows[row], columns[column]] for row, column in said.cells],
+        "answers": list(said.answers),
+        "rows_seen": said.rows_seen,
+        "rows_total": said.rows_total,
+    }

@@ -118,6 +118,8 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             settings=entry.get("settings"),
             overlap=entry.get("overlap"),
             of=entry.get("of", ""),
+            # The demo starts the bundled model; where it could not, nobody looks along.
+            loop_model=entry["loop_model"] if entry.get("loop_model") in settings.PREDICTORS else "",
             sources=[sources[name] for name in named],
             feeds_from=batches[fed] if fed else None,
             only=[*responses, *entry.get("more", [])] or None,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import password_validation
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
@@ -22,6 +23,7 @@ from annotation import assigning, importing, setting_up
 from annotation.models import Batch, Person, Project, Source
 from annotation.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Permission, Role
+from predictor.configuration import is_live
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import KINDS
@@ -335,6 +337,11 @@ class BatchForm(forms.Form):
         empty_label="no other batch",
         help_text="Accepted outcomes of that batch become items of this one, and their makers never get them.",
     )
+    loop_model = forms.ChoiceField(
+        required=False,
+        label="Model in the loop",
+        help_text="Annotators see what it says of their work. Its weights are frozen when the batch opens.",
+    )
     open_at_once = forms.BooleanField(
         required=False, initial=True, label="Open it at once", help_text="Annotators get items from then on."
     )
@@ -349,11 +356,24 @@ class BatchForm(forms.Form):
         if len(assigning.about(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
+        self.fields["loop_model"].choices = _models()  # type: ignore[attr-defined]
+        if not task.predicts or not settings.PREDICTORS:
+            del self.fields["loop_model"]
         self.fields["overlap"].initial = task.default_overlap
         why = (
             "whose responses are compared" if not task.making else "each of whom makes something of their own"
         )
         self.fields["overlap"].help_text = f"How many people get each item, {why}."
+
+
+def _models() -> list[tuple[str, str]]:
+    """The models of the settings, with their licences and whether they answer while somebody types."""
+    choices = [("", "none")]
+    for name, entry in sorted(settings.PREDICTORS.items()):
+        facts = [entry.get("licence", ""), "" if is_live(entry) else "answers in the background"]
+        words = ", ".join(filter(None, facts))
+        choices.append((name, f"{name} ({words})" if words else name))
+    return choices
 
 
 def _source_in_words(source: Source) -> str:

@@ -52,6 +52,7 @@ urlpatterns = [
     path("batches/<str:public_id>/report/", assigning.report, name="batch_report"),
     path("batches/<str:public_id>/open/", assigning.open_batch, name="open_batch"),
     path("batches/<str:public_id>/close/", assigning.close_batch, name="close_batch"),
+    path("batches/<str:public_id>/panel/", assigning.panel, name="batch_panel"),
     # annotating
     path("batches/<str:public_id>/annotate/", annotating.annotate, name="annotate"),
     path("work/", annotating.my_work, name="my_work"),

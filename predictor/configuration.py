@@ -1,8 +1,10 @@
 """Which models there are: the JSON object of the environment variable PREDICTORS, read and checked once.
 
-    {"qwen": {"protocol": "chat", "url": "http://gpu-1:8001/v1", "model": "qwen3", "key": "..."}}
+    {"tapex": {"url": "http://gpu-1:8100", "model": "tapex", "deadline_ms": 800, "licence": "MIT"},
+     "qwen": {"protocol": "chat", "url": "http://gpu-1:8001/v1", "model": "qwen3", "key": "..."}}
 
-The name before the colon is what commands, batches and pages use. Addresses and keys come from the
+An entry speaks Askew's own protocol (`predict`, the default: `predictor.protocol`) or that of a chat model. The name
+before the colon is what commands, batches and pages use. Addresses and keys come from the
 environment alone: nobody who uses the platform can name one.
 """
 
@@ -15,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from predictor.chat import ChatModel
 
-FIELDS = {"protocol", "url", "model", "key", "timeout"}
+COMMON = {"protocol", "url", "model", "licence"}
+FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout"}}
+"""What an entry may say, by its protocol."""
+LIVE_MS = 800
+"""The longest deadline with which a model answers while a page waits; one that needs longer answers in a job."""
 
 
 class ConfigurationError(ValueError):
@@ -35,21 +41,35 @@ def read(text: str) -> dict[str, dict[str, Any]]:
     for name, entry in found.items():
         if not isinstance(entry, dict):
             raise ConfigurationError(f"PREDICTORS: {name!r} is an object with protocol, url and model")
-        if unknown := sorted(entry.keys() - FIELDS):
-            known = ", ".join(sorted(FIELDS))
+        protocol = entry.get("protocol", "predict")
+        if not isinstance(protocol, str) or protocol not in FIELDS:
+            raise ConfigurationError(
+                f"PREDICTORS: the protocol of {name!r} is predict or chat, not {protocol!r}"
+            )
+        if unknown := sorted(entry.keys() - FIELDS[protocol]):
+            known = ", ".join(sorted(FIELDS[protocol]))
             raise ConfigurationError(
                 f"PREDICTORS: {name!r} has no setting {', '.join(unknown)}; there are {known}"
-            )
-        if entry.get("protocol") != "chat":
-            raise ConfigurationError(
-                f"PREDICTORS: the protocol of {name!r} is chat, not {entry.get('protocol')!r}"
             )
         for needed in ("url", "model"):
             if not isinstance(entry.get(needed), str) or not entry[needed]:
                 raise ConfigurationError(f"PREDICTORS: {name!r} needs {needed}, a text")
         if not entry["url"].startswith(("http://", "https://")):
             raise ConfigurationError(f"PREDICTORS: the url of {name!r} begins with http:// or https://")
+        deadline = entry.get("deadline_ms", LIVE_MS)
+        if isinstance(deadline, bool) or not isinstance(deadline, int) or not 1 <= deadline <= 120_000:
+            raise ConfigurationError(
+                f"PREDICTORS: deadline_ms of {name!r} is a number of milliseconds up to 120000"
+            )
+        if not isinstance(entry.get("licence", ""), str):
+            raise ConfigurationError(f"PREDICTORS: licence of {name!r} is a text")
+        found[name] = {**entry, "protocol": protocol}
     return found
+
+
+def is_live(entry: Mapping[str, Any]) -> bool:
+    """Whether the model answers while a page waits; else it is asked in the background."""
+    return entry["protocol"] == "predict" and entry.get("deadline_ms", LIVE_MS) <= LIVE_MS
 
 
 def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatModel:
@@ -57,9 +77,11 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
     from predictor.chat import ChatModel  # an HTTP client, which not every process that reads settings needs
 
     if name not in predictors:
-        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/operations.md)"
+        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
         raise LookupError(f"There is no predictor called {name!r}; there are: {known}.")
     entry = predictors[name]
+    if entry["protocol"] != "chat":
+        raise LookupError(f"The predictor {name!r} is no chat model.")
     return ChatModel(
         url=entry["url"],
         model=entry["model"],

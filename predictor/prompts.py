@@ -8,7 +8,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from tableqa import Example, Table
+from tableqa import Context, Example, Table, Turn
+from tableqa.serialisations import SERIALISATIONS
 
 ANSWER_SCHEMA = {
     "type": "object",
@@ -65,19 +66,55 @@ def in_lines(table: Table, most: int = MOST_CHARACTERS) -> tuple[str, int]:
     return "\n".join(lines), seen
 
 
+def written(table: Table, serialisation: str = "", most: int = MOST_CHARACTERS) -> tuple[str, int]:
+    """A table in one of the forms of `tableqa.serialisations`, "" for `in_lines`, and how many rows are in the text.
+
+    Where the whole is too long it is the table of the first rows, as many as fit. Raises KeyError for an unknown form.
+    """
+    if not serialisation:
+        return in_lines(table, most)
+    form = SERIALISATIONS[serialisation]
+
+    def text_of(rows: int) -> str:
+        return form.dumps(Table(table.header, table.rows[:rows], table.title, table.caption))
+
+    whole = text_of(len(table.rows))
+    if len(whole) <= most:
+        return whole, len(table.rows)
+    fits, too_many = 0, len(table.rows)
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        fits, too_many = (middle, too_many) if len(text_of(middle)) <= most else (fits, middle)
+    return text_of(fits), fits
+
+
 def asking_for_answers(example: Example) -> tuple[list[dict[str, str]], int]:
     """The conversation that asks an example's question, and how many rows of its table the model sees."""
-    text, seen = in_lines(example.table)
+    return asking(example.question, example.table, example.history, example.context)
+
+
+def asking(
+    question: str,
+    table: Table,
+    history: Sequence[Turn] = (),
+    context: Context | None = None,
+    serialisation: str = "",
+) -> tuple[list[dict[str, str]], int]:
+    """The same for a question that is no example. Raises KeyError for an unknown serialisation."""
+    text, seen = written(table, serialisation)
     messages = [{"role": "system", "content": TASK}]
-    for table, question, answers in SHOTS:
-        messages.append({"role": "user", "content": _asked(in_lines(table)[0], question)})
+    for shown, one, answers in SHOTS:
+        messages.append({"role": "user", "content": _asked(written(shown, serialisation)[0], one)})
         messages.append({"role": "assistant", "content": json.dumps({"answers": answers})})
-    titles = " / ".join(filter(None, (example.table.title, example.table.caption)))
-    before = "".join(
-        f"Asked before: {turn.question} ({' | '.join(turn.answers)})\n" for turn in example.history
-    )
-    asked = _asked(text, example.question)
-    messages.append({"role": "user", "content": f"{titles}\n{before}{asked}" if titles or before else asked})
+    before = []
+    if titles := " / ".join(filter(None, (table.title, table.caption))):
+        before.append(titles)
+    if context is not None:
+        before += [context.text[:MOST_CHARACTERS]] if context.text else []
+        before += [f"Unit: {context.unit}"] if context.unit else []
+        before += [f"Scale: {context.scale}"] if context.scale else []
+    before += [f"Asked before: {turn.question} ({' | '.join(turn.answers)})" for turn in history]
+    messages.append({"role": "user", "content": "\n".join((*before, _asked(text, question)))})
     return messages, seen
 
 

@@ -6,6 +6,7 @@ model pointed at them. `evidence` takes the first source that there is, and says
 cells is a judgement about their source.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -115,3 +116,47 @@ def _read(program: Mapping[str, Any], table: Table) -> Iterable[CellRef]:
         return reads(program, table)
     except ProgramError:
         return ()
+
+
+# -- cells that a model names --------------------------------------------------------------------------------------------
+
+MOST_ROWS_SHOWN = 60
+
+
+def request(question: str, table: Table) -> tuple[str, int]:
+    """The text that asks a language model for the relevant cells of a question, and how many rows of the table it shows.
+
+    Rows and columns are numbered from 1, because names repeat. The model does not see the gold answer.
+    """
+    shown = table.rows[:MOST_ROWS_SHOWN]
+    lines = [
+        "You are given a table and a question about it. Name the cells that the answer rests on: those without which",
+        "it could no longer be derived, and no others. Rows and columns are numbered from 1.",
+        'Reply with JSON of the form {"cells": [[row, column], ...]}.',
+        "",
+        *([f"Title: {table.title}"] if table.title else []),
+        "columns: " + " | ".join(f"{n} {_plain(name)}" for n, name in enumerate(table.header, start=1)),
+        *(f"row {n}: " + " | ".join(map(_plain, row)) for n, row in enumerate(shown, start=1)),
+    ]
+    if len(table.rows) > len(shown):
+        lines.append(f"... ({len(table.rows) - len(shown)} more rows)")
+    return "\n".join([*lines, "", f"Question: {_plain(question)}"]), len(shown)
+
+
+def read_reply(reply: str, table: Table) -> tuple[CellRef, ...]:
+    """The cells in a reply to `request`, in the order of the table; () where it names none that the table has."""
+    pairs = re.findall(r"\[\s*(\d{1,6})\s*,\s*(\d{1,6})\s*\]", reply[:100_000])
+    places = ((int(row) - 1, int(column) - 1) for row, column in pairs)
+    rows, columns = table.row_ids, table.column_ids
+    return in_order(
+        table,
+        [
+            (rows[row], columns[column])
+            for row, column in places
+            if 0 <= row < len(rows) and 0 <= column < len(columns)
+        ],
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("|", "/")

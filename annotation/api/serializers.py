@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from annotation.models import Batch, Job, Project, Release
 from annotation.release_files import FORMATS
+from tableqa.verdicts import VERDICTS
 
 
 class ProjectShape(serializers.ModelSerializer[Project]):
@@ -159,6 +160,14 @@ class ProgressShape(serializers.Serializer[Any]):
     total = serializers.IntegerField()
 
 
+class LoopShape(serializers.Serializer[Any]):
+    """The model that looks along in a batch; its name is "" where none does."""
+
+    model = serializers.CharField(allow_blank=True)
+    licence = serializers.CharField(allow_blank=True)
+    when = serializers.ChoiceField(choices=["live", "on_request"])
+
+
 class AssignmentShape(serializers.Serializer[Any]):
     """An assignment as its annotator gets it: what the kind shows, the draft, the lease."""
 
@@ -178,6 +187,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     annotation = AnnotationRef(allow_null=True)
     lease = LeaseShape()
     progress = ProgressShape()
+    loop = LoopShape(allow_null=True)
 
 
 class SavedDraftShape(serializers.Serializer[Any]):
@@ -206,6 +216,52 @@ class FeedbackShape(serializers.Serializer[Any]):
     words = serializers.ListField(child=serializers.CharField())
     why = serializers.CharField(allow_blank=True)
     next = serializers.DictField(allow_null=True)
+
+
+class PredictionRequest(Envelope):
+    kind = serializers.ChoiceField(choices=["preview", "try"])
+    seq = serializers.IntegerField(min_value=0, max_value=2**53)
+
+
+class PracticePredictionRequest(PredictionRequest):
+    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
+    number = serializers.IntegerField(min_value=1, max_value=10_000)
+
+
+class LookShape(serializers.Serializer[Any]):
+    """What a model says of one example; `right` is null where nobody has said what is right."""
+
+    answers = serializers.ListField(child=serializers.CharField(allow_blank=True))
+    score = serializers.FloatField(allow_null=True)
+    cells = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+    rows_seen = serializers.IntegerField()
+    rows_total = serializers.IntegerField()
+    right = serializers.BooleanField(allow_null=True)
+
+
+class SeenShape(serializers.Serializer[Any]):
+    """What a model says of a response: a state with a sentence, both answers and a verdict where there are any."""
+
+    seq = serializers.IntegerField()
+    state = serializers.ChoiceField(
+        choices=[
+            "answered",
+            "waiting",
+            "busy",
+            "stale",
+            "changed",
+            "unavailable",
+            "slow",
+            "nothing",
+            "none",
+        ]
+    )
+    words = serializers.CharField(allow_blank=True)
+    original = LookShape(allow_null=True)
+    perturbed = LookShape(allow_null=True)
+    verdict = serializers.ChoiceField(choices=VERDICTS, allow_null=True)
+    forms = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    tries = serializers.IntegerField(allow_null=True)
 
 
 class SuggestionsShape(serializers.Serializer[Any]):

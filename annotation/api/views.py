@@ -14,7 +14,17 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from annotation import access, adjudicating, annotating, practising, queue, releasing, suggesting, visibility
+from annotation import (
+    access,
+    adjudicating,
+    annotating,
+    practising,
+    predicting,
+    queue,
+    releasing,
+    suggesting,
+    visibility,
+)
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.models import Assignment, Batch, Project, Release
@@ -196,6 +206,24 @@ class Suggestions(APIView):
         return Response({"suggestions": found.suggestions, "reason": found.reason})
 
 
+class Predictions(APIView):
+    """What the model in the loop says."""
+
+    @extend_schema(request=shapes.PredictionRequest, responses={200: shapes.SeenShape, 202: shapes.SeenShape})
+    def post(self, request: Request, public_id: str) -> Response:
+        """What the batch's model says of a response as it is now. A preview is not kept, a try is kept and counted.
+
+        202 while a model is asked in the background: the same try again gives its answer once it is there. Not there
+        for kinds that know no model.
+        """
+        assignment = access.assignment(access.actor(request), public_id)
+        if not assignment.batch.task().predicts:
+            raise Http404(access.NOT_HERE)
+        data = _valid(shapes.PredictionRequest, request)
+        seen = predicting.look(assignment=assignment, now=timezone.now(), **data)
+        return _seen(seen, data["seq"])
+
+
 class Undo(APIView):
     """Withdrawing a submission."""
 
@@ -271,6 +299,30 @@ class Practice(APIView):
         )
 
 
+class PracticePredictions(APIView):
+    """A model in practice."""
+
+    @extend_schema(request=shapes.PracticePredictionRequest, responses=shapes.SeenShape)
+    def post(self, request: Request, slug: str, type: str) -> Response:
+        """What a model says of a response to an exercise. Nothing is kept and nothing is counted."""
+        actor = access.actor(request)
+        access.project(actor, slug)
+        if type not in task_types() or not task_types()[type].predicts:
+            raise Http404(access.NOT_HERE)
+        task, data = task_types()[type], _valid(shapes.PracticePredictionRequest, request)
+        exercises = practising.exercises(task, data["variant"])
+        if data["number"] > len(exercises):
+            raise Http404(access.NOT_HERE)
+        seen = predicting.practise(
+            task=task,
+            item=exercises[data["number"] - 1].item,
+            response=data["response"],
+            slot=f"{actor.person.pk}:{task.key}",
+            seq=data["seq"],
+        )
+        return _seen(seen, data["seq"])
+
+
 class MakeRelease(APIView):
     """Starting a release."""
 
@@ -307,6 +359,10 @@ def _valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     serializer = shape(data=request.data)
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
+
+
+def _seen(seen: predicting.Seen, seq: int) -> Response:
+    return Response(seen.to_dict(seq), status=202 if seen.state == "waiting" else 200)
 
 
 def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] | None:

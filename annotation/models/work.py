@@ -37,7 +37,11 @@ class Guidelines(models.Model):
 
 
 class Batch(models.Model):
-    """Items of one kind of annotation, with everything that was frozen when it opened."""
+    """Items of one kind of annotation, with everything that was frozen when it opened.
+
+    `loop_model` is the name, in PREDICTORS, of the model that looks along; "" where none does. `loop_revision`, its
+    name with the hash of its weights, is frozen when the batch opens, or at the first answer where nobody was there.
+    """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="batches")
@@ -52,6 +56,8 @@ class Batch(models.Model):
     items_count = models.PositiveIntegerField(default=0)
     places_count = models.PositiveIntegerField(default=0)
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
+    loop_model = models.CharField(max_length=64, blank=True)
+    loop_revision = models.CharField(max_length=200, blank=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)

@@ -19,7 +19,7 @@ const MOST_CELLS = 4; // that the model looked at, named in words
 
 export class AskewPrediction extends HTMLElement {
   #assignment = null;
-  #seq = Date.now(); // grows over reloads, so that a page that was reloaded supersedes itself
+  #seq = 0;
   #timer = null;
   #later = null;
   #again = 0;
@@ -126,7 +126,7 @@ export class AskewPrediction extends HTMLElement {
     try {
       await this.page.saved(); // whatever the model does, what was typed is safe first
       if (!mine()) return;
-      this.#seq += 1;
+      this.#seq = Math.max(this.#seq + 1, Date.now()); // also above what another window of the same item has sent
       said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -201,7 +201,7 @@ export class AskewPrediction extends HTMLElement {
   #set(state) {
     this.#state = state;
     this.dataset.state = state;
-    this.toggleAttribute("aria-busy", state === "waiting");
+    this.setAttribute("aria-busy", String(state === "waiting"));
   }
 
   #draw() {

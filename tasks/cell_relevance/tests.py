@@ -77,3 +77,13 @@ def test_how_often_cells_hold_is_reported_by_where_they_come_from() -> None:
     (report,) = task.report(rows)
     assert report.rows == (("a model", 0, 1, 0, 0.0), (EVIDENCE["from"], 1, 1, 0, 0.5))
     assert task.report([]) == []
+
+
+def test_a_model_may_be_tried_on_the_table_without_the_marked_cells() -> None:
+    tried = task.tried({"label": "whatever"}, ITEM)
+    assert tried is not None
+    assert tried.table.rows == (("Heat", "170"), ("Alien", ""))
+    assert tried.table.header == ("Film", "Minutes"), "a name of a column stays"
+    assert tried.answers == ITEM.example.answers
+    only_header = Item(example(), inputs={"evidence": {"cells": [["h", "c1"]], "from": "people"}})
+    assert task.tried({}, only_header) is None

@@ -120,3 +120,19 @@ def test_practice_looks_at_the_category_and_shows_one_way_to_say_it() -> None:
     assert right
     assert words == ["One way to say it: which film is the earliest?"]
     assert not task.feedback(WORD, Response("which movie came first?", "header_synonym"), expected)[0]
+
+
+def test_a_model_is_tried_on_the_words_before_it_is_said_what_was_changed() -> None:
+    tried = task.tried({"question": " which film\nis  the earliest? "}, WORD)
+    assert tried is not None
+    assert tried.question == "which film is the earliest?"
+    assert tried.answers == EXAMPLE.answers
+    drafts: list[Any] = [
+        {"question": "Which film came first"},
+        {"question": ""},
+        {"question": 4},
+        {},
+        None,
+        [],
+    ]
+    assert [task.tried(draft, WORD) for draft in drafts] == [None] * 6

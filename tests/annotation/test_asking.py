@@ -18,6 +18,7 @@ from annotation import asking
 from annotation.models import Job, ModelAnswer
 from annotation.refusals import Refused
 from tests.annotation.cast import FILMS, NOON, World, make_world
+from tests.predictor.scripted import SHA, answer, scripted
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -151,3 +152,36 @@ def test_a_models_view_of_a_question_is_a_suggestion(
     assert said["model"]["label"] == "extraction"
     assert said["model"]["model"] == "llm:small"
     assert said["combined"]["label"] == "extraction"
+
+
+@pytest.mark.django_db
+def test_a_language_model_names_cells_and_people_judge_them(
+    endpoint: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path)
+    monkeypatch.setattr(
+        "predictor.chat.ChatModel.ask", lambda *a, **k: ['I think {"cells": [[1, 2], [99, 1]]}']
+    )
+    asked = {"predictor": "llm", "purpose": "cells", "samples": 1, "temperature": 0}
+    assert asking.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
+    evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
+    assert evidence == {"cells": [["r0", "c1"]], "from": "cells that a model pointed at (llm:small)"}
+
+
+@pytest.mark.django_db
+def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    with scripted(answer("1995", cells=((0, 1),))) as server:
+        settings.PREDICTORS = {"small": server.entry}
+        asked = asking.ask_model(
+            sources=[world.source], predictor="small", purpose="cells", samples=1, temperature=0
+        )
+        assert asked == 4
+        with pytest.raises(Refused, match="is for a language model"):
+            screen(world, predictor="small")
+    evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
+    assert evidence["from"] == f"cells that a model pointed at (small@{SHA})"
+
+
+def test_every_purpose_is_one_that_a_kind_names() -> None:
+    assert set(asking.purposes()) == {"screening", "question_type", "cells"}

@@ -68,7 +68,7 @@ def test_a_removed_column_stands_where_it_stood_and_is_said_to_be_removed() -> N
     head = page[page.index("<thead>") : page.index("</thead>")]
     assert head.index("Film") < head.index("Year") < head.index("Minutes")
     assert "Year<small>removed</small>" in head
-    assert page.count('class=" removed"') == 3
+    assert page.count('class="n removed"') == page.count('data-column="c1"') == 4
 
 
 def test_a_renamed_column_shows_and_says_the_old_name() -> None:
@@ -118,9 +118,19 @@ def test_after_an_exchange_of_rows_and_columns_the_new_table_stands_alone() -> N
 def test_marked_cells_are_marked_for_the_eye_and_for_the_ear() -> None:
     page = rendered(FILMS, marked=[["r0", "c2"], ["h", "c2"]])
     assert (
-        '<td data-column="c2" dir="auto" class=" evidence"><span class="sr">marked: </span>170</td>' in page
+        '<td data-column="c2" dir="auto" class="n evidence"><span class="sr">marked: </span>170</td>' in page
     )
     assert '<span class="sr">marked: </span>Minutes' in page
+
+
+def test_columns_of_numbers_are_named_so_that_they_can_be_set_flush_right() -> None:
+    table = Table(
+        ["Film", "Gross", "Note"], [["Heat", "$1,234.5", "12"], ["Alien", "(9.9)", "x"], ["8", "", "-"]]
+    )
+    assert [column["numbers"] for column in drawn(table)["columns"]] == [False, True, False]
+    page = rendered(table)
+    assert page.count('data-column="c1" dir="auto" class="n"') == 4
+    assert page.count('class="n"') == 4
 
 
 def test_a_merged_header_cell_ends_where_a_column_is_put_between() -> None:

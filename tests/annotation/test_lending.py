@@ -130,3 +130,17 @@ def test_what_a_kind_needs_can_be_made_before_anybody_asks(world: World) -> None
 
 def test_the_thesaurus_is_the_one_that_comes_with_the_project(world: World) -> None:
     assert isinstance(lending.context(world.project, ["thesaurus"]).thesaurus, Thesaurus)
+
+
+def test_work_that_cannot_do_without_an_index_has_it_made_at_once(world: World, folder: Path) -> None:
+    context = lending.at_hand(world.project, ["corpus", "table"])
+    assert context.preparing == ()
+    assert len(context.corpus) == 1
+    assert not Job.objects.filter(kind="index").exists()
+    [file] = folder.rglob("corpus-*.json")
+    made = file.stat().st_mtime_ns
+    assert lending.at_hand(world.project, ["corpus"]).corpus is context.corpus
+    assert file.stat().st_mtime_ns == made, "and once"
+    file.write_text("{", encoding="utf-8")
+    lending.forget()
+    assert len(lending.at_hand(world.project, ["corpus"]).corpus) == 1, "a damaged file is made anew"

@@ -9,12 +9,12 @@ from annotation.models import Source
 
 
 class Command(RefusingCommand):
-    help = "Ask a language model about the examples of a project: samples for screening, or a question type."
+    help = "Ask a model about the examples of a project what a kind of annotation wants to know of it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--predictor", required=True, metavar="NAME", help="a name of PREDICTORS")
-        parser.add_argument("--purpose", required=True, choices=list(asking.PURPOSES))
+        parser.add_argument("--purpose", required=True, choices=list(asking.purposes()))
         parser.add_argument("--source", default="", metavar="NAME", help="default: every source")
         parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers for each question")
         parser.add_argument("--temperature", type=float, default=0.7)

@@ -10,10 +10,12 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from annotation import adjudicating, jobs
+from annotation import adjudicating, asking, jobs, predicting
 
 log = logging.getLogger(__name__)
 
+KNOWN = (adjudicating, asking, predicting)
+"""Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between two looks for items to resolve and jobs whose worker was lost."""
 
@@ -45,6 +47,7 @@ def _keep_house(stop: threading.Event) -> None:
             now = timezone.now()
             adjudicating.resolve_due(now=now)
             jobs.reap(now=now)
+            predicting.look_after(now=now)
         except OperationalError:
             log.warning("housekeeping waits for the database", exc_info=True)
         except Exception:

@@ -1,0 +1,523 @@
+"""The wire between the platform and whatever answers questions about tables, as frozen dataclasses.
+
+    POST /v1/predict   PredictRequest -> Prediction, or {"error": {"code", "message"}} with one of `STATUSES`
+    GET  /v1/models    {"protocol": 1, "models": [ModelInfo]}
+
+`from_dict` is strict: an unknown field, a wrong type or a value beyond `LIMITS` raises ProtocolError, in a request
+as in an answer, because neither end trusts the other. `to_dict` is what `from_dict` reads. Standard library and
+`tableqa` only: the web process imports this, the predictor's process too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+from tableqa import Context, Example, Table, Turn
+from tableqa.canonical import digest
+from tableqa.examples import ExampleError
+from tableqa.tables import TableError, unstorable
+
+PROTOCOL = 1
+
+STATUSES = {
+    "superseded": 409,  # a newer request of the same slot has come
+    "too_large": 413,
+    "bad_request": 422,
+    "no_such_model": 404,
+    "too_fast": 429,  # one slot asks more often than anybody types
+    "cannot_answer": 500,
+    "bad_answer": 502,  # what came back is not a prediction about this table
+    "busy": 503,
+    "not_ready": 503,
+    "too_late": 504,
+}
+"""Every code that an error may carry, with its HTTP status. `busy`, `not_ready` and `too_fast` say when to come back."""
+
+
+class ProtocolError(Exception):
+    """A request or an answer that is refused: `status` is HTTP's, `code` one of `STATUSES`, `message` for a person.
+
+    `retry_after` is in seconds, None where trying again does not help.
+    """
+
+    def __init__(self, status: int, code: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(status, code, message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """The body of the response."""
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+def refused(code: str, message: str, retry_after: float | None = None) -> ProtocolError:
+    """The error of that code."""
+    return ProtocolError(STATUSES[code], code, message, retry_after)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request and an answer may measure; a request beyond one is answered 413, naming it."""
+
+    body_bytes: int = 4_000_000
+    rows: int = 2_000
+    columns: int = 128
+    cells: int = 40_000
+    cell_characters: int = 10_000
+    question_characters: int = 2_000
+    context_characters: int = 50_000
+    turns: int = 20
+    beams: int = 8
+    new_tokens: int = 256
+    topk: int = 10
+    deadline_ms: int = 120_000
+    answer_bytes: int = 1_000_000
+    answers: int = 2_000
+    answer_characters: int = 4_000
+    answer_cells: int = 40_000
+
+
+LIMITS = Limits()
+
+_SLOT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+"""What a model may be called."""
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(@[0-9a-f]{8,64})?")
+_OPERATION = re.compile(r"[a-z_]{0,32}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a model is to answer. beams=1 is greedy, for the page; beams=5 is what the papers report."""
+
+    beams: int = 1
+    max_new_tokens: int = 128
+    topk: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"beams": self.beams, "max_new_tokens": self.max_new_tokens, "topk": self.topk}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Options:
+        """Fields that are absent have their defaults. Raises ProtocolError."""
+        given = _object(data, "options", optional=("beams", "max_new_tokens", "topk"))
+        return cls(
+            beams=_whole(given.get("beams", 1), "options.beams", 1, LIMITS.beams),
+            max_new_tokens=_whole(
+                given.get("max_new_tokens", 128), "options.max_new_tokens", 1, LIMITS.new_tokens
+            ),
+            topk=_whole(given.get("topk", 1), "options.topk", 1, LIMITS.topk),
+        )
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """A question about a table, for one model.
+
+    model        its name, or name@sha to have no other weights answer; "" for the only one a process serves
+    table        header, rows, title and caption travel; ids, spans and further header rows do not
+    history      earlier turns of a dialogue, oldest first
+    context      paragraphs, unit and scale beside the table, or None
+    slot, seq    who is typing (a random string per lease) and the how-manieth request of theirs this is: a higher
+                 seq supersedes a lower one of the same slot. Without a slot nothing supersedes.
+    deadline_ms  after which nobody waits any more
+    """
+
+    question: str
+    table: Table
+    model: str = ""
+    history: tuple[Turn, ...] = ()
+    context: Context | None = None
+    options: Options = field(default_factory=Options)
+    slot: str = ""
+    seq: int = 0
+    deadline_ms: int = 2_000
+
+    @classmethod
+    def about(cls, example: Example, **others: Any) -> PredictRequest:
+        """The request that asks an example's question, with its titles, history and context."""
+        return cls(
+            question=example.question,
+            table=example.table,
+            history=example.history,
+            context=example.context,
+            **others,
+        )
+
+    @cached_property
+    def table_sha(self) -> str:
+        """The sha256 of the table as it travels."""
+        return digest(_table_to_dict(self.table))
+
+    @cached_property
+    def key(self) -> str:
+        """What two requests share that have the same answer: all but slot, seq, model and deadline."""
+        return digest(
+            {
+                "question": self.question,
+                "table": self.table_sha,
+                "history": [turn.to_dict() for turn in self.history],
+                "context": None if self.context is None else self.context.to_dict(),
+                "options": self.options.to_dict(),
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The body of POST /v1/predict. Fields that say nothing are left out."""
+        data: dict[str, Any] = {
+            "protocol": PROTOCOL,
+            "model": self.model,
+            "question": self.question,
+            "table": _table_to_dict(self.table),
+            "table_sha": self.table_sha,
+            "options": self.options.to_dict(),
+            "deadline_ms": self.deadline_ms,
+        }
+        if self.history:
+            data["history"] = [turn.to_dict() for turn in self.history]
+        if self.context is not None:
+            data["context"] = self.context.to_dict()
+        if self.slot:
+            data |= {"slot": self.slot, "seq": self.seq}
+        return data
+
+    @classmethod
+    def from_dict(cls, data: object) -> PredictRequest:
+        """Read and check a request. Raises ProtocolError: 422 for what is wrong, 413 for what is too large."""
+        given = _object(
+            data,
+            "the request",
+            required=("protocol", "question", "table"),
+            optional=("model", "table_sha", "options", "history", "context", "slot", "seq", "deadline_ms"),
+        )
+        if given["protocol"] != PROTOCOL or isinstance(given["protocol"], bool):
+            raise refused("bad_request", f"protocol is {PROTOCOL}, not {str(given['protocol'])[:40]!r}")
+        question = _text(given["question"], "question", LIMITS.question_characters, "too_large")
+        if not question.strip():
+            raise refused("bad_request", "question is empty")
+        slot, model = given.get("slot", ""), given.get("model", "")
+        if not isinstance(slot, str) or (slot and not _SLOT.fullmatch(slot)):
+            raise refused("bad_request", "slot is a string of 1 to 64 letters, digits and _.:-")
+        if not isinstance(model, str) or (model and not _MODEL.fullmatch(model)):
+            raise refused("bad_request", "model is a name, or a name, @ and the hash of its weights")
+        request = cls(
+            question=question,
+            table=_table_from_dict(given["table"]),
+            model=model,
+            history=_history(given.get("history", [])),
+            context=_context(given.get("context")),
+            options=Options.from_dict(given.get("options", {})),
+            slot=slot,
+            seq=_whole(given.get("seq", 0), "seq", 0, 2**53),
+            deadline_ms=_whole(given.get("deadline_ms", 2_000), "deadline_ms", 1, LIMITS.deadline_ms),
+        )
+        if given.get("table_sha", request.table_sha) != request.table_sha:
+            raise refused("bad_request", "table_sha is not the digest of this table")
+        return request
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One more answer that a model thought of, and how sure it was of it (0 to 1)."""
+
+    answers: tuple[str, ...]
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"answers": list(self.answers), "score": self.score}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Alternative:
+        """Raises ProtocolError."""
+        given = _object(data, "topk", required=("answers", "score"), code="bad_answer")
+        return cls(_answers(given["answers"], "topk.answers"), _share(given["score"], "topk.score"))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model answered.
+
+    answers      a list, whatever the model writes; () where it gives none
+    text         its raw output, so that every verdict can be recomputed; never markup, to be shown as text
+    op           how it says it got there (select, count, sum, ...; "generate" for a model that writes), or ""
+    cells        (row, column) places, from 0, of the table that was asked about; () where it does not tell
+    score        how sure it is, 0 to 1, or None where it does not tell
+    topk         its other answers, the likeliest first
+    rows_seen    so many rows from the top were in its input, of rows_total
+    truncated    whether anything of question, table or context was left out or cut short
+    model        name@sha
+    ms           "queue" and "compute", in milliseconds
+    """
+
+    answers: tuple[str, ...]
+    text: str
+    rows_seen: int
+    rows_total: int
+    op: str = ""
+    cells: tuple[tuple[int, int], ...] = ()
+    score: float | None = None
+    topk: tuple[Alternative, ...] = ()
+    truncated: bool = False
+    model: str = ""
+    seq: int = 0
+    cached: bool = False
+    ms: Mapping[str, float] = field(default_factory=lambda: {"queue": 0.0, "compute": 0.0})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "answers": list(self.answers),
+            "text": self.text,
+            "op": self.op,
+            "cells": [list(cell) for cell in self.cells],
+            "score": self.score,
+            "topk": [one.to_dict() for one in self.topk],
+            "rows_seen": self.rows_seen,
+            "rows_total": self.rows_total,
+            "truncated": self.truncated,
+            "model": self.model,
+            "seq": self.seq,
+            "cached": self.cached,
+            "ms": {name: round(value, 3) for name, value in self.ms.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: object, shape: tuple[int, int] | None = None) -> Prediction:
+        """Read an answer; with the `shape` of the table that was asked about, its places are checked against it.
+
+        Raises ProtocolError(502, "bad_answer") for anything that is not a prediction.
+        """
+        names = tuple(one.name for one in fields(cls))
+        given = _object(data, "the answer", required=names, code="bad_answer")
+        if not isinstance(given["topk"], list) or len(given["topk"]) > LIMITS.topk:
+            raise refused("bad_answer", f"topk is a list of at most {LIMITS.topk}")
+        for name in ("truncated", "cached"):
+            if not isinstance(given[name], bool):
+                raise refused("bad_answer", f"{name} is true or false")
+        if not isinstance(given["op"], str) or not _OPERATION.fullmatch(given["op"]):
+            raise refused("bad_answer", "op is a word of small letters")
+        if not isinstance(given["model"], str) or not _MODEL.fullmatch(given["model"]):
+            raise refused("bad_answer", "model is a name, @ and the hash of its weights")
+        rows_total = _whole(given["rows_total"], "rows_total", 0, LIMITS.rows, "bad_answer")
+        if shape is not None and rows_total != shape[0]:
+            raise refused("bad_answer", f"rows_total is {rows_total}, but the table has {shape[0]} rows")
+        return cls(
+            answers=_answers(given["answers"], "answers"),
+            text=_text(given["text"], "text", LIMITS.answer_bytes, "bad_answer"),
+            op=given["op"],
+            cells=_cells(given["cells"], shape),
+            score=None if given["score"] is None else _share(given["score"], "score"),
+            topk=tuple(Alternative.from_dict(one) for one in given["topk"]),
+            rows_seen=_whole(given["rows_seen"], "rows_seen", 0, rows_total, "bad_answer"),
+            rows_total=rows_total,
+            truncated=given["truncated"],
+            model=given["model"],
+            seq=_whole(given["seq"], "seq", 0, 2**53, "bad_answer"),
+            cached=given["cached"],
+            ms=_timings(given["ms"]),
+        )
+
+    def for_request(
+        self, seq: int, model: str, queue_ms: float, compute_ms: float, cached: bool
+    ) -> Prediction:
+        """The same answer under the number and timings of one request."""
+        return replace(
+            self, seq=seq, model=model, cached=cached, ms={"queue": queue_ms, "compute": compute_ms}
+        )
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """One model that a process serves. `id`, name@sha, is what a batch freezes; `licence` is of its weights."""
+
+    name: str
+    sha: str
+    architecture: str
+    licence: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}@{self.sha}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "sha": self.sha,
+            "architecture": self.architecture,
+            "licence": self.licence,
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> ModelInfo:
+        """Raises ProtocolError(502, "bad_answer")."""
+        given = _object(
+            data,
+            "a model",
+            required=("id", "name", "sha", "architecture", "licence"),
+            code="bad_answer",
+        )
+        texts = {name: _text(given[name], name, 2_000, "bad_answer") for name in given}
+        info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"])
+        if texts["id"] != info.id or not NAME.fullmatch(info.name) or not _MODEL.fullmatch(info.id):
+            raise refused("bad_answer", "the id of a model is its name, @ and the hash of its weights")
+        return info
+
+
+def models_from_dict(data: object) -> tuple[ModelInfo, ...]:
+    """Read the answer of GET /v1/models. Raises ProtocolError(502, "bad_answer")."""
+    given = _object(data, "the list of models", required=("protocol", "models"), code="bad_answer")
+    if given["protocol"] != PROTOCOL or not isinstance(given["models"], list) or len(given["models"]) > 100:
+        raise refused("bad_answer", f"the list of models is {{protocol: {PROTOCOL}, models: [...]}}")
+    return tuple(ModelInfo.from_dict(one) for one in given["models"])
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def _table_to_dict(table: Table) -> dict[str, Any]:
+    data: dict[str, Any] = {"header": list(table.header), "rows": [list(row) for row in table.rows]}
+    if table.title:
+        data["title"] = table.title
+    if table.caption:
+        data["caption"] = table.caption
+    return data
+
+
+def _table_from_dict(data: object) -> Table:
+    given = _object(data, "table", required=("header", "rows"), optional=("title", "caption"))
+    if not isinstance(given["rows"], list) or not isinstance(given["header"], list):
+        raise refused("bad_request", "table.header is a list of texts, table.rows a list of lists of texts")
+    rows, columns = len(given["rows"]), len(given["header"])
+    for count, most, what in (
+        (rows, LIMITS.rows, "rows"),
+        (columns, LIMITS.columns, "columns"),
+        (rows * columns, LIMITS.cells, "cells"),
+    ):
+        if count > most:
+            raise refused(
+                "too_large", f"the table has {count:,} {what}; models are asked about {most:,} at most"
+            )
+    if not columns:
+        raise refused("bad_request", "the table has no columns")
+    try:
+        table = Table(**given)
+    except TableError as error:
+        raise refused("bad_request", f"table: {error}") from None
+    if any(len(cell) > LIMITS.cell_characters for line in (table.header, *table.rows) for cell in line):
+        raise refused(
+            "too_large", f"a cell of the table is longer than {LIMITS.cell_characters:,} characters"
+        )
+    if len(table.title) + len(table.caption) > LIMITS.context_characters:
+        raise refused(
+            "too_large", f"title and caption are longer than {LIMITS.context_characters:,} characters"
+        )
+    return table
+
+
+def _history(data: object) -> tuple[Turn, ...]:
+    if not isinstance(data, list):
+        raise refused("bad_request", "history is a list of turns")
+    if len(data) > LIMITS.turns:
+        raise refused("too_large", f"the history has {len(data):,} turns; {LIMITS.turns} at most are read")
+    try:
+        turns = tuple(Turn.from_dict(turn) for turn in data)
+    except ExampleError as error:
+        raise refused("bad_request", str(error)) from None
+    if sum(len(turn.question) + sum(map(len, turn.answers)) for turn in turns) > LIMITS.context_characters:
+        raise refused("too_large", f"the history is longer than {LIMITS.context_characters:,} characters")
+    return turns
+
+
+def _context(data: object) -> Context | None:
+    if data is None:
+        return None
+    try:
+        context = Context.from_dict(data)
+    except ExampleError as error:
+        raise refused("bad_request", str(error)) from None
+    if len(context.text) + len(context.unit) + len(context.scale) > LIMITS.context_characters:
+        raise refused("too_large", f"the context is longer than {LIMITS.context_characters:,} characters")
+    return context
+
+
+def _cells(data: object, shape: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
+    if not isinstance(data, list) or len(data) > LIMITS.answer_cells:
+        raise refused("bad_answer", f"cells is a list of at most {LIMITS.answer_cells:,} places")
+    cells = []
+    rows, columns = shape or (LIMITS.rows, LIMITS.columns)
+    for place in data:
+        if not isinstance(place, list) or len(place) != 2:
+            raise refused("bad_answer", "a place in cells is [row, column]")
+        cells.append(
+            (
+                _whole(place[0], "a row in cells", 0, rows - 1, "bad_answer"),
+                _whole(place[1], "a column in cells", 0, columns - 1, "bad_answer"),
+            )
+        )
+    return tuple(cells)
+
+
+def _timings(data: object) -> dict[str, float]:
+    given = _object(data, "ms", required=("queue", "compute"), code="bad_answer")
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+            raise refused("bad_answer", f"ms.{name} is a number of milliseconds")
+    return {name: float(value) for name, value in given.items()}
+
+
+def _answers(data: object, where: str) -> tuple[str, ...]:
+    if not isinstance(data, list) or len(data) > LIMITS.answers:
+        raise refused("bad_answer", f"{where} is a list of at most {LIMITS.answers:,} texts")
+    return tuple(_text(one, where, LIMITS.answer_characters, "bad_answer") for one in data)
+
+
+def _object(
+    data: object,
+    what: str,
+    required: Iterable[str] = (),
+    optional: Iterable[str] = (),
+    code: str = "bad_request",
+) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise refused(code, f"{what} is not an object")
+    required = tuple(required)
+    if missing := [name for name in required if name not in data]:
+        raise refused(code, f"{what} lacks {', '.join(missing)}")
+    if unknown := sorted(str(name)[:40] for name in set(data) - set(required) - set(optional)):
+        raise refused(code, f"{what} has no field {', '.join(unknown[:5])}")
+    return dict(data)
+
+
+def _text(value: object, where: str, most: int, code: str) -> str:
+    wrong = "bad_request" if code == "too_large" else code
+    if not isinstance(value, str):
+        raise refused(wrong, f"{where} is not a text")
+    if len(value) > most:
+        raise refused(code, f"{where} is longer than {most:,} characters")
+    if reason := unstorable(value):
+        raise refused(wrong, f"{where} holds {reason}")
+    return value
+
+
+def _whole(value: object, where: str, least: int, most: int, code: str = "bad_request") -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise refused(code, f"{where} is a whole number from {least} to {most:,}")
+    return value
+
+
+def _share(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise refused("bad_answer", f"{where} is a number")
+    if not -1e-6 <= value <= 1 + 1e-6:
+        raise refused("bad_answer", f"{where} is a number from 0 to 1")
+    return min(max(float(value), 0.0), 1.0)

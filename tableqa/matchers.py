@@ -1,0 +1,89 @@
+"""The two matchers by which published results were counted, kept beside `tableqa.answers` so that both can be recomputed.
+
+They decide nothing here: `compare` does. What they say is stored with every try of a model, because a figure in a paper
+can only be compared with a figure that was counted in the same way.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from math import isfinite
+
+_QUOTES = str.maketrans(
+    {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
+)
+_NOTES = re.compile(r"((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")
+_DETAILS = re.compile(r"(?<!^)( \([^)]*\))*$")
+_QUOTED = re.compile(r'^"([^"]*)"$')
+_DATE = re.compile(r"^(\d{4}|xxxx|xx)-(\d{1,2}|xx)-(\d{1,2}|xx)$")
+_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$")
+
+
+def wtq_official(predicted: Sequence[str], gold: Sequence[str]) -> bool:
+    """The rule of WikiTableQuestions' evaluator on plain strings (Pasupat and Liang 2015), without canonical values.
+
+    Marks, notes and details at the end, outer quotes, the final full stop and case are left out; numbers are equal
+    within 1e-6, dates part by part; both sides are sets of the same size.
+    """
+    left, right = ({_value(text) for text in side} for side in (predicted, gold))
+    return len(left) == len(right) and all(any(_match(g, p) for p in left) for g in right)
+
+
+def tapex(predicted: Sequence[str], gold: Sequence[str]) -> bool:
+    """The rule of TAPEX's evaluation, which RobuT uses, too (Liu et al. 2022): both sides joined by ", " and split
+    there again, lower case, numbers as floats; as many times each answer on both sides."""
+    return _spans(predicted) == _spans(gold)
+
+
+# WikiTableQuestions ---------------------------------------------------------------------------------------------------
+
+_Value = tuple[str, float | None, tuple[int, int, int] | None]
+"""The normal text with the number or the date (year, month, day; -1 = not said) that it is."""
+
+
+def _normal(text: str) -> str:
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if unicodedata.category(c) != "Mn")
+    text = text.translate(_QUOTES)
+    while True:
+        before = text
+        text = _NOTES.sub("", text.strip())
+        text = _DETAILS.sub("", text.strip())
+        text = _QUOTED.sub(r"\1", text.strip())
+        if text == before:
+            break
+    return re.sub(r"\s+", " ", text.removesuffix(".")).lower().strip()
+
+
+def _value(text: str) -> _Value:
+    normal = _normal(text)
+    lowered = text.strip().lower()
+    if _NUMBER.match(lowered) and isfinite(number := float(lowered)):
+        return normal, number, None
+    if found := _DATE.match(lowered):
+        year, month, day = (-1 if part.startswith("x") else int(part) for part in found.groups())
+        if (year, month, day) != (-1, -1, -1) and month <= 12 and day <= 31:
+            # A date of which only the year is said is the number of the year.
+            return (normal, float(year), None) if month == day == -1 else (normal, None, (year, month, day))
+    return normal, None, None
+
+
+def _match(one: _Value, other: _Value) -> bool:
+    if one[0] == other[0]:
+        return True
+    if one[1] is not None and other[1] is not None:
+        return abs(one[1] - other[1]) < 1e-6
+    return one[2] is not None and one[2] == other[2]
+
+
+# TAPEX ----------------------------------------------------------------------------------------------------------------
+
+
+def _spans(answers: Sequence[str]) -> Counter[float | str]:
+    spans: Counter[float | str] = Counter()
+    for span in ", ".join(answers).lower().split(", "):
+        try:
+            spans[float(span)] += 1  # "1_000" and "infinity" are floats to Python, and therefore to this rule
+        except ValueError:
+            spans[span.strip()] += 1
+    return spans

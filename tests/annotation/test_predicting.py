@@ -1,0 +1,549 @@
+"""The model in the loop: what the page learns, what is kept, and that nothing ever waits for it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from annotation import adjudicating, annotating, doctor, jobs, predicting, release_files, releasing, reporting
+from annotation.models import Assignment, Batch, Job, Try, Verdict
+from annotation.refusals import Refused
+from predictor import client
+from predictor.protocol import Prediction, PredictRequest
+from tableqa import Example, Table
+from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
+from tests.annotation.test_api import program, respond
+from tests.predictor.scripted import SHA, Scripted, answer, scripted
+
+MODEL = f"small@{SHA}"
+
+
+def knows_the_word_come(request: PredictRequest) -> Prediction:
+    """Right as long as the question says when something came out; else it takes the first film's year."""
+    known = next(
+        (year for film, year, _ in FILMS if film in request.question and "come" in request.question), "1995"
+    )
+    row = next((place for place, cells in enumerate(request.table.rows) if known in cells), 0)
+    return answer(known, cells=((row, 1),))(request)
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[Scripted]:
+    with scripted(knows_the_word_come) as script:
+        settings.PREDICTORS = {"small": script.entry}
+        yield script
+        client.connect(script.entry).close()
+        client._connected.cache_clear()
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def a_batch(world: World, kind: str = "question_paraphrase", **more: Any) -> Batch:
+    if kind == "question_paraphrase":
+        more.setdefault("variant", "word")
+    return world.batch(kind, loop_model="small", **more)
+
+
+def take(world: World, batch: Batch, who: str = "ada", film: str = "") -> Assignment:
+    assignment = world.take(batch, who)
+    while assignment is not None and film not in assignment.item.example.question:
+        annotating.skip(assignment=assignment, reason="another film", now=NOON)
+        assignment = world.take(batch, who)
+    assert assignment is not None
+    return assignment
+
+
+def look(assignment: Assignment, data: dict[str, Any], kind: str = "try", seq: int = 1) -> predicting.Seen:
+    response = envelope(assignment, data)
+    return predicting.look(assignment=assignment, response=response, kind=kind, seq=seq, now=NOON)
+
+
+REWORDED = {"question": "in which year was Alien released?", "category": "reasoning_synonym"}
+SAME_TO_IT = {"question": "when did Alien come to cinemas?", "category": "reasoning_synonym"}
+
+
+class TestALook:
+    def test_shows_both_answers_with_a_verdict(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        seen = look(assignment, REWORDED, "preview")
+        assert (seen.state, seen.verdict) == ("answered", "fooled")
+        assert seen.original is not None
+        assert seen.perturbed is not None
+        assert (seen.original.answers, seen.original.right) == (("1979",), True)
+        assert (seen.perturbed.answers, seen.perturbed.right) == (("1995",), False)
+        assert seen.original.cells == (("r1", "c1"),)
+        assert seen.perturbed.score == 0.75
+
+    def test_of_the_original_alone_says_what_the_model_answers_to_it(
+        self, world: World, server: Scripted
+    ) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        seen = look(assignment, {"question": assignment.item.example.question}, "preview")
+        assert seen.original is not None
+        assert (seen.perturbed, seen.verdict) == (None, None)
+        assert look(assignment, {}, "try").state == "nothing"
+
+    def test_sends_what_the_kind_shows_and_nothing_else(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        look(assignment, REWORDED, "preview", seq=7)
+        for body in server.asked:
+            assert set(body) == {
+                "protocol",
+                "model",
+                "question",
+                "table",
+                "table_sha",
+                "options",
+                "deadline_ms",
+                "slot",
+                "seq",
+            }
+            assert set(body["table"]) == {"header", "rows"}
+            assert body["seq"] == 7
+            assert assignment.public_id not in json.dumps(body)
+            assert assignment.item.example.external_id not in json.dumps(body)
+        slots = {body["slot"] for body in server.asked}
+        assert len(slots) == 2, "the original and the perturbed example do not supersede each other"
+        look(assignment, SAME_TO_IT, "preview", seq=8)
+        assert {body["slot"] for body in server.asked} == slots
+
+    def test_of_an_edit_is_held_against_the_typed_answer(self, world: World, server: Scripted) -> None:
+        server.says = lambda request: answer(request.table.rows[1][1])(request)
+        assignment = take(world, a_batch(world, "value_change", variant="answer_changes"), film="Alien")
+        change = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1979", "new": "1980"}
+        seen = look(assignment, {"operations": [change]}, "preview")
+        assert (seen.verdict, seen.words) == (
+            "pending",
+            "Say what the right answer is now to get a verdict.",
+        )
+        assert (
+            look(assignment, {"operations": [change], "answers": ["1980"]}, "preview").verdict == "not_fooled"
+        )
+        assert look(assignment, {"operations": [change], "answers": ["1979"]}, "preview").verdict == "fooled"
+        assert look(assignment, {"operations": "nonsense"}, "preview").perturbed is None
+
+    def test_says_when_a_difference_is_one_of_form(self, world: World, server: Scripted) -> None:
+        server.says = lambda request: answer("1979" if "come" in request.question else "1979 years")(request)
+        seen = look(take(world, a_batch(world), film="Alien"), REWORDED, "preview")
+        assert seen.verdict == "unsure"
+        assert seen.forms == ("1979 year", "1979")
+
+    def test_of_a_table_that_no_model_reads_says_so(self, world: World, server: Scripted) -> None:
+        server.mood = "too_large"
+        assignment = take(world, a_batch(world), film="Alien")
+        seen = look(assignment, REWORDED)
+        assert (seen.state, seen.verdict) == ("answered", "model_error")
+        assert "5,000 rows" in seen.words
+
+    def test_without_a_model_is_said(self, world: World, settings: Any) -> None:
+        settings.PREDICTORS = {}
+        plain = take(world, world.batch("question_paraphrase", variant="word"))
+        assert look(plain, REWORDED).state == "none"
+        settings.PREDICTORS = {
+            "small": {"protocol": "predict", "url": "http://127.0.0.1:9", "model": "small"}
+        }
+        batch = a_batch(world)
+        settings.PREDICTORS = {}
+        assert look(take(world, batch, "bo"), REWORDED).state == "unavailable"
+
+    @pytest.mark.parametrize(
+        "mood", ["hung", "dribbling", "huge", "not_json", "other_schema", "failing", "busy"]
+    )
+    def test_that_fails_leaves_a_state_and_nothing_else(
+        self, world: World, server: Scripted, mood: str
+    ) -> None:
+        server.mood = mood
+        assignment = take(world, a_batch(world), film="Alien")
+        began = time.monotonic()
+        seen = look(assignment, REWORDED)
+        assert time.monotonic() - began < 1.5
+        assert seen.state in ("unavailable", "busy")
+        assert "You can go on and submit." in seen.words
+        assert not Try.objects.exists()
+
+
+class TestATry:
+    def test_is_kept_with_everything_that_a_verdict_needs(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        assert look(assignment, REWORDED, "preview").tries == 0
+        assert look(assignment, REWORDED).tries == 1
+        row = Try.objects.get()
+        assert (row.kind, row.model, row.predictor) == ("person", MODEL, "small")
+        assert row.original is not None
+        assert row.perturbed is not None
+        assert row.original["answers"] == ["1979"]
+        assert row.perturbed["text"] == "1995"
+        assert "cached" not in row.perturbed
+        assert "ms" not in row.perturbed
+        verdict = row.verdicts.get()
+        assert verdict.verdict == "fooled"
+        assert verdict.gold == {"original": ["1979"], "perturbed": ["1979"]}
+        assert verdict.judgements["perturbed"]["wtq_official"] is False
+        assert verdict.judgements["original"]["tapex"] is True
+
+    def test_of_the_same_is_the_same_try_and_asks_nobody(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        first = look(assignment, REWORDED)
+        asked = len(server.asked)
+        assert look(assignment, {**REWORDED, "category": "header_synonym"}) == first
+        assert len(server.asked) == asked
+        assert Try.objects.count() == 1
+        assert look(assignment, SAME_TO_IT).tries == 2
+
+    def test_is_refused_once_the_item_is_submitted(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        world.answer(assignment, REWORDED)
+        with pytest.raises(Refused, match="is submitted"):
+            look(world.reload(assignment), SAME_TO_IT)
+
+    def test_freezes_the_model_of_its_batch(self, world: World, server: Scripted) -> None:
+        batch = a_batch(world)
+        assignment = take(world, batch, film="Alien")
+        look(assignment, REWORDED)
+        batch.refresh_from_db()
+        assert batch.loop_revision == MODEL
+        server.sha = "f" * 16
+        seen = look(world.reload(assignment), SAME_TO_IT)
+        assert (seen.state, seen.verdict, seen.original) == ("changed", None, None)
+        assert Try.objects.count() == 1
+        world.answer(world.reload(assignment), SAME_TO_IT)
+
+    def test_verdicts_are_never_changed(self, world: World, server: Scripted) -> None:
+        look(take(world, a_batch(world), film="Alien"), REWORDED)
+        with pytest.raises(TypeError, match="a verdict stays"):
+            Verdict.objects.update(verdict="not_fooled")
+        verdict = Verdict.objects.get()
+        verdict.verdict = "not_fooled"
+        with pytest.raises(IntegrityError), transaction.atomic():
+            verdict.save()
+
+
+class TestASubmission:
+    def test_takes_the_last_try_of_the_same(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        look(assignment, REWORDED)
+        server.kill()
+        world.answer(world.reload(assignment), REWORDED)
+        row = Try.objects.get(kind="submission")
+        assert row.verdicts.get().verdict == "fooled"
+        assert row.annotation is not None
+        assert (row.annotation.response or {})["data"] == REWORDED
+
+    def test_of_something_else_waits_for_a_job_and_calls_no_model(
+        self, world: World, server: Scripted
+    ) -> None:
+        batch = a_batch(world)
+        assignment = take(world, batch, film="Alien")
+        look(assignment, SAME_TO_IT)
+        asked = len(server.asked)
+        world.answer(world.reload(assignment), REWORDED)
+        assert len(server.asked) == asked
+        row = Try.objects.get(kind="submission")
+        assert row.answered_at is None
+        assert not row.verdicts.exists()
+        server.mood = "failing"
+        assert predicting.fill(batch=batch, now=NOON) == (0, 1)
+        server.mood = "well"
+        client.connect(server.entry).breaker = client.Breaker()
+        assert predicting.fill(batch=batch, now=NOON) == (1, 0)
+        row.refresh_from_db()
+        assert row.verdicts.get().verdict == "fooled"
+        assert predicting.fill(batch=batch, now=NOON) == (0, 0)
+
+    def test_without_a_model_keeps_nothing(self, world: World) -> None:
+        batch = world.batch("question_paraphrase", variant="word")
+        world.answer(take(world, batch), REWORDED)
+        assert not Try.objects.exists()
+
+    def test_that_changes_nothing_is_looked_at_by_nobody(self, world: World, server: Scripted) -> None:
+        assignment = take(world, a_batch(world, "value_change", variant="answer_stays"))
+        world.answer(assignment, {"unanswerable": True})
+        assert not Try.objects.exists()
+
+    def test_is_as_fast_with_a_dead_model(self, world: World, server: Scripted) -> None:
+        batch = a_batch(world)
+        server.mood = "hung"
+        assignment = take(world, batch, film="Alien")
+        began = time.monotonic()
+        world.answer(assignment, REWORDED)
+        assert time.monotonic() - began < 0.5
+        assert server.asked == []
+        assert list(doctor.findings()) == []
+
+    def test_is_judged_again_by_the_answer_that_others_give_blind(
+        self, world: World, server: Scripted
+    ) -> None:
+        batch = a_batch(world, overlap=1)
+        check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
+        assignment = take(world, batch, film="Alien")
+        look(assignment, REWORDED)
+        world.answer(world.reload(assignment), REWORDED)
+        adjudicating.resolve_batch(batch=batch, now=NOON)
+        assert predicting.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
+        checked = world.take(check, "bo")
+        assert checked is not None
+        world.answer(checked, {"answers": ["1995"], "unanswerable": False})
+        assert adjudicating.resolve_batch(batch=check, now=NOON) == 1
+        item = adjudicating.waiting(check).get()
+        adjudicating.decide(
+            item=item, by=world.ivo, note="the paraphrase asks another thing", choose=["A"], now=NOON
+        )
+        assert predicting.recheck(batch=batch, now=NOON + timedelta(days=1)) == 1
+        row = Try.objects.get(kind="submission")
+        assert [one.verdict for one in row.verdicts.order_by("pk")] == ["fooled", "not_fooled"]
+        assert predicting.recheck(batch=batch, now=NOON) == 0, "the same gold answer makes no further verdict"
+
+
+class TestInTheBackground:
+    @pytest.fixture
+    def slow(self, server: Scripted, settings: Any) -> Scripted:
+        settings.PREDICTORS = {"small": {**server.entry, "deadline_ms": 5_000}}
+        return server
+
+    def test_a_model_that_needs_longer_is_asked_by_a_job(self, world: World, slow: Scripted) -> None:
+        batch = a_batch(world)
+        assignment = take(world, batch, film="Alien")
+        assert look(assignment, REWORDED, "preview").state == "slow"
+        assert look(assignment, REWORDED).state == "waiting"
+        assert look(assignment, REWORDED).tries == 1
+        assert slow.asked == []
+        predicting.fill(batch=batch, now=NOON)
+        assert look(assignment, REWORDED).verdict == "fooled"
+
+    def test_house_keeping_starts_one_job_for_a_batch_that_has_something_open(
+        self, world: World, server: Scripted
+    ) -> None:
+        batch = a_batch(world)
+        assert predicting.look_after(now=NOON) == 1, "the model is to be frozen"
+        job = Job.objects.get(kind="predictions")
+        assert predicting._run(job, jobs.Progress(job.pk)) == {"asked": 0, "left": 0, "verdicts": 0}
+        batch.refresh_from_db()
+        assert batch.loop_revision == MODEL
+        Job.objects.update(state="done")
+        later = NOON + timedelta(minutes=2)
+        assert predicting.look_after(now=later) == 0
+        world.answer(take(world, batch, film="Alien"), REWORDED)
+        assert predicting.look_after(now=NOON) == 0, "not twice in a minute"
+        assert predicting.look_after(now=later) == 1
+        assert predicting.look_after(now=later) == 0
+
+    def test_a_language_model_is_asked_with_the_papers_prompt(
+        self, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.PREDICTORS = {"llm": {"protocol": "chat", "url": "http://127.0.0.1:9", "model": "qwen"}}
+        said = iter(['{"answers": ["1979"]}', '{"answers": ["1995"]}'])
+        monkeypatch.setattr("predictor.chat.ChatModel.ask", lambda *a, **k: [next(said)])
+        batch = world.batch("question_paraphrase", variant="word", loop_model="llm")
+        assignment = take(world, batch, film="Alien")
+        assert look(assignment, REWORDED).state == "waiting"
+        assert predicting.fill(batch=batch, now=NOON) == (1, 0)
+        row = Try.objects.get()
+        assert (row.model, row.verdicts.get().verdict) == ("llm:qwen", "fooled")
+        assert (row.perturbed or {})["text"] == '{"answers": ["1995"]}'
+
+
+class TestTheInterface:
+    def test_answers_with_a_state_and_counts_tries(self, world: World, server: Scripted) -> None:
+        batch = a_batch(world)
+        ada = program(world, "ada")
+        got = ada("POST", f"batches/{batch.public_id}/next/", {"holding": []}).body
+        assert got["loop"] == {"model": "small", "licence": "MIT", "when": "live"}
+        response = respond(got, {"question": "in which year was it?"})
+        here = f"assignments/{got['id']}/predictions/"
+        said = ada("POST", here, {"response": response, "kind": "try", "seq": 4})
+        assert said.status_code == 200
+        assert (said.body["seq"], said.body["state"], said.body["tries"]) == (4, "answered", 1)
+        assert set(said.body["perturbed"]) == {
+            "answers",
+            "score",
+            "cells",
+            "rows_seen",
+            "rows_total",
+            "right",
+        }
+
+    def test_is_not_there_for_kinds_that_know_no_model_nor_for_others(
+        self, world: World, server: Scripted
+    ) -> None:
+        body = {"response": {}, "kind": "preview", "seq": 1}
+        labelled = world.take(world.batch("question_type"), "ada")
+        mine = take(world, a_batch(world))
+        assert labelled is not None
+        ada, bo = program(world, "ada"), program(world, "bo")
+        assert ada("POST", f"assignments/{labelled.public_id}/predictions/", body).status_code == 404
+        assert bo("POST", f"assignments/{mine.public_id}/predictions/", body).status_code == 404
+        assert ada("POST", f"assignments/{mine.public_id}/predictions/", body).status_code == 200
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {},
+            {"response": [], "kind": "try", "seq": 1},
+            {"response": {}, "kind": "guess", "seq": 1},
+            {"response": {}, "kind": "try", "seq": -1},
+            {"response": {"base": "other"}, "kind": "try", "seq": 1},
+            {"response": {"data": {"question": "\ud800"}}, "kind": "try", "seq": 1},
+        ],
+    )
+    def test_refuses_what_makes_no_sense(self, world: World, server: Scripted, body: dict[str, Any]) -> None:
+        mine = take(world, a_batch(world))
+        assert (
+            program(world, "ada")("POST", f"assignments/{mine.public_id}/predictions/", body).status_code
+            == 422
+        )
+
+    def test_in_practice_keeps_and_counts_nothing(self, world: World, server: Scripted) -> None:
+        from annotation import practising
+        from tasks.contract import task_type
+
+        task = task_type("question_paraphrase")
+        exercise = practising.exercises(task, "word")[0]
+        response = {
+            "type": task.key,
+            "variant": "word",
+            "version": task.version,
+            "base": exercise.item.base,
+            "data": {"question": "something else?"},
+        }
+        body = {"response": response, "kind": "try", "seq": 1, "variant": "word", "number": 1}
+        said = program(world, "ada")("POST", "projects/films/practice/question_paraphrase/predictions/", body)
+        assert (said.status_code, said.body["state"], said.body["tries"]) == (200, "answered", None)
+        assert not Try.objects.exists()
+        other = program(world, "ada")("POST", "projects/films/practice/question_type/predictions/", body)
+        assert other.status_code == 404
+        assert program(world, "zoe").client is not None
+
+
+def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Scripted) -> None:
+    table = Table(["Film", "Year"], [["Alien", "1979"], ["Heat", "1995"]])
+    marked = Example(
+        "m-1", "when did Alien come out?", table, ["1979"], meta={"highlighted_cells": [["r0", "c1"]]}
+    )
+    server.says = lambda request: answer(request.table.rows[0][1] or "1995")(request)
+    batch = a_batch(world, "cell_relevance", sources=[world.import_written(marked)])
+    assignment = take(world, batch)
+    seen = look(assignment, {}, "try")
+    assert seen.original is not None
+    assert seen.perturbed is not None
+    assert (seen.original.answers, seen.perturbed.answers) == (("1979",), ("1995",))
+    assert seen.verdict == "fooled"
+    world.answer(world.reload(assignment), {"label": "yes"})
+    assert not Try.objects.filter(kind="submission").exists(), "a judgement makes no example"
+
+
+def test_history_titles_and_context_reach_the_model(world: World, server: Scripted) -> None:
+    from tableqa.examples import Context, Turn
+
+    told = Example(
+        "t-1",
+        "and Alien?",
+        Table(["Film", "Year"], [["Alien", "1979"]], title="Films"),
+        ["1979"],
+        history=[Turn("when did Heat come out?", ["1995"])],
+        context=Context(text="Years of release."),
+    )
+    batch = a_batch(world, sources=[world.import_written(told)])
+    look(take(world, batch), {"question": "and what of Alien?"}, "preview")
+    for body in server.asked:
+        assert body["table"]["title"] == "Films"
+        assert body["history"][0]["question"] == "when did Heat come out?"
+        assert body["context"]["text"] == "Years of release."
+
+
+def test_a_batch_names_a_model_of_the_settings_or_none(world: World, server: Scripted) -> None:
+    with pytest.raises(Refused, match="no model called 'other'"):
+        world.batch("question_paraphrase", variant="word", loop_model="other")
+    with pytest.raises(Refused, match="knows no model"):
+        world.batch("question_type", loop_model="small")
+    assert world.batch("question_paraphrase", variant="word").loop_model == ""
+
+
+def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
+    world: World, server: Scripted, tmp_path: Path
+) -> None:
+    batch = a_batch(world, overlap=1)
+    assignment = take(world, batch, film="Alien")
+    look(assignment, SAME_TO_IT)
+    look(assignment, REWORDED)
+    world.answer(world.reload(assignment), REWORDED)
+    open_item = world.take(batch, "bo")
+    assert open_item is not None
+    look(open_item, {"question": "something that is never submitted?"})
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    out = tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
+    lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
+    assert [(line["kind"], line["verdicts"][-1]["verdict"]) for line in lines] == [
+        ("person", "not_fooled"),
+        ("person", "fooled"),
+        ("submission", "fooled"),
+    ]
+    assert all(line["annotator"].startswith("p-") and line["model"] == MODEL for line in lines)
+    assert "milliseconds" not in lines[0]
+    release_files.verify(out)
+    described = json.loads((out / "manifest.json").read_text())["batches"][0]
+    assert described["loop_revision"] == MODEL
+    lines[1]["verdicts"][0]["verdict"] = "not_fooled"
+    text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
+    (out / "tries.jsonl").write_text(text)
+    raw = release_files.load(out, [described])
+    with pytest.raises(release_files.Difference, match="is fooled by its answers"):
+        release_files._check_tries(raw)
+
+
+def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
+    world: World, server: Scripted, settings: Any
+) -> None:
+    batch = a_batch(world, overlap=1)
+    check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
+    for film, words in (
+        ("Alien", REWORDED),
+        ("Playtime", {**SAME_TO_IT, "question": "Playtime did come when?"}),
+    ):
+        assignment = take(world, batch, "ada" if film == "Alien" else "bo", film)
+        look(assignment, words)
+        world.answer(world.reload(assignment), words)
+    with scripted(answer("1979")) as other:
+        settings.PREDICTORS = {**settings.PREDICTORS, "other": {**other.entry, "licence": ""}}
+        with pytest.raises(Refused, match="Choose another model: other"):
+            predicting.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
+        predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
+        assert predicting.fill(batch=batch, now=NOON) == (2, 0)
+    (report,) = reporting.fooling(batch)
+    everybody = [row for row in report.rows if row[0] == "everybody"]
+    assert [row[3:7] for row in everybody] == [(4, 4, 1, "25.0 %")], (
+        "the two servers say one name and weights"
+    )
+    assert everybody[0][8:10] == (0, "0.0 %"), "nobody has checked yet"
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    checked = world.take(check, "cy")
+    assert checked is not None
+    right = ["1979"] if "released" in checked.item.example.question else ["1967"]
+    world.answer(checked, {"answers": right, "unanswerable": False})
+    second = world.take(check, "cy")
+    assert second is not None
+    right = ["1979"] if "released" in second.item.example.question else ["1967"]
+    world.answer(second, {"answers": right, "unanswerable": False})
+    adjudicating.resolve_batch(batch=check, now=NOON)
+    (report,) = reporting.fooling(batch)
+    everybody = [row for row in report.rows if row[0] == "everybody"]
+    assert everybody[0][8:10] == (1, "25.0 %")
+    weeks = [row[2] for row in report.rows if row[0] != "everybody"]
+    assert weeks == ["2026-W10", "2026-W10"]
+    page = Client()
+    page.force_login(world.mara)
+    assert b"Fooling the model" in page.get(f"/batches/{batch.public_id}/report/").content
+    assert b"Have another model look" in page.get(f"/batches/{batch.public_id}/").content
+    planned = page.get("/projects/films/batches/new/?kind=question_paraphrase:word").content
+    assert b"small (MIT)" in planned

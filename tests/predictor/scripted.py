@@ -1,0 +1,165 @@
+"""A model's server that does what a test says: answers, and every way in which a server may fail."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from predictor.protocol import Prediction, PredictRequest
+
+SHA = "0123456789abcdef"
+
+Says = Callable[[PredictRequest], Prediction]
+
+
+def answer(*answers: str, cells: tuple[tuple[int, int], ...] = (), **more: Any) -> Says:
+    """A model that always answers this."""
+    return lambda request: Prediction(
+        answers=answers,
+        text=", ".join(answers),
+        rows_seen=len(request.table.rows),
+        rows_total=len(request.table.rows),
+        cells=cells,
+        **{"score": 0.75, "op": "select", **more},
+    )
+
+
+class Scripted:
+    """One server. `says` is what the model answers; `mood` how the server behaves, and may be changed at any time.
+
+    well, hung, slow (0.5 s), dribbling, busy, failing, not_json, other_schema, huge, other_table, too_large
+    """
+
+    def __init__(self, says: Says) -> None:
+        self.says = says
+        self.mood = "well"
+        self.sha = SHA
+        self.asked: list[dict[str, Any]] = []
+        self.stop = threading.Event()
+        script = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                script.models(self)
+
+            def do_POST(self) -> None:
+                script.predict(self)
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *args: Any) -> None:
+                pass  # whoever asked has gone: that is what some of these moods are for
+
+        self.handler, self.server_type = Handler, Server
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.server: ThreadingHTTPServer | None = None
+        self.start()
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """This server as an entry of PREDICTORS."""
+        return {
+            "protocol": "predict",
+            "url": f"http://127.0.0.1:{self.port}",
+            "model": "small",
+            "licence": "MIT",
+        }
+
+    def start(self) -> None:
+        self.server = self.server_type(("127.0.0.1", self.port), self.handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def kill(self) -> None:
+        """Gone: nobody listens there any more."""
+        if self.server is not None:
+            self.server.shutdown()
+            self.server.server_close()
+            self.server = None
+
+    def models(self, handler: BaseHTTPRequestHandler) -> None:
+        model = {
+            "id": f"small@{self.sha}",
+            "name": "small",
+            "sha": self.sha,
+            "architecture": "scripted",
+            "licence": "MIT",
+        }
+        _send(handler, 200, {"protocol": 1, "models": [model]})
+
+    def predict(self, handler: BaseHTTPRequestHandler) -> None:
+        body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        self.asked.append(body)
+        request = PredictRequest.from_dict(body)
+        said = (
+            self.says(request).for_request(request.seq, f"small@{self.sha}", 1.0, 2.0, cached=False).to_dict()
+        )
+        mood = self.mood
+        if mood == "hung":
+            self.stop.wait(20)
+            handler.close_connection = True
+        elif mood == "dribbling":
+            handler.send_response(200)
+            handler.send_header("content-length", "100000")
+            handler.end_headers()
+            while not self.stop.wait(0.05):
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+        elif mood == "huge":
+            handler.send_response(200)
+            handler.send_header("content-length", "50000000")
+            handler.end_headers()
+            for _ in range(500):
+                handler.wfile.write(b" " * 100_000)
+        elif mood == "not_json":
+            _send(handler, 200, "<html><script>alert(1)</script>")
+        elif mood == "other_schema":
+            _send(handler, 200, {"label": "1995"})
+        elif mood == "other_table":
+            _send(handler, 200, {**said, "rows_total": 99})
+        elif mood == "busy":
+            _send(handler, 503, {"error": {"code": "busy", "message": "later"}}, {"retry-after": "1"})
+        elif mood == "failing":
+            _send(handler, 500, {"error": {"code": "cannot_answer", "message": "<b>no</b>"}})
+        elif mood == "too_large":
+            words = "the table has 5,000 rows; models are asked about 2,000 at most"
+            _send(handler, 413, {"error": {"code": "too_large", "message": words}})
+        else:
+            if mood == "slow":
+                time.sleep(0.5)
+            _send(handler, 200, said)
+
+
+def _send(
+    handler: BaseHTTPRequestHandler, status: int, body: Any, headers: dict[str, str] | None = None
+) -> None:
+    data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    handler.send_response(status)
+    for name, value in {"content-length": str(len(data)), **(headers or {})}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(data)
+
+
+@contextmanager
+def scripted(says: Says) -> Iterator[Scripted]:
+    """A server for the time of a test."""
+    script = Scripted(says)
+    try:
+        yield script
+    finally:
+        script.stop.set()
+        script.kill()

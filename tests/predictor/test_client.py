@@ -1,0 +1,198 @@
+"""Asking a model in another process: what comes back is checked, what does not come back keeps nobody waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from predictor.client import Breaker, Model, Unanswered
+from predictor.configuration import ConfigurationError, is_live, read
+from predictor.protocol import PredictRequest
+from tableqa import Table
+from tests.predictor.scripted import SHA, Scripted, answer, scripted
+
+REQUEST = PredictRequest(
+    "when did Heat come out?", Table(["Film", "Year"], [["Heat", "1995"]]), slot="s", seq=3
+)
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    with scripted(answer("1995", cells=((0, 1),))) as script:
+        yield script
+
+
+@pytest.fixture
+def model(server: Scripted) -> Iterator[Model]:
+    found = Model(server.entry["url"], "small", breaker=Breaker(first=0.2))
+    yield found
+    found.close()
+
+
+def refused(model: Model, within: float = 0.4, request: PredictRequest = REQUEST) -> Unanswered:
+    began = time.monotonic()
+    with pytest.raises(Unanswered) as raised:
+        model.predict(request, within=within)
+    assert time.monotonic() - began < within + 0.3, "nobody waits longer than agreed"
+    return raised.value
+
+
+def test_an_answer_comes_back_checked_and_whole(server: Scripted, model: Model) -> None:
+    prediction = model.predict(REQUEST)
+    assert (prediction.answers, prediction.cells, prediction.model) == (("1995",), ((0, 1),), f"small@{SHA}")
+    assert model.identity() == f"small@{SHA}"
+    assert server.asked[0]["model"] == "small"
+    assert server.asked[0]["deadline_ms"] <= 800
+
+
+@pytest.mark.parametrize(
+    ("mood", "kind"),
+    [
+        ("hung", "late"),
+        ("dribbling", "late"),
+        ("huge", "wrong"),
+        ("not_json", "wrong"),
+        ("other_schema", "wrong"),
+        ("other_table", "wrong"),
+        ("busy", "busy"),
+        ("failing", "gone"),
+        ("too_large", "too_large"),
+    ],
+)
+def test_every_way_to_fail_is_a_sentence_in_time(
+    server: Scripted, model: Model, mood: str, kind: str
+) -> None:
+    server.mood = mood
+    unanswered = refused(model)
+    assert unanswered.kind == kind
+    assert "<" not in str(unanswered)
+
+
+def test_a_server_that_is_not_there_is_known_at_once(server: Scripted, model: Model) -> None:
+    server.kill()
+    assert refused(model).kind == "gone"
+
+
+def test_what_no_model_takes_is_not_sent(server: Scripted, model: Model) -> None:
+    table = Table(["n"], [[str(number)] for number in range(5_000)])
+    unanswered = refused(model, request=PredictRequest("how many?", table))
+    assert unanswered.kind == "too_large"
+    assert "5,000 rows" in str(unanswered)
+    assert server.asked == []
+
+
+def test_a_server_that_hangs_is_left_alone_and_comes_back_by_itself(server: Scripted, model: Model) -> None:
+    server.mood = "failing"
+    for _ in range(3):
+        refused(model)
+    asked = len(server.asked)
+    assert refused(model).kind == "gone"
+    assert len(server.asked) == asked, "it is not even asked"
+    server.mood = "well"
+    time.sleep(0.25)
+    assert model.predict(REQUEST).answers == ("1995",)
+
+
+def test_slow_calls_open_the_breaker_as_failed_ones_do() -> None:
+    now = [0.0]
+    breaker = Breaker(first=1.0, clock=lambda: now[0])
+    for good in (True, False, False, False):
+        assert breaker.lets_through()
+        breaker.report(good)
+    assert not breaker.lets_through()
+    now[0] = 1.1
+    assert breaker.lets_through()
+    assert not breaker.lets_through(), "one call tries, the others wait for what it says"
+    breaker.report(False)
+    now[0] = 2.2
+    assert not breaker.lets_through(), "the second pause is longer"
+    now[0] = 3.2
+    assert breaker.lets_through()
+    breaker.report(True)
+    assert breaker.lets_through()
+
+
+def test_a_flapping_server_is_asked_less_and_less() -> None:
+    now = [0.0]
+    breaker = Breaker(first=1.0, longest=4.0, clock=lambda: now[0])
+    asked = 0
+    for step in range(600):
+        now[0] = step / 10
+        if breaker.lets_through():
+            asked += 1
+            breaker.report(asked % 3 == 0)
+    assert asked < 200
+
+
+def test_at_most_two_wait_and_the_third_is_told_at_once(server: Scripted, model: Model) -> None:
+    server.mood = "hung"
+    found: list[str] = []
+    ready = threading.Barrier(3)
+
+    def ask() -> None:
+        ready.wait()
+        try:
+            model.predict(REQUEST, within=0.5)
+        except Unanswered as unanswered:
+            found.append(unanswered.kind)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    time.sleep(0.15)
+    began = time.monotonic()
+    assert refused(model).kind == "busy"
+    assert time.monotonic() - began < 0.1
+    for thread in threads:
+        thread.join()
+    assert found == ["late", "late"]
+
+
+def test_the_protocol_of_a_model_is_ours_unless_it_says_chat() -> None:
+    found = read(
+        '{"tapex": {"url": "http://h:1", "model": "tapex", "deadline_ms": 2000}, "b": {"url": "http://h", "model": "b"}}'
+    )
+    assert found["tapex"]["protocol"] == "predict"
+    assert not is_live(found["tapex"])
+    assert is_live(found["b"])
+    chat = read('{"m": {"protocol": "chat", "url": "http://h/v1", "model": "qwen"}}')
+    assert not is_live(chat["m"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"m": {"url": "http://h", "model": "m", "key": "k"}}', "no setting key"),
+        ('{"m": {"url": "http://h", "model": "m", "deadline_ms": 0}}', "deadline_ms of 'm'"),
+        ('{"m": {"url": "http://h", "model": "m", "deadline_ms": true}}', "deadline_ms of 'm'"),
+        ('{"m": {"url": "http://h", "model": "m", "licence": 4}}', "licence of 'm'"),
+        ('{"m": {"protocol": "telepathy", "url": "http://h", "model": "m"}}', "predict or chat"),
+    ],
+)
+def test_what_is_wrong_with_an_entry_is_named(text: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        read(text)
+
+
+def test_the_client_and_the_real_server_understand_each_other() -> None:
+    pytest.importorskip("uvicorn")
+    from tests.predictor.echo import Echo
+    from tests.predictor.test_server import serving
+
+    echo = Echo()
+    with serving(echo) as client:
+        model = Model(str(client.base_url), "echo")
+        try:
+            assert model.identity() == "echo@0123456789ab"
+            assert model.predict(REQUEST, within=5).model == "echo@0123456789ab"
+            unanswered = refused(model, 2, PredictRequest("endless?", REQUEST.table))
+            assert (unanswered.kind, str(unanswered)) == ("too_large", "This table is endless.")
+            echo.gate.clear()
+            assert refused(model, 0.3, PredictRequest("is anybody there?", REQUEST.table)).kind == "late"
+        finally:
+            echo.gate.set()
+            model.close()
