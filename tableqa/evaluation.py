@@ -252,22 +252,19 @@ def _row(
         seeds=seeds,
         deviation=_deviation(values),
     )
-    _assert_bounds(row)
+    _check_bounds(row)
     return row
 
 
-def _assert_bounds(row: Row) -> None:
-    """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: else this module is wrong."""
-    if row.emd.value is None or row.vp.value is None:
+def _check_bounds(row: Row) -> None:
+    """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: ArithmeticError where this module is wrong."""
+    emd, vp, r_acc, after = row.emd.value, row.vp.value, row.r_acc.value, row.after.value
+    if emd is not None and vp is not None and abs(emd) > vp + 1e-9:
+        raise ArithmeticError(f"{row.kind} in {row.source}: |Emd| is {abs(emd)}, above VP, {vp}")
+    if row.source == MACRO or r_acc is None or after is None or not row.before.value:
         return
-    assert abs(row.emd.value) <= row.vp.value + 1e-9, row
-    if (
-        row.source != MACRO
-        and row.r_acc.value is not None
-        and row.before.value
-        and row.after.value is not None
-    ):
-        assert row.r_acc.value <= row.after.value / row.before.value + 1e-9, row
+    if r_acc > after / row.before.value + 1e-9:
+        raise ArithmeticError(f"{row.kind} in {row.source}: R-ACC is {r_acc}, above after / before")
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -86,7 +87,9 @@ class TestWhatItSays:
         assert at_the_terminal(*wrong).returncode == 2
 
     def test_an_unknown_command_is_answered_with_the_known_ones(self):
-        assert "there are demo, test, check, bench, manage" in at_the_terminal("serve").stderr
+        assert (
+            "there are demo, predictor, train, test, check, bench, manage" in at_the_terminal("serve").stderr
+        )
 
     def test_a_taken_port_is_answered_with_a_free_one(self, run):
         with socket.socket() as other:
@@ -101,6 +104,13 @@ class TestWhatItSays:
         offered = re.fullmatch(rf"run: port {taken} is taken; .* \./run demo --port (\d+)\n", said.stderr)
         assert offered is not None
         assert run.is_free(int(offered[1]))
+
+    def test_the_bundled_model_stands_beside_the_models_that_are_named(self, run):
+        named = json.loads(run.with_bundled('{"big": {"url": "http://gpu:1", "model": "big"}}', 7))
+
+        assert named["big"]["url"] == "http://gpu:1"
+        assert named["bundled"] == {"url": "http://127.0.0.1:7", "model": "bundled"}
+        assert run.with_bundled("not json", 7) == "not json"  # for the settings to refuse
 
     def test_without_a_benchmark_of_that_name_it_lists_those_there_are(self):
         assert at_the_terminal("bench", "no-such-benchmark").returncode in (1, 2)
@@ -127,6 +137,24 @@ class TestSettingUp:
         run.set_up(run.RUNTIME)
 
         assert work == ["venv", "requirements.txt"]
+
+    def test_torch_is_chosen_by_pip_and_the_rest_of_the_models_is_locked(self, run, work, monkeypatch):
+        for name in (run.TORCH, run.MODELS):
+            (run.ROOT / name).write_text("nothing==1.0\n")
+        run.set_up(run.RUNTIME)
+        commands = []
+
+        def start(command):
+            commands.append(command[-1])
+            return subprocess.CompletedProcess(command, 0)
+
+        monkeypatch.setattr(run.subprocess, "run", start)
+
+        run.set_up_models()
+        run.set_up_models()
+
+        assert commands == [str(run.ROOT / run.TORCH)]
+        assert work == ["venv", "requirements.txt", "requirements-models.txt"]
 
     def test_a_changed_lock_is_installed_over_what_is_there(self, run, work):
         run.set_up(run.RUNTIME)
@@ -234,6 +262,21 @@ class TestTheHousehold:
 
         assert sleeper.returncode == -signal.SIGTERM
         assert "quitter ended by itself with status 3" in capfd.readouterr().err
+
+    def test_one_that_is_kept_is_started_again_a_few_times_and_missed_by_nobody(
+        self, household, monkeypatch, capfd
+    ):
+        monkeypatch.setattr(household, "RESTARTS", 2)
+        with household:
+            sleeper = household.start("sleeper", [*self.SLEEP])
+            household.keep("quitter", ["-c", "raise SystemExit(3)"])
+            household.wait(lambda: "quitter" not in household.processes, seconds=30)
+            assert household.failure == ""
+            assert sleeper.poll() is None
+
+        said = capfd.readouterr().err
+        assert said.count("starting it again") == 2
+        assert said.count("goes on without it") == 1
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_a_signal_ends_all_and_is_no_failure(self, household, number):

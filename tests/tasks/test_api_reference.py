@@ -1,4 +1,4 @@
-"""The reference of the API says of every kind what its data holds; a test says so, for no two places stay equal by themselves."""
+"""The reference of the API says of every kind what its data holds; no two places stay equal by themselves."""
 
 from __future__ import annotations
 
