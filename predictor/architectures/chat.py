@@ -1,0 +1,104 @@
+"""A large language model behind an OpenAI-compatible endpoint, asked as FREB-TQA asks (A.7): three demonstrations.
+
+The folder holds an `askew.json` alone:
+
+    {"architecture": "chat", "url": "http://gpu-1:8001/v1", "model": "qwen3", "serialisation": "markdown",
+     "key_variable": "QWEN_KEY", "timeout": 60}
+
+The key is taken from the environment variable that is named, never from the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from predictor.architectures import Checkpoint, ModelError, Stop
+from predictor.chat import ChatError, ChatModel
+from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
+from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
+from tableqa.canonical import digest
+from tableqa.serialisations import SERIALISATIONS
+
+AT_ONCE = 16
+"""Requests that are under way at the endpoint at one time; it batches them itself."""
+
+
+class ChatPredictor:
+    """A chat model as a model of this room. Its `sha` is of endpoint, model, prompt and form: its weights are unknown."""
+
+    architecture = "chat"
+    budget = AT_ONCE
+
+    def __init__(self, chat: ChatModel, *, name: str, licence: str, serialisation: str = "") -> None:
+        self.chat = chat
+        self.name = name
+        self.licence = licence
+        self.serialisation = serialisation
+        shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
+        self.sha = digest([chat.url, chat.model, serialisation, TASK, shots])[:12]
+
+    @classmethod
+    def load(cls, checkpoint: Checkpoint) -> ChatPredictor:
+        """The model that an `askew.json` names. Raises ModelError."""
+        said = checkpoint.settings
+        for needed in ("url", "model"):
+            if not isinstance(said.get(needed), str) or not said[needed]:
+                raise ModelError(f"{checkpoint.folder / 'askew.json'} needs {needed}, a text")
+        form = str(said.get("serialisation", ""))
+        if form and form not in SERIALISATIONS:
+            raise ModelError(f"serialisation is one of {', '.join(SERIALISATIONS)}, not {form!r}")
+        variable = str(said.get("key_variable", ""))
+        if variable and variable not in os.environ:
+            raise ModelError(f"the environment variable {variable}, which is to hold the key, is not set")
+        chat = ChatModel(
+            url=said["url"],
+            model=said["model"],
+            key=os.environ.get(variable, "") if variable else "",
+            timeout=float(said.get("timeout", 60)),
+        )
+        return cls(chat, name=checkpoint.name, licence=checkpoint.licence, serialisation=form)
+
+    def tokens(self, request: PredictRequest) -> int:
+        """1 each: the endpoint does the batching."""
+        return 1
+
+    def predict_batch(
+        self, requests: Sequence[PredictRequest], stop: Stop
+    ) -> Sequence[Prediction | ProtocolError]:
+        """All at once; one that is under way cannot be called back."""
+
+        def answer(place: int) -> Prediction | ProtocolError:
+            if stop(place):
+                return refused("superseded", "Nobody waits for this any more.")
+            return self._answer(requests[place])
+
+        with ThreadPoolExecutor(min(AT_ONCE, len(requests))) as pool:
+            return list(pool.map(answer, range(len(requests))))
+
+    def _answer(self, request: PredictRequest) -> Prediction | ProtocolError:
+        messages, seen = asking(
+            request.question, request.table, request.history, request.context, self.serialisation
+        )
+        try:
+            (reply,) = self.chat.ask(
+                messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
+            )
+        except ChatError as error:
+            return refused("cannot_answer", str(error))
+        reply = _storable(reply)[: LIMITS.answer_characters]
+        answers = read_answers(reply) or []
+        return Prediction(
+            answers=tuple(map(_storable, answers[: LIMITS.answers])),
+            text=reply,
+            op="generate",
+            rows_seen=seen,
+            rows_total=len(request.table.rows),
+            truncated=seen < len(request.table.rows),
+        )
+
+
+def _storable(text: str) -> str:
+    """Without what no file holds: JSON may spell NUL and half a surrogate pair."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,328 @@
+"""TAPEX and OmniTab: BART over a table written out as text. (Liu et al., ICLR 2022; Jiang et al., NAACL 2022)
+
+The table is written out as the models were trained on it (`flatten`): the question, the header, then the rows, each
+with its number, all in small letters. What does not fit is cut off at the end, so that the same request always shows
+the model the same rows, and the answer says which. The tokenizer that did this for transformers 4 is gone from
+transformers 5; this module gives the same ids, which a test compares with recorded ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from predictor.architectures import Checkpoint, ModelError, Stop, weights_sha
+from predictor.protocol import Alternative, Options, Prediction, PredictRequest, ProtocolError
+from tableqa import Table
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MOST_TOKENS = 1_024
+"""Of the input, <s> and </s> counted: the positions that BART has."""
+MOST_TOKENS_PER_CELL = 15
+BOS, PAD, EOS = 0, 1, 2
+BUDGETS = {"cpu": 8_192, "cuda": 131_072}
+"""Tokens in a batch, padding counted, where `askew.json` does not say."""
+
+
+def tokenizer_of(folder: Path) -> Tokenizer:
+    """BART's byte-level tokenizer of a folder, from vocab.json and merges.txt or tokenizer.json.
+
+    It knows no special tokens: a cell that reads "</s>" is five characters of text. Raises ModelError.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    try:
+        if (folder / "vocab.json").exists():
+            model = models.BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt"))
+        else:
+            model = Tokenizer.from_file(str(folder / "tokenizer.json")).model
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(f"{folder} has no tokenizer that can be read: {error}") from None
+    found = Tokenizer(model)
+    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    found.decoder = decoders.ByteLevel()
+    return found
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A request as the model reads it: token ids, rows that are in them whole, and whether anything was cut."""
+
+    ids: tuple[int, ...]
+    rows_seen: int
+    truncated: bool
+
+
+def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_TOKENS) -> Flat:
+    """The ids of a question and a table.
+
+    `question col : a | b row 1 : 1 | 2 row 2 : ...`, all in small letters, line breaks and runs of blanks as one
+    blank. A cell of 15 tokens or more is cut to its first 15; headers are not. A row is seen when its end is.
+    """
+    clipped = False
+
+    def clip(cell: str) -> str:
+        nonlocal clipped
+        cell = _in_one_line(cell)
+        ids = tokenizer.encode(cell, add_special_tokens=False).ids if cell else []
+        if len(ids) < MOST_TOKENS_PER_CELL:
+            return cell
+        clipped = clipped or len(ids) > MOST_TOKENS_PER_CELL
+        kept = str(tokenizer.decode(ids[:MOST_TOKENS_PER_CELL]))
+        # What was cut begins with the blank that every word but the first has, so two blanks stand before it.
+        return kept if kept.startswith(" ") else f" {kept}"
+
+    parts = [f"{_in_one_line(question)} col : {' | '.join(map(_in_one_line, table.header))}"]
+    length, ends = len(parts[0]), []
+    for number, row in enumerate(table.rows, 1):
+        parts.append(f" row {number} : {' | '.join(map(clip, row))}")
+        ends.append(length + len(parts[-1].rstrip()))
+        length += len(parts[-1])
+    text = "".join(parts)
+    encoded = tokenizer.encode(text.strip(), add_special_tokens=False)
+    room = most - 2
+    seen_to = encoded.offsets[room - 1][1] if len(encoded.ids) > room else len(text)
+    return Flat(
+        ids=(BOS, *encoded.ids[:room], EOS),
+        rows_seen=sum(end <= seen_to for end in ends),
+        truncated=clipped or len(encoded.ids) > room,
+    )
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def question_of(request: PredictRequest, with_context: bool) -> str:
+    """The text before the table: earlier questions of the dialogue, then this one.
+
+    Titles, caption and context stand before them only where the folder's settings say so (`"context": true`):
+    the published weights have never seen any.
+    """
+    before: list[str] = []
+    if with_context:
+        before += [request.table.title, request.table.caption]
+        before += [request.context.text] if request.context else []
+    before += [turn.question for turn in request.history]
+    return " ".join(filter(None, (*before, request.question)))
+
+
+def answers_in(text: str, table: Table) -> tuple[str, ...]:
+    """The answers in what the model wrote: parted by ", " unless that comma belongs to a cell.
+
+    TAPEX joins answers with ", " and marks none that holds one itself, so "salt lake city, utah" may be one or
+    two. The longest run that is a cell of the table is one answer, and is given as the table writes it.
+    """
+    cells: dict[str, str] = {}
+    for row in (*table.rows, table.header):
+        for cell in row:
+            cells.setdefault(" ".join(cell.lower().split()), cell)
+    pieces = [piece for piece in (one.strip() for one in text.split(", ")) if piece]
+    answers: list[str] = []
+    while pieces:
+        longest = next(
+            (many for many in range(len(pieces), 0, -1) if ", ".join(pieces[:many]).lower() in cells), 1
+        )
+        said = ", ".join(pieces[:longest])
+        answers.append(cells.get(said.lower(), said))
+        pieces = pieces[longest:]
+    return tuple(answers)
+
+
+class Remembered:
+    """The last few requests as a model reads them: measured in one thread, computed in another, read once."""
+
+    def __init__(self, read: Callable[[PredictRequest], Any], most: int = 512) -> None:
+        self._read = read
+        self._most = most
+        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, request: PredictRequest) -> Any:
+        with self._lock:  # a tokenizer is not to be used by two threads at once, either
+            if request.key not in self._kept:
+                self._kept[request.key] = self._read(request)
+                if len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+            return self._kept[request.key]
+
+
+class Tapex:
+    """A BART that writes answers. `network` is a BartForConditionalGeneration in evaluation mode."""
+
+    def __init__(
+        self,
+        network: Any,
+        tokenizer: Tokenizer,
+        *,
+        name: str,
+        sha: str,
+        licence: str,
+        architecture: str = "tapex",
+        budget: int | None = None,
+        with_context: bool = False,
+    ) -> None:
+        from transformers import GenerationConfig
+
+        self.name, self.sha, self.licence, self.architecture = name, sha, licence, architecture
+        self.network = network
+        self.tokenizer = tokenizer
+        self.device = network.device
+        self.budget = budget or BUDGETS[self.device.type]
+        self.most = min(MOST_TOKENS, network.config.max_position_embeddings)
+        # Old folders bring settings of a summariser (no repeated trigrams, four beams), which generate() would mix in.
+        network.generation_config = GenerationConfig(
+            decoder_start_token_id=EOS, bos_token_id=BOS, pad_token_id=PAD, eos_token_id=EOS
+        )
+        self._flat = Remembered(
+            lambda request: flatten(tokenizer, question_of(request, with_context), request.table, self.most)
+        )
+
+    @classmethod
+    def load(cls, checkpoint: Checkpoint, device: str) -> Tapex:
+        """The model of a folder. Raises ModelError."""
+        import torch
+        from transformers import BartForConditionalGeneration
+
+        settings = checkpoint.settings
+        try:
+            network = BartForConditionalGeneration.from_pretrained(  # nosec B615
+                checkpoint.folder,
+                local_files_only=True,
+                dtype=getattr(torch, str(settings.get("dtype", "float32"))),
+            )
+        except (
+            Exception
+        ) as error:  # a file that is missing, damaged, or holds more than weights: each its own class
+            raise ModelError(f"{checkpoint.folder} cannot be loaded: {str(error)[:300]}") from None
+        return cls(
+            network.eval().to(device),
+            tokenizer_of(checkpoint.folder),
+            name=checkpoint.name,
+            sha=weights_sha(checkpoint.folder),
+            licence=checkpoint.licence,
+            architecture=checkpoint.architecture,
+            budget=settings.get("budget"),
+            with_context=bool(settings.get("context", False)),
+        )
+
+    def tokens(self, request: PredictRequest) -> int:
+        """The length of the input, times the beams that are kept over it."""
+        flat: Flat = self._flat(request)
+        return len(flat.ids) * request.options.beams
+
+    def predict_batch(
+        self, requests: Sequence[PredictRequest], stop: Stop
+    ) -> Sequence[Prediction | ProtocolError]:
+        """Requests with equal options are generated together."""
+        groups: dict[Options, list[int]] = {}
+        for place, request in enumerate(requests):
+            groups.setdefault(request.options, []).append(place)
+        answers: dict[int, Prediction] = {}
+        for options, places in groups.items():
+            chosen = [requests[place] for place in places]
+            said = self._generate(chosen, options, lambda one, places=places: stop(places[one]))  # type: ignore[misc]
+            answers |= dict(zip(places, said, strict=True))
+        return [answers[place] for place in range(len(requests))]
+
+    def _generate(self, requests: Sequence[PredictRequest], options: Options, stop: Stop) -> list[Prediction]:
+        import torch
+        from transformers import GenerationConfig, StoppingCriteriaList
+
+        flats: list[Flat] = [self._flat(request) for request in requests]
+        longest = max(len(flat.ids) for flat in flats)
+        ids = torch.tensor([[*flat.ids, *[PAD] * (longest - len(flat.ids))] for flat in flats])
+        beams, several = options.beams, min(options.topk, options.beams)
+        with torch.inference_mode():
+            out = self.network.generate(
+                input_ids=ids.to(self.device),
+                attention_mask=(ids != PAD).long().to(self.device),
+                generation_config=GenerationConfig(
+                    decoder_start_token_id=EOS,
+                    bos_token_id=BOS,
+                    pad_token_id=PAD,
+                    eos_token_id=EOS,
+                    max_new_tokens=options.max_new_tokens,
+                    num_beams=beams,
+                    num_return_sequences=several,
+                    do_sample=False,
+                    early_stopping=beams > 1,
+                    return_dict_in_generate=True,
+                    output_scores=True,
+                ),
+                stopping_criteria=StoppingCriteriaList([_Gone(stop, len(requests), beams)]),
+            )
+        scores = _scores(self.network, out, beams)
+        texts = [self._text(one) for one in out.sequences.tolist()]
+        return [
+            _prediction(
+                request,
+                flat,
+                texts[place * several : (place + 1) * several],
+                scores[place * several : (place + 1) * several],
+            )
+            for place, (request, flat) in enumerate(zip(requests, flats, strict=True))
+        ]
+
+    def _text(self, ids: Sequence[int]) -> str:
+        kept = []
+        for one in ids[1:]:  # the first is what the decoder starts from, which is </s>
+            if one == EOS:
+                break
+            if one not in (BOS, PAD):
+                kept.append(one)
+        return str(self.tokenizer.decode(kept)).strip()
+
+
+class _Gone:
+    """What `generate` asks after each step: which of its rows are finished because nobody waits for them."""
+
+    def __init__(self, stop: Stop, many: int, beams: int) -> None:
+        self.stop = stop
+        self.many = many
+        self.beams = beams
+
+    def __call__(self, input_ids: Any, scores: Any, **others: Any) -> Any:
+        import torch
+
+        gone = [self.stop(place) for place in range(self.many)]
+        if self.beams > 1:  # the beams of a batch end together
+            gone = [all(gone)] * len(input_ids)
+        return torch.tensor(gone, dtype=torch.bool, device=input_ids.device)
+
+
+def _scores(network: Any, out: Any, beams: int) -> list[float]:
+    """exp of the mean log-probability of the tokens that were written, for each sequence."""
+    import torch
+
+    if beams > 1:
+        return [min(1.0, value) for value in torch.exp(out.sequences_scores).tolist()]
+    steps = network.compute_transition_scores(out.sequences, out.scores, normalize_logits=True)
+    written = out.sequences[:, -steps.shape[1] :] != PAD
+    steps = torch.where(written, steps, torch.zeros_like(steps))
+    mean = steps.sum(dim=1) / written.sum(dim=1).clamp(min=1)
+    return [min(1.0, value) for value in torch.exp(mean).tolist()]
+
+
+def _prediction(
+    request: PredictRequest, flat: Flat, texts: Sequence[str], scores: Sequence[float]
+) -> Prediction:
+    return Prediction(
+        answers=answers_in(texts[0], request.table),
+        text=texts[0],
+        op="generate",
+        score=scores[0],
+        topk=tuple(
+            Alternative(answers_in(text, request.table), score)
+            for text, score in zip(texts[1:], scores[1:], strict=True)
+        ),
+        rows_seen=flat.rows_seen,
+        rows_total=len(request.table.rows),
+        truncated=flat.truncated,
+    )

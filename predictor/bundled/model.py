@@ -1,0 +1,186 @@
+"""The bundled model as it is served: a folder of weights, ONNX Runtime, one thread, no torch.
+
+Questions are answered one by one, also where they come in batches: an answer then never depends on what else was asked,
+not even in the last digit of a score, and one answer takes some hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from predictor.architectures import ModelError, Stop, never, weights_sha
+from predictor.bundled.decode import OPERATIONS, OUTPUTS, Answer, Balance, candidates, weigh
+from predictor.bundled.features import (
+    CELL_FEATURES,
+    MOST_CELLS,
+    MOST_COLUMNS,
+    QUESTION_PIECES,
+    TOKEN_FEATURES,
+    Input,
+    TableReading,
+    ask,
+    collate,
+    read_table,
+    special_tokens,
+)
+from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError
+from tableqa.tables import Table
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+FORMAT = 1
+FILES = ("model.onnx", "tokenizer.json", "bundled.json")
+LICENCE = "CC BY-SA 4.0 (trained on WikiTableQuestions; encoder: MiniLM-L6, Apache-2.0)"
+TABLES_KEPT = 32
+"""Tables whose reading is kept: the ones that people are working on."""
+
+
+def session(folder: Path, threads: int = 1) -> onnxruntime.InferenceSession:
+    """ONNX Runtime's session for the graph of a folder: so many threads, and the same result every time."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    options.enable_cpu_mem_arena = (
+        False  # tables differ in size, and an arena keeps what the largest one took
+    )
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(
+        str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+    )
+
+
+class Bundled:
+    """The model of one folder; what a predictor process serves (`architectures.Model`), and a `predict` for programs."""
+
+    architecture = "bundled"
+    budget = 4 * MOST_CELLS
+
+    def __init__(self, folder: Path, name: str = "bundled", licence: str = LICENCE, threads: int = 1) -> None:
+        """Load the folder. Raises ModelError naming what is missing or does not fit this version."""
+        from tokenizers import Tokenizer
+
+        if missing := [file for file in FILES if not (folder / file).is_file()]:
+            raise ModelError(
+                f"{folder} holds no bundled model ({', '.join(missing)} missing). Train one with "
+                "./run train --data DIR, DIR being the folder of WikiTableQuestions, and copy its model/ there"
+            )
+        self.name, self.licence = name, licence
+        self.sha = weights_sha(folder)
+        self.settings = _settings(folder)
+        balance = self.settings["balance"]
+        self._balance = Balance(balance["weights"], balance["biases"])
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        special_tokens(self._tokenizer)
+        self._session = session(folder, threads)
+        self._reading = lru_cache(maxsize=TABLES_KEPT)(self._read)
+
+    def _read(self, table: Table) -> TableReading:
+        return read_table(table, self._tokenizer)
+
+    def forget(self) -> None:
+        """Forget the tables that were asked about, as a measurement of the first answer needs."""
+        self._reading.cache_clear()
+
+    # What a process serves -----------------------------------------------------------------------------------
+
+    def tokens(self, request: PredictRequest) -> int:
+        """Cells that are looked at and words of the question, roughly; no request is too long."""
+        rows, columns = request.table.shape
+        return min(rows * columns, MOST_CELLS) + min(len(request.question.split()), QUESTION_PIECES) + 1
+
+    def predict_batch(
+        self, requests: Sequence[PredictRequest], stop: Stop = never
+    ) -> Sequence[Prediction | ProtocolError]:
+        """One answer for each request, in their order."""
+        out = []
+        for place, request in enumerate(requests):
+            if stop(place):
+                out.append(Prediction((), "", 0, len(request.table.rows), model=self._id))
+                continue
+            found = self._answer(request.question, request.table, request.options.topk)
+            if request.history or request.context is not None:
+                found = _cut(found)
+            out.append(found)
+        return out
+
+    @property
+    def _id(self) -> str:
+        return f"{self.name}@{self.sha}"
+
+    # What a program calls ------------------------------------------------------------------------------------
+
+    def predict(self, question: str, table: Table, topk: int = 1) -> Prediction:
+        """The answer to a question about a table; `topk` - 1 further ones in `.topk`. The same every time."""
+        return self._answer(question, table, topk)
+
+    def answers(self, question: str, table: Table) -> tuple[list[Answer], Input]:
+        """Every answer that was considered, the likeliest first, and what the network was shown."""
+        reading = self._reading(table)
+        given = ask(question, reading, self._tokenizer)
+        outputs = self._session.run([f"{name}_scores" for name in OUTPUTS], collate([given]))
+        one: Mapping[str, Any] = {
+            name: np.asarray(output)[0] for name, output in zip(OUTPUTS, outputs, strict=True)
+        }
+        return weigh(candidates(one, given, reading, question), self._balance), given
+
+    def _answer(self, question: str, table: Table, topk: int) -> Prediction:
+        started = time.perf_counter()
+        found, given = self.answers(question, table)
+        best = found[0]
+        rows, columns = table.shape
+        cells = [list(cell) for cell in best.cells]
+        return Prediction(
+            answers=best.answers,
+            text=json.dumps(
+                {"op": best.operation, "answers": list(best.answers), "cells": cells}, ensure_ascii=False
+            ),
+            rows_seen=len(given.rows),
+            rows_total=rows,
+            op=best.operation,
+            cells=best.cells,
+            score=min(best.score, 1.0),
+            topk=tuple(Alternative(one.answers, min(one.score, 1.0)) for one in found[1:topk]),
+            truncated=len(given.rows) < rows
+            or columns > MOST_COLUMNS
+            or given.question >= QUESTION_PIECES + 2,
+            model=self._id,
+            ms={"queue": 0.0, "compute": 1000 * (time.perf_counter() - started)},
+        )
+
+
+def _cut(found: Prediction) -> Prediction:
+    """The same answer, saying that something was left out: this model reads neither earlier turns nor paragraphs."""
+    from dataclasses import replace
+
+    return replace(found, truncated=True)
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """The settings of a folder. Raises ModelError where they are of another version."""
+    try:
+        found = json.loads((folder / "bundled.json").read_text())
+        same = found["format"] == FORMAT and (
+            found["operations"] == list(OPERATIONS)
+            and found["cell_features"] == list(CELL_FEATURES)
+            and found["token_features"] == list(TOKEN_FEATURES)
+            and {"weights", "biases"} <= found["balance"].keys()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ModelError(f"{folder / 'bundled.json'} cannot be read: {error}") from None
+    if not same:
+        raise ModelError(f"{folder} was trained by another version of Askew; train it anew with ./run train")
+    settings: dict[str, Any] = found
+    return settings

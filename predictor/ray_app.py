@@ -1,0 +1,95 @@
+"""The predictor beyond one machine: the same models as a Ray Serve application with replicas.
+
+    serve run predictor.ray_app:build models=/srv/models/tapex-large replicas=4 device=cuda
+
+It speaks `predictor.protocol`, so the platform cannot tell it from `predictor.server`. Ray spreads requests over the
+replicas, collects those of a replica (`@serve.batch`) and drops those whose client has hung up; within a replica
+the batch is cut by a budget of tokens as everywhere (`predictor.batcher.plan`). Requests of a slot may reach
+different replicas, so nothing is superseded here and nothing is remembered: a page that types on hangs up.
+Needs requirements-ray.txt; nothing else imports this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from ray import serve
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from predictor.architectures import Model, ModelError, info, load
+from predictor.batcher import predict_all
+from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
+from predictor.server import CANARY, bundled, read_request, refusal
+
+MOST_AT_ONCE = 64
+"""Requests in a batch of one replica."""
+
+
+class Answering:
+    """One replica with one model. `__call__` answers HTTP."""
+
+    def __init__(self, folder: str, device: str) -> None:
+        self.model: Model = load(folder, device) if folder else bundled()
+        self.info = info(self.model)
+        (canary,) = predict_all(self.model, [CANARY])
+        if isinstance(canary, ProtocolError):
+            raise ModelError(f"{self.info.id} fails its first question: {canary.message}")
+        self.canary = canary
+
+    async def __call__(self, request: Request) -> Response:
+        route = (request.method, request.url.path)
+        if route == ("GET", "/v1/models"):
+            return JSONResponse({"protocol": PROTOCOL, "models": [self.info.to_dict()]})
+        if route in (("GET", "/healthz"), ("GET", "/readyz")):  # a replica that is not ready gets no requests
+            return PlainTextResponse("ok\n")
+        if route != ("POST", "/v1/predict"):
+            return PlainTextResponse("There is no such page.\n", status_code=404)
+        try:
+            return JSONResponse((await self.answer(await read_request(request))).to_dict())
+        except ProtocolError as error:
+            return refusal(error)
+
+    async def answer(self, asked: PredictRequest) -> Prediction:
+        """The answer, within the request's deadline. Raises ProtocolError."""
+        wanted, _, sha = asked.model.partition("@")
+        if (wanted and wanted != self.info.name) or (sha and sha != self.info.sha):
+            raise refused(
+                "no_such_model", f"There is no model {asked.model!r} here; there is {self.info.id}."
+            )
+        started = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(asked.deadline_ms / 1000):
+                found = await self.together(asked)
+        except TimeoutError:
+            raise refused("too_late", f"No answer within {asked.deadline_ms} ms.") from None
+        if isinstance(found, ProtocolError):
+            raise found
+        spent = (asyncio.get_running_loop().time() - started) * 1000
+        return found.for_request(asked.seq, self.info.id, 0.0, spent, cached=False)
+
+    @serve.batch(max_batch_size=MOST_AT_ONCE, batch_wait_timeout_s=0.005)
+    async def together(self, asked: list[PredictRequest]) -> list[Prediction | ProtocolError]:
+        """Requests that came at about the same time, computed in a thread so that new ones can come in."""
+        return await asyncio.to_thread(predict_all, self.model, asked)
+
+
+def build(arguments: Mapping[str, str]) -> Any:
+    """The application for `serve run`.
+
+    models     the folder of a model; without it, the bundled one
+    replicas   how many processes, default 1
+    device     cpu (default) or cuda; each replica on cuda takes a GPU of its own
+    """
+    if unknown := sorted(arguments.keys() - {"models", "replicas", "device"}):
+        raise ModelError(f"there is no argument {', '.join(unknown)}; there are models, replicas and device")
+    device = arguments.get("device", "cpu")
+    deployment = serve.deployment(Answering).options(
+        name="predictor",
+        num_replicas=int(arguments.get("replicas", 1)),
+        max_ongoing_requests=4 * MOST_AT_ONCE,
+        ray_actor_options={"num_gpus": 1 if device.startswith("cuda") else 0},
+    )
+    return deployment.bind(arguments.get("models", ""), device)

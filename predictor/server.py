@@ -1,0 +1,327 @@
+"""The predictor's process: models behind HTTP, as `predictor.protocol` describes it.
+
+    python -m predictor.server --model /srv/models/tapex-large --device cuda --port 8100
+
+    POST /v1/predict   GET /v1/models   GET /healthz   GET /readyz   GET /metrics
+
+Whoever can reach it can ask it, so it listens on this machine alone unless told otherwise. It knows nobody: a request
+holds a question, a table and a random slot, and no request is written to a log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import math
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from predictor.architectures import Model, ModelError, info, load
+from predictor.batcher import Batcher, Settings
+from predictor.protocol import (
+    LIMITS,
+    PROTOCOL,
+    Options,
+    Prediction,
+    PredictRequest,
+    ProtocolError,
+    refused,
+)
+from tableqa import Table
+
+log = logging.getLogger("askew.predictor")
+
+CANARY = PredictRequest(
+    question="which city has the most people?",
+    table=Table(header=["City", "People"], rows=[["Lunden", "1,200"], ["Marsk", "34,000"], ["Tove", "560"]]),
+    options=Options(max_new_tokens=8),
+    deadline_ms=20_000,
+)
+"""What every model is asked before it counts as ready, and again when somebody wants to know after a while."""
+
+CANARY_EVERY = 30.0
+"""Seconds for which a canary's answer stands."""
+HANGS_AFTER = 60.0
+"""Seconds after which one batch is no longer slow but stuck."""
+
+
+class Served:
+    """One model with its queue, and whether it has shown that it answers."""
+
+    def __init__(self, model: Model, settings: Settings | None = None) -> None:
+        self.model = model
+        self.info = info(model)
+        self.batcher = Batcher(model, settings)
+        self.canary: Prediction | None = None
+        self.reason = "It has not answered its first question yet."
+        self._asked_at = -math.inf
+        self._asking = asyncio.Lock()
+
+    async def is_ready(self) -> bool:
+        """Whether it answers; asks the canary where the last answer is too old."""
+        if self.batcher.computing_for > HANGS_AFTER:
+            self.reason = f"One batch has been running for {self.batcher.computing_for:.0f} s."
+            return False
+        if self._asking.locked():
+            return self.canary is not None  # somebody is finding out already
+        async with self._asking:
+            loop = asyncio.get_running_loop()
+            if loop.time() - self._asked_at > CANARY_EVERY or self.canary is None:
+                try:
+                    self.canary = await self.batcher.submit(CANARY, fresh=True)
+                except ProtocolError as error:
+                    if error.code == "busy" and self.canary is not None:
+                        return True  # it has so much to do that it answers nobody's test question; it does answer
+                    self.canary, self.reason = None, error.message
+                self._asked_at = loop.time()
+        return self.canary is not None
+
+
+def create_app(models: Sequence[Model], settings: Settings | None = None) -> Starlette:
+    """The application for these models, whose names differ."""
+    if len({model.name for model in models}) < len(models) or not models:
+        raise ModelError("a process serves at least one model, each under a name of its own")
+    served: dict[str, Served] = {}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        served.update({model.name: Served(model, settings) for model in models})
+        warming = [asyncio.ensure_future(one.is_ready()) for one in served.values()]
+        try:
+            yield
+        finally:
+            for one in served.values():
+                await one.batcher.close()
+            await asyncio.gather(*warming, return_exceptions=True)
+
+    async def predict(request: Request) -> Response:
+        try:
+            asked = await read_request(request)
+            prediction = await _unless_gone(request, _chosen(served, asked.model).batcher, asked)
+        except ProtocolError as error:
+            return refusal(error)
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody reads it
+        return JSONResponse(prediction.to_dict())
+
+    async def list_models(request: Request) -> Response:
+        return JSONResponse({"protocol": PROTOCOL, "models": [one.info.to_dict() for one in served.values()]})
+
+    async def health(request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def ready(request: Request) -> Response:
+        state = {
+            one.info.id: {"ready": await one.is_ready(), **_canary(one)} for one in tuple(served.values())
+        }
+        fine = all(model["ready"] for model in state.values())
+        headers = {} if fine else {"Retry-After": "2"}
+        return JSONResponse(
+            {"ready": fine, "models": state}, status_code=200 if fine else 503, headers=headers
+        )
+
+    async def metrics(request: Request) -> Response:
+        return PlainTextResponse(
+            exposition(tuple(served.values())), media_type="text/plain; version=0.0.4; charset=utf-8"
+        )
+
+    return Starlette(
+        routes=[
+            Route("/v1/predict", predict, methods=["POST"]),
+            Route("/v1/models", list_models),
+            Route("/healthz", health),
+            Route("/readyz", ready),
+            Route("/metrics", metrics),
+        ],
+        lifespan=lifespan,
+    )
+
+
+def _chosen(served: dict[str, Served], wanted: str) -> Served:
+    """The model that a request names; where it names weights, these and no others."""
+    name, _, sha = wanted.partition("@")
+    if not name and len(served) == 1:
+        return next(iter(served.values()))
+    if name not in served:
+        raise refused("no_such_model", f"There is no model {name!r} here; there are: {', '.join(served)}.")
+    if sha and served[name].info.sha != sha:
+        raise refused(
+            "no_such_model",
+            f"{name} has other weights now: {served[name].info.id}, and {wanted} was asked for.",
+        )
+    return served[name]
+
+
+async def read_request(request: Request) -> PredictRequest:
+    """What somebody asks. Raises ProtocolError for what is no request, or too long to be read."""
+    body = await _body(request)
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise refused("bad_request", "The request is not JSON.") from None
+    return PredictRequest.from_dict(data)
+
+
+async def _body(request: Request) -> bytes:
+    """The body, as far as it may be long; what is longer is not read."""
+    too_long = refused("too_large", f"The request is longer than {LIMITS.body_bytes:,} bytes.")
+    said = request.headers.get("content-length", "")
+    if said.isdigit() and int(said) > LIMITS.body_bytes:
+        raise too_long
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LIMITS.body_bytes:
+            raise too_long
+    return bytes(body)
+
+
+async def _unless_gone(request: Request, batcher: Batcher, asked: PredictRequest) -> Prediction:
+    """The answer; a client that hangs up withdraws its request. Raises ClientDisconnect."""
+    answer = asyncio.ensure_future(batcher.submit(asked))
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            batcher.counts["withdrawn"] += 1
+            raise ClientDisconnect
+        return answer.result()
+    finally:
+        answer.cancel()
+        gone.cancel()
+        await asyncio.gather(answer, gone, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def refusal(error: ProtocolError) -> Response:
+    """An error as a response: its status, its code and message, and when to come back."""
+    headers = {} if error.retry_after is None else {"Retry-After": str(math.ceil(error.retry_after))}
+    return JSONResponse(error.to_dict(), status_code=error.status, headers=headers)
+
+
+def _canary(one: Served) -> dict[str, Any]:
+    if one.canary is None:
+        return {"reason": one.reason}
+    return {"canary": list(one.canary.answers), "compute_ms": round(one.canary.ms["compute"], 1)}
+
+
+COUNTED = {
+    "requests": "Requests that came.",
+    "answered": "Requests that were answered by a computation.",
+    "cached": "Requests that were answered from memory.",
+    "merged": "Requests that joined a computation of the same request.",
+    "superseded": "Requests that a newer one of the same slot made superfluous.",
+    "withdrawn": "Requests whose client hung up.",
+    "dropped": "Computations that left the queue because nobody waited any more.",
+    "stopped": "Computations that were begun and that nobody waited for at their end.",
+    "too_late": "Requests whose deadline passed.",
+    "too_fast": "Requests refused because their slot asked too often.",
+    "busy": "Requests refused because the queue was full.",
+    "failed": "Computations that failed.",
+    "computed": "Computations that were begun.",
+    "batches": "Batches that were begun.",
+}
+
+
+def exposition(served: Sequence[Served]) -> str:
+    """What /metrics says, in Prometheus' text format."""
+    lines = []
+    for name, words in COUNTED.items():
+        lines += [
+            f"# HELP askew_predictor_{name}_total {words}",
+            f"# TYPE askew_predictor_{name}_total counter",
+        ]
+        lines += [
+            f'askew_predictor_{name}_total{{model="{one.info.id}"}} {one.batcher.counts[name]}'
+            for one in served
+        ]
+    lines += [
+        "# HELP askew_predictor_waiting Computations in the queue.",
+        "# TYPE askew_predictor_waiting gauge",
+    ]
+    lines += [f'askew_predictor_waiting{{model="{one.info.id}"}} {one.batcher.waiting}' for one in served]
+    for name, words in (("queue", "Seconds spent waiting."), ("compute", "Seconds spent in the model.")):
+        metric = f"askew_predictor_{name}_seconds"
+        lines += [f"# HELP {metric} {words}", f"# TYPE {metric} histogram"]
+        for one in served:
+            times, label = one.batcher.times[name], f'model="{one.info.id}"'
+            lines += [
+                f'{metric}_bucket{{{label},le="{bound}"}} {count}'
+                for bound, count in zip((*times.BOUNDS, "+Inf"), (*times.buckets, times.count), strict=True)
+            ]
+            lines += [f"{metric}_sum{{{label}}} {times.sum:.6f}", f"{metric}_count{{{label}}} {times.count}"]
+    return "\n".join(lines) + "\n"
+
+
+# --- the process -------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until SIGTERM or Ctrl-C. Exit status 1 where a model cannot be loaded."""
+    parser = argparse.ArgumentParser(
+        prog="./run predictor", description="Serve models that answer questions about tables."
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="DIR",
+        help="the folder of a model, several times for several; without it, the bundled model",
+    )
+    parser.add_argument("--port", type=int, default=8100, metavar="N", help="default 8100")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="default 127.0.0.1: this machine alone. There is no password"
+    )
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, or one of several, as cuda:1")
+    parser.add_argument("--quiet", action="store_true", help="do not say what is served")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    try:
+        models = [load(folder, options.device) for folder in options.model] or [bundled()]
+        app = create_app(models)
+    except ModelError as error:
+        print(f"predictor: {error}", file=sys.stderr)
+        return 1
+    for model in models:
+        print(
+            f"predictor: {info(model).id} ({model.architecture}); licence: {model.licence}", file=sys.stderr
+        )
+    import uvicorn
+
+    # No access log: it would hold when which lease asked something. The backlog is for bursts of short connections.
+    uvicorn.run(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=3,
+        server_header=False,
+    )
+    return 0
+
+
+def bundled() -> Model:
+    """The model that comes with this copy. Raises ModelError where it does not."""
+    from predictor.bundled import load_bundled
+
+    return load_bundled()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

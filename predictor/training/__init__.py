@@ -1,0 +1,10 @@
+"""Training of the models that Askew makes itself. Needs torch (requirements-models.txt); `./run train` starts it.
+
+supervision   what a question's gold answers say about how they come about: derivations with weights
+synthetic     questions made from tables, whose derivation is known
+corpus        examples with their arrays, made once, on disk
+network       the bundled model in torch
+loss          the likelihood of the gold answers, summed over derivations
+loop          the training loop: resumable, with a curve
+export        torch to ONNX, made small
+"""

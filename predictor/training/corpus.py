@@ -1,0 +1,206 @@
+"""Questions with their arrays and derivations, made once and kept on disk: an epoch then costs no Python.
+
+A corpus is a folder of flat arrays and offsets, opened as memory maps. It is written by several processes at once, each
+a part; `Corpus` reads the parts as one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from predictor.bundled.features import Input, TableReading, ask, read_table
+from predictor.training.supervision import Supervision, supervise
+from predictor.training.synthetic import Made, made_of
+from tableqa.examples import Example
+from tableqa.tables import Table
+
+_ARRAYS: dict[str, Any] = {
+    "tokens": np.int32,
+    "token_columns": np.int8,
+    "token_features": np.float16,
+    "cell_features": np.float16,
+    "cell_pieces": np.int32,
+    "links": np.int16,
+    "rows": np.int32,
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question, ready for the network."""
+
+    id: str
+    given: Input
+    goal: Supervision
+
+    @property
+    def size(self) -> int:
+        return int(self.given.links.size)
+
+
+def write_part(folder: Path, items: Iterable[Item]) -> int:
+    """Write a part of a corpus; gives the number of its questions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    flat: dict[str, list[np.ndarray]] = {name: [] for name in _ARRAYS}
+    shapes: list[tuple[int, int, int, int]] = []
+    ids: list[str] = []
+    goals: list[Supervision] = []
+    for item in items:
+        for name, kind in _ARRAYS.items():
+            flat[name].append(getattr(item.given, name).astype(kind).reshape(-1))
+        rows, columns = item.given.links.shape
+        shapes.append((len(item.given.tokens), item.given.question, rows, columns))
+        ids.append(item.id)
+        goals.append(item.goal)
+    for name, kind in _ARRAYS.items():
+        np.save(folder / f"{name}.npy", np.concatenate(flat[name]) if flat[name] else np.zeros(0, kind))
+    np.save(folder / "shapes.npy", np.array(shapes, np.int64).reshape(-1, 4))
+    (folder / "ids.json").write_text(json.dumps(ids))
+    (folder / "goals.json").write_text(json.dumps([goal.to_list() for goal in goals]))
+    return len(ids)
+
+
+class _Part:
+    def __init__(self, folder: Path) -> None:
+        self.arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+        self.shapes = np.load(folder / "shapes.npy")
+        self.ids: list[str] = json.loads((folder / "ids.json").read_text())
+        goals = json.loads((folder / "goals.json").read_text())
+        self.goals = [Supervision.from_list(goal) for goal in goals]
+        tokens, _, rows, columns = self.shapes.T if len(self.shapes) else np.zeros((4, 0), np.int64)
+        sizes = {"tokens": tokens, "token_columns": tokens, "rows": rows, "links": rows * columns}
+        self.starts: dict[str, np.ndarray] = {}
+        for name, array in self.arrays.items():
+            size = sizes.get(name)
+            if size is None:
+                base = tokens if name == "token_features" else rows * columns
+                size = base * (len(array) // base.sum() if base.sum() else 0)
+            self.starts[name] = np.concatenate([[0], np.cumsum(size)])
+
+    def item(self, place: int) -> Item:
+        tokens, question, rows, columns = (int(size) for size in self.shapes[place])
+        cut = {
+            name: np.asarray(array[self.starts[name][place] : self.starts[name][place + 1]])
+            for name, array in self.arrays.items()
+        }
+        given = Input(
+            tokens=cut["tokens"],
+            token_columns=cut["token_columns"],
+            token_features=cut["token_features"].reshape(tokens, -1),
+            question=question,
+            cell_features=cut["cell_features"].reshape(rows, columns, -1),
+            cell_pieces=cut["cell_pieces"].reshape(rows, columns, -1),
+            links=cut["links"].reshape(rows, columns),
+            rows=cut["rows"],
+        )
+        return Item(self.ids[place], given, self.goals[place])
+
+
+class Corpus(Sequence[Item]):
+    """The questions of every part of a folder, by place."""
+
+    def __init__(self, folder: Path) -> None:
+        self.parts = [_Part(part) for part in sorted(folder.glob("part-*"))]
+        self.where = [(part, place) for part in self.parts for place in range(len(part.ids))]
+        self.sizes = np.array([part.shapes[place][2] * part.shapes[place][3] for part, place in self.where])
+        self.empty = np.array([part.goals[place].empty for part, place in self.where], bool)
+
+    def __len__(self) -> int:
+        return len(self.where)
+
+    def __getitem__(self, place: Any) -> Any:
+        part, inner = self.where[place]
+        return part.item(inner)
+
+
+# Making one --------------------------------------------------------------------------------------------------
+
+
+def tokenizer_of(folder: Path) -> Any:
+    """The tokenizer of a folder, without cutting and filling."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+class Tables:
+    """Tables read once, for as long as they are asked about."""
+
+    def __init__(self, tokenizer: Any, most: int = 4_000) -> None:
+        self.tokenizer = tokenizer
+        self.reading: Callable[[Table], TableReading] = lru_cache(maxsize=most)(
+            lambda table: read_table(table, tokenizer)
+        )
+
+
+def answered(examples: Iterable[Example], tokenizer: Any) -> Iterator[Item]:
+    """Questions with gold answers: their derivations are searched for."""
+    tables = Tables(tokenizer)
+    for example in examples:
+        table = tables.reading(example.table)
+        given = ask(example.question, table, tokenizer)
+        yield Item(example.id, given, supervise(example, table, given.rows))
+
+
+def synthetic(tables: Sequence[Table], count: int, seed: int, tokenizer: Any) -> Iterator[Item]:
+    """`count` questions made from tables, with the derivation by which they were made."""
+    readings = Tables(tokenizer)
+    for place, (table, one) in enumerate(made_of(tables, readings.reading, count, seed)):
+        given = ask(one.question, table, tokenizer)
+        goal = one.supervision(given.rows, table.columns)
+        if goal is not None:
+            yield Item(f"made-{seed}-{place}", given, goal)
+
+
+def make(
+    folder: Path,
+    tokenizer_folder: Path,
+    examples: Sequence[Example],
+    tables: Sequence[Table],
+    made: int,
+    seed: int,
+    workers: int,
+) -> None:
+    """Make the corpora `folder`/answered and `folder`/made, or keep them where they are already whole."""
+    plan = {"examples": len(examples), "tables": len(tables), "made": made, "seed": seed}
+    done = folder / "done.json"
+    if done.exists() and json.loads(done.read_text()) == plan:
+        return
+    jobs: list[tuple[Path, Path, Sequence[Any], int, int]] = []
+    parts = max(workers, 1)
+    for part in range(parts):
+        jobs.append((folder / "answered" / f"part-{part:02}", tokenizer_folder, examples[part::parts], 0, 0))
+        share = made // parts + (part < made % parts)
+        jobs.append(
+            (folder / "made" / f"part-{part:02}", tokenizer_folder, tables, share, seed * 1000 + part)
+        )
+    if parts == 1:
+        for job in jobs:
+            _job(job)
+    else:
+        with ProcessPoolExecutor(parts, mp_context=get_context("spawn")) as pool:
+            list(pool.map(_job, jobs))
+    done.write_text(json.dumps(plan))
+
+
+def _job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
+    folder, tokenizer_folder, given, made, seed = job
+    tokenizer = tokenizer_of(tokenizer_folder)
+    if folder.parent.name == "answered":
+        return write_part(folder, answered(given, tokenizer))
+    return write_part(folder, synthetic(given, made, seed, tokenizer))
+
+
+__all__ = ["Corpus", "Item", "Made", "answered", "make", "synthetic", "tokenizer_of", "write_part"]

@@ -1,0 +1,171 @@
+"""How often the answers are right: by WikiTableQuestions' published rule, and by the platform's own comparison."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, weigh
+from predictor.bundled.features import Input, TableReading, collate
+from predictor.training.supervision import supervise
+from tableqa.answers import compare
+from tableqa.examples import Example
+
+Run = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
+"""A batch of arrays in, the network's outputs as arrays out: torch in training, ONNX Runtime afterwards."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with gold answers, read for the network."""
+
+    example: Example
+    table: TableReading
+    given: Input
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was answered, and whether it is right: by the published rule, and by `tableqa.answers.compare`."""
+
+    answer: Answer | None
+    published: bool
+    equal: bool
+
+
+def right(answers: Sequence[str], gold: Sequence[str]) -> tuple[bool, bool]:
+    """(by WikiTableQuestions' published rule on the texts, by `compare`, which also knows forms and units)."""
+    result = compare(list(answers), list(gold))
+    return result.equal and result.difference in (None, "order"), result.equal
+
+
+def all_candidates(asked: Sequence[Asked], run: Run, batch: int = 32) -> list[list[Candidate]]:
+    """The candidates of every question; questions of one size go through the network together."""
+    order = sorted(range(len(asked)), key=lambda place: asked[place].given.links.size)
+    out: list[list[Candidate]] = [[] for _ in asked]
+    for start in range(0, len(order), batch):
+        places = order[start : start + batch]
+        outputs = run(collate([asked[place].given for place in places]))
+        for row, place in enumerate(places):
+            one = {name: array[row] for name, array in outputs.items()}
+            out[place] = candidates(
+                one, asked[place].given, asked[place].table, asked[place].example.question
+            )
+    return out
+
+
+def verdicts(asked: Sequence[Asked], found: Sequence[Sequence[Candidate]], balance: Balance) -> list[Verdict]:
+    """The best answer of each question, judged."""
+    out = []
+    for one, ways in zip(asked, found, strict=True):
+        answers = weigh(ways, balance)
+        if not answers:
+            out.append(Verdict(None, False, False))
+            continue
+        out.append(Verdict(answers[0], *right(answers[0].answers, one.example.answers)))
+    return out
+
+
+def accuracy(judged: Sequence[Verdict]) -> float:
+    """The share that is right by the published rule."""
+    return sum(one.published for one in judged) / max(len(judged), 1)
+
+
+def report(asked: Sequence[Asked], judged: Sequence[Verdict]) -> dict[str, Any]:
+    """Accuracy overall, by the operation that was used, by what kind of answer it is, and by how sure the model was."""
+    by_operation: dict[str, list[bool]] = defaultdict(list)
+    by_kind: dict[str, list[bool]] = defaultdict(list)
+    for one, verdict in zip(asked, judged, strict=True):
+        by_operation[verdict.answer.operation if verdict.answer else "none"].append(verdict.published)
+        by_kind[answer_kind(one)].append(verdict.published)
+    sure = np.array([verdict.answer.score if verdict.answer else 0.0 for verdict in judged])
+    good = np.array([verdict.published for verdict in judged])
+    order = np.argsort(sure, kind="stable")
+    fifths = [round(float(good[part].mean()), 3) for part in np.array_split(order, 5) if len(part)]
+    return {
+        "questions": len(judged),
+        "published_rule": round(accuracy(judged), 4),
+        "equal": round(sum(one.equal for one in judged) / max(len(judged), 1), 4),
+        "by_operation": _shares(by_operation),
+        "by_answer": _shares(by_kind),
+        "by_fifth_of_score": fifths,
+    }
+
+
+def _shares(found: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, float]]:
+    return {
+        name: {"questions": len(good), "right": round(sum(good) / len(good), 3)}
+        for name, good in sorted(found.items(), key=lambda one: -len(one[1]))
+    }
+
+
+def answer_kind(asked: Asked) -> str:
+    """What kind of answer the gold is: a cell, a list, yes or no, a number that no cell holds, or something else."""
+    answers = asked.example.answers
+    if len(answers) > 1:
+        return "list"
+    goal = supervise(asked.example, asked.table, asked.given.rows)
+    if any(operation == "select" for operation, _ in goal.cells):
+        return "cell"
+    if goal.flags or goal.headers:
+        return "yes, no, an option or a column"
+    if goal.count >= 0 or goal.masks or goal.pairs:
+        return "number not in the table"
+    return "other"
+
+
+_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.1)
+_BIASES = (0.0, -0.5, 0.5, -1.0, 1.0, -2.0)
+
+
+def balanced(asked: Sequence[Asked], found: Sequence[Sequence[Candidate]]) -> Balance:
+    """The balance of operations that answers most of these held-out questions; one operation at a time, twice round.
+
+    What makes no difference stays as it is, so few questions cannot pull it far.
+    """
+    gold = [
+        [right(way.answers, one.example.answers)[0] for way in ways]
+        for one, ways in zip(asked, found, strict=True)
+    ]
+    weights: dict[str, float] = {}
+    biases: dict[str, float] = {}
+    best = _score(found, gold, Balance(weights, biases))
+    least = max(1.0, 0.001 * len(asked))
+    used = {way.operation for ways in found for way in ways}
+    for _, name in itertools.product(range(2), [name for name in OPERATIONS if name in used]):
+        kept = (weights.get(name, 1.0), biases.get(name, 0.0))
+        for weight, bias in itertools.product(_WEIGHTS, _BIASES):
+            tried = Balance(weights | {name: weight}, biases | {name: bias})
+            score = _score(found, gold, tried)
+            if score > best + least:
+                best, kept = score, (weight, bias)
+        weights[name], biases[name] = kept
+    return Balance(weights, biases)
+
+
+def _score(found: Sequence[Sequence[Candidate]], gold: Sequence[Sequence[bool]], balance: Balance) -> float:
+    total = 0
+    for ways, good in zip(found, gold, strict=True):
+        if any(good):
+            best = weigh(ways, balance)[0]
+            total += any(
+                ok and way.operation == best.operation and way.answers == best.answers
+                for way, ok in zip(ways, good, strict=True)
+            )
+    return float(total)
+
+
+def read_all(examples: Iterable[Example], tables: Any) -> list[Asked]:
+    """Read questions and tables; `tables` is a `corpus.Tables`."""
+    from predictor.bundled.features import ask
+
+    out = []
+    for example in examples:
+        table = tables.reading(example.table)
+        out.append(Asked(example, table, ask(example.question, table, tables.tokenizer)))
+    return out
