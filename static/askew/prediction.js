@@ -68,14 +68,13 @@ export class AskewPrediction extends HTMLElement {
     this.#seen = null;
     this.#again = 0;
     this.#tried = new Set();
-    this.hidden = !assignment.loop;
+    this.hidden = !this.#has; // where no model looks along there is nothing to say
     this.page.grid?.lookedAt?.([]);
     this.button.hidden = !this.#has;
     this.parts.name.textContent = [assignment.loop?.model, assignment.loop?.licence].filter(Boolean).join(" · ");
     this.#tries(null);
-    if (!assignment.loop) return;
-    if (!this.#has) this.#show("none", "No model looks along in this batch.");
-    else if (assignment.loop.when === "live") this.#soon(0);
+    if (!this.#has) return;
+    if (assignment.loop.when === "live") this.#soon(0);
     else this.#show("idle", "The model answers when you ask it.");
   }
 

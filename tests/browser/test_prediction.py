@@ -174,15 +174,14 @@ def test_a_model_that_was_exchanged_says_so(
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
 
 
-def test_without_a_model_the_page_says_so_and_asks_nobody(
+def test_without_a_model_there_is_nothing_to_look_at_and_nobody_is_asked(
     new_context: Contexts, live_server: Any, world: World
 ) -> None:
     asked: list[str] = []
     batch = world.batch("question_paraphrase", variant="sentence", overlap=1)
     page = annotating(new_context, live_server.url, world.ada, batch)
     page.on("request", lambda request: asked.append(request.url))
-    state(page, "none")
-    expect(page.locator(".says")).to_have_text("No model looks along in this batch.")
+    expect(page.locator("askew-prediction")).to_be_hidden()
     type_question(page, "name the year of it.")
     page.keyboard.press("Enter")
     page.keyboard.press("1")
