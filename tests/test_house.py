@@ -109,7 +109,11 @@ class TestWhatItSays:
         named = json.loads(run.with_bundled('{"big": {"url": "http://gpu:1", "model": "big"}}', 7))
 
         assert named["big"]["url"] == "http://gpu:1"
-        assert named["bundled"] == {"url": "http://127.0.0.1:7", "model": "bundled"}
+        assert named["bundled"] == {
+            "url": "http://127.0.0.1:7",
+            "model": "bundled",
+            "licence": "CC BY-SA 4.0",
+        }
         assert run.with_bundled("not json", 7) == "not json"  # for the settings to refuse
 
     def test_without_a_benchmark_of_that_name_it_lists_those_there_are(self):
