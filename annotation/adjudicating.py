@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from string import ascii_uppercase
 from typing import Any
 
 from django.db import transaction
@@ -31,12 +32,10 @@ from tasks.contract import Outcome as Resolved
 
 log = logging.getLogger(__name__)
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 
 @dataclass(frozen=True)
 class Candidate:
-    """One response as an adjudicator sees it: under a letter, without a name."""
+    """One response as an adjudicator sees it: under a letter (after Z, two), without a name."""
 
     letter: str
     annotation: Annotation
@@ -124,10 +123,22 @@ def candidates(item: Item) -> list[Candidate]:
     annotations = _annotations(item)
     random.Random(f"adjudication:{item.public_id}").shuffle(annotations)
     found = []
-    for letter, annotation in zip(LETTERS, annotations, strict=False):
+    for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
         response = task.read(annotation.response or {}, plain)
         words = task.describe(response, plain)
         found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added))
+    return found
+
+
+def letters(number: int) -> list[str]:
+    """The names of so many responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
+    found = []
+    for place in range(number):
+        name = ""
+        while place >= 0:
+            place, letter = divmod(place, len(ascii_uppercase))
+            name, place = ascii_uppercase[letter] + name, place - 1
+        found.append(name)
     return found
 
 
@@ -165,7 +176,7 @@ def decide(
         if exclude.strip():
             resolution = Accepted((), exclude.strip())
         elif response is not None:
-            resolution = task.uphold([task.read(response, plain)], plain)
+            resolution = task.uphold([task.receive(response, plain)], plain)
         else:
             chosen = _chosen(item, choose)
             annotations = [candidate.annotation for candidate in chosen]

@@ -98,7 +98,7 @@ def save_draft(
         _touch(assignment, now)
     problems: Sequence[Problem] = ()
     try:
-        problems = task.warnings(task.read(response, item), item)
+        problems = task.warnings(task.receive(response, item), item)
     except Invalid as invalid:
         problems = invalid.problems
     return SavedDraft(saved, now, tuple(problems), task.preview(response.get("data"), item))
@@ -107,11 +107,12 @@ def save_draft(
 def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime) -> Annotation:
     """Store the response as an annotation. Asking again with the same response returns the same annotation.
 
+    A response of an older version of the kind is refused: it was not asked what this version asks.
     Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
     response), place_taken, batch_closed, decided.
     """
     task, item = assignment.batch.task(), plain(assignment)
-    stored = task.envelope(task.read(response, item), item)
+    stored = task.envelope(task.receive(response, item), item)
     if assignment.state == State.SUBMITTED:
         return _already(assignment, stored)
     if assignment.batch.closed_at is not None:

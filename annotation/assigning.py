@@ -12,6 +12,8 @@ from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
+import tableqa
+import tasks.contract
 from annotation import events, guidance, lending, lineage, queue
 from annotation.models import (
     Adjudication,
@@ -67,6 +69,7 @@ def plan_batch(
     Raises Refused: name_taken, invalid_request.
     """
     settings = _settings(task, settings or {})
+    _require_edits(task, variant, settings)
     overlap = task.default_overlap if overlap is None else overlap
     if not 1 <= overlap <= MOST_OVERLAP:
         raise Refused("invalid_request", f"Overlap is a number from 1 to {MOST_OVERLAP}.")
@@ -248,6 +251,21 @@ def _settings(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
         where = ".".join(str(part) for part in error.absolute_path) or "settings"
         raise Refused("invalid_request", f"{where}: {error.message}") from None
     return filled
+
+
+def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a contract that leaves no operation to a kind that edits: nobody could ever submit a response."""
+    if "allowed" not in (settings.get("contract") or {}):
+        return
+    blank = tableqa.Example(id="blank", question="", table=tableqa.Table(["a"], [["b"]]), answers=())
+    asked = task.contract(tasks.contract.Item(blank, variant, settings))
+    own = task.contract(tasks.contract.Item(blank, variant, {**settings, "contract": {}}))
+    if own is not None and asked is not None and asked.allowed == ():
+        names = ", ".join(own.allowed) if own.allowed else "any operation"
+        raise Refused(
+            "invalid_request",
+            f"contract.allowed: {task.title} takes {names}, and none of these is left. Name at least one of them.",
+        )
 
 
 def _record(batch: Batch, by: Person | None, before: str, after: str, now: datetime) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import tableqa
 from tableqa.evidence import CellRef
 from tableqa.perturbations import PERTURBATIONS, Instance, instances
+from tableqa.perturbations.instances import instance_id
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tableqa.writers.robut import robut_record
@@ -31,6 +32,11 @@ def lines(
     for one in made:
         record = {"source": source, "original": original.id, "kind": one.kind, "seed": one.seed}
         yield {**record, **marked, **one.outcome()}
+
+
+def id_of(line: Mapping[str, Any]) -> str:
+    """The id of the example that a line is about."""
+    return instance_id(line["original"], line["kind"], line["seed"])
 
 
 def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:

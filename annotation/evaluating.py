@@ -40,6 +40,8 @@ def load(folder: Path) -> Raw:
 def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
     """Originals, then automatic perturbations, then what people made; each with its example.
 
+    What the benchmark files leave out because people contradicted it (`Raw.contradicted`) is left out here, too.
+
     The baseline of what people made is the example that they made it of: a value change made on a short table is
     compared with that (FREB-TQA 5).
     """
@@ -50,6 +52,8 @@ def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
         if "digest" in line:
             instance = automatic.again(line, original)
             id = instance.id_of(original.id)
+            if raw.left_out(line["source"], id):
+                continue
             one = Instance(
                 line["source"],
                 id,
@@ -61,6 +65,8 @@ def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
             )
             yield one, instance.perturbed.example
     for (source, id), record in raw.derived.items():
+        if raw.left_out(source, id):
+            continue
         example = raw.example(source, id)
         question, parent = id, record["parent"]
         while (source, question) in raw.derived:

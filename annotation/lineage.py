@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Max
@@ -128,10 +128,13 @@ def _prepared(
         return [(example, Prepared(), []) for example in examples]
     made: list[tuple[Example, Prepared, list[Example]]] = []
     lent = lending.at_hand(batch.project, task.needs)
+    imported: dict[tuple[str, str], list[Example]] | None = None
     for example in examples:
         if not task.favourites and len(made) == size:
             break
-        around, alternatives = surroundings(example)
+        if imported is None and example.parent_id is not None:
+            imported = _imported(batch.project_id)
+        around, alternatives = surroundings(example, imported or {})
         prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
         if prepared is not None:
             made.append((example, prepared, alternatives))
@@ -144,8 +147,26 @@ def _prepared(
     return sorted(found, key=lambda entry: -entry[1].priority)
 
 
-def surroundings(example: Example) -> tuple[Surroundings, list[Example]]:
-    """What the project knows of an example, and the rows of its alternatives."""
+def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
+    """Examples that were read from a source and say in their meta what they were made of and how, by these two."""
+    found: dict[tuple[str, str], list[Example]] = {}
+    rows = Example.objects.originals().filter(
+        source__project_id=project, more__meta__has_keys=["original", "perturbation"]
+    )
+    for row in rows.usable().select_related("stored_table").order_by("pk"):
+        meta = row.more["meta"]
+        found.setdefault((str(meta["original"]), str(meta["perturbation"])), []).append(row)
+    return found
+
+
+def surroundings(
+    example: Example, imported: Mapping[tuple[str, str], Sequence[Example]]
+) -> tuple[Surroundings, list[Example]]:
+    """What the project knows of an example, and the rows of its alternatives.
+
+    `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
+    perturbation: alternatives, too.
+    """
     line = [example]
     while line[-1].parent_id is not None:
         line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
@@ -155,6 +176,9 @@ def surroundings(example: Example) -> tuple[Surroundings, list[Example]]:
             parent_id=example.parent_id, perturbation=example.perturbation
         ).exclude(pk=example.pk)
         alternatives = list(others.select_related("stored_table").order_by("pk"))
+        known = {one.external_id for one in (*line, *alternatives)}
+        of_parent = imported.get((line[1].external_id, example.perturbation), ())
+        alternatives += [one for one in of_parent if one.external_id not in known]
     accepted = Outcome.objects.filter(decision__item__example__in=line).order_by("pk")
     decided: dict[str, tuple[dict[str, Any], ...]] = {}
     for kind, response in accepted.values_list("decision__item__batch__task_type", "response"):
@@ -166,10 +190,20 @@ def surroundings(example: Example) -> tuple[Surroundings, list[Example]]:
         original=line[-1].example() if len(line) > 1 else None,
         perturbation=example.perturbation,
         alternatives=tuple(one.example() for one in alternatives),
+        makers={one.external_id: made for one in (example, *alternatives) if (made := _made_by(one))},
         decided=decided,
         model_answers=answers,
     )
     return around, alternatives
+
+
+def _made_by(example: Example) -> str:
+    """What made an example: "person", "automatic", or what an import calls it; "" where nobody says."""
+    if example.seed is not None:
+        return "automatic"
+    if example.parent_id is not None:
+        return "person" if Outcome.objects.filter(example=example).exists() else ""
+    return str(example.more.get("meta", {}).get("maker") or "")
 
 
 def makers(example: Example) -> set[int]:

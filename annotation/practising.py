@@ -24,9 +24,9 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What somebody who practises is told: as good as expected, or not, and what there is to say."""
+    """What somebody who practises is told: as good as expected, or not (None: not judged), and what there is to say."""
 
-    right: bool
+    right: bool | None
     words: tuple[str, ...]
     why: str
     problems: tuple[Problem, ...] = ()
@@ -59,7 +59,7 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
 def judge(task: TaskType, exercise: Exercise, envelope: object) -> Feedback:
     """Look at a response as a submission would, and compare it with the expected one."""
     try:
-        response = task.read(envelope if isinstance(envelope, Mapping) else {}, exercise.item)
+        response = task.receive(envelope if isinstance(envelope, Mapping) else {}, exercise.item)
     except Invalid as invalid:
         return Feedback(False, (), "", tuple(invalid.problems))
     right, words = task.feedback(exercise.item, response, exercise.expected)

@@ -130,7 +130,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
         ).first()
         if known is not None:
-            return _of_row(known, asked, counted)
+            return _of_row(known, asked, counted, batch.task())
     if not is_live(entry):
         if kind == "preview":
             return Seen("slow", WORDS["slow"], tries=counted)
@@ -146,9 +146,9 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
     if kind == "try":
         took = int((time.monotonic() - began) * 1000)
         row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
-        return _of_row(row, asked, tries.of_person(assignment))
+        return _of_row(row, asked, tries.of_person(assignment), batch.task())
     held = tries.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted)
+    return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
 
 
 def practise(
@@ -164,7 +164,7 @@ def practise(
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
     held = tries.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(asked, answer.original, answer.perturbed, held, answer.error, None)
+    return _seen(asked, answer.original, answer.perturbed, held, answer.error, None, task)
 
 
 def practice_loop(task: TaskType) -> dict[str, Any] | None:
@@ -335,11 +335,11 @@ def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
-def _of_row(row: Try, asked: tries.Asked, counted: int) -> Seen:
+def _of_row(row: Try, asked: tries.Asked, counted: int, task: TaskType) -> Seen:
     if row.answered_at is None:
         return Seen("waiting", WORDS["waiting"], tries=counted)
     held = tries.hold(asked, row.original, row.perturbed, failed=bool(row.error))
-    return _seen(asked, row.original, row.perturbed, held, row.error, counted)
+    return _seen(asked, row.original, row.perturbed, held, row.error, counted, task)
 
 
 def _seen(
@@ -349,12 +349,13 @@ def _seen(
     held: tries.Held,
     error: str,
     counted: int | None,
+    task: TaskType,
 ) -> Seen:
     judged = held.judgements["perturbed"]
     nothing_yet = asked.perturbed is None and not error
     return Seen(
         state="answered",
-        words=error or (_so_far(held) if nothing_yet else held.words),
+        words=error or (_so_far(held) if nothing_yet else task.verdict_words.get(held.verdict, held.words)),
         original=_look(original, asked.original, held.judgements["original"]),
         perturbed=_look(perturbed, asked.perturbed, judged),
         verdict=None if nothing_yet else held.verdict,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,6 +24,7 @@ from urllib.parse import quote
 import tableqa
 from annotation import agreement, automatic, mixing
 from tableqa import verdicts
+from tableqa.answers import compare
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest
 from tableqa.examples import Context, Turn
@@ -69,10 +71,32 @@ class Raw:
         """The responses by the ids of their annotations."""
         return {record["id"]: record["response"] for record in self.annotations}
 
+    @cached_property
+    def contradicted(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """What people contradicted in examples, by source and id, as the manifest lists it."""
+        return _contradicted(self)
+
+    def left_out(self, source: str, id: str) -> bool:
+        """Whether an example is in no benchmark file, because people contradicted it or what it was made of."""
+        return (source, id) in self.contradicted and self.contradicted[source, id]["left_out"]
+
+    @cached_property
+    def _judged_automatic(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """The raw lines of the automatic perturbations that annotations or decisions are about."""
+        named = {(record["source"], record["example"]) for record in (*self.annotations, *self.decisions)}
+        wanted = named - self.originals.keys() - self.derived.keys()
+        path = self.folder / automatic.LINES
+        lines = records(path) if wanted and path.exists() else ()
+        found = ((line["source"], automatic.id_of(line), line) for line in lines)
+        return {(source, id): line for source, id, line in found if (source, id) in wanted}
+
     def example(self, source: str, id: str) -> tableqa.Example:
-        """An original or derived example by its source and id, its table replayed from the source table."""
+        """An original, derived or automatic example by its source and id, its table replayed from the source table."""
         key = (source, id)
         record = self.originals.get(key) or self.derived.get(key)
+        if record is None and (line := self._judged_automatic.get(key)) is not None:
+            made = automatic.again(line, self.example(source, line["original"]))
+            return replace(made.perturbed.example, id=id)
         if record is None:
             raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
         base = self.tables.get(record["table"])
@@ -139,6 +163,8 @@ def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
 def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[dict[str, Any]]]:
     """The records of the benchmark files by path, from the accepted decisions in their order.
 
+    Examples that people contradicted are left out (`Raw.contradicted`); what was said against them has its record.
+
     Where several accepted edits of one example land in one file, the records of the second get the id
     `ID#2` in every file that it goes to, so that an edit and its original keep one id. With a seed for
     `mix`, accepted perturbations of one original are composed as well.
@@ -149,7 +175,11 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
     for decision in raw.decisions:
         task, item = raw.item(decision)
         source = raw.sources[decision["source"]]
+        if raw.left_out(source["name"], decision["example"]) and not task.says_gold:
+            continue
         for outcome in decision["outcomes"]:
+            if _makes_left_out(raw, decision, outcome):
+                continue
             response = agreement.stored(task, outcome["response"])
             exports = [
                 (_path(exported.part, source), exported.record)
@@ -178,6 +208,8 @@ def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         source = raw.sources[line["source"]]
         instance = automatic.again(line, original)
+        if raw.left_out(line["source"], instance.id_of(original.id)):
+            continue
         for part, record in automatic.records(format, source["reader"], original, instance):
             yield _path(part, source), record
 
@@ -211,6 +243,8 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
         example = raw.example(*key)
         yield whole.Line(raw.sources[key[0]], example, decided=decided.get(key, ()))
     for key, record in raw.derived.items():
+        if raw.left_out(*key):
+            continue
         yield whole.Line(
             raw.sources[key[0]],
             by_place(raw.example(*key)),
@@ -220,7 +254,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             decided=decided.get(key, ()),
         )
     for made, original in automatic_lines(raw):
-        if "digest" in made:
+        if "digest" in made and not raw.left_out(made["source"], automatic.id_of(made)):
             instance = automatic.again(made, original)
             example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
             yield whole.Line(
@@ -291,10 +325,70 @@ def mixes(raw: Raw, seed: int) -> mixing.Mixes:
             continue
         original = raw.example(decision["source"], decision["example"])
         kind = raw.batches[decision["batch"]]["type"]
-        made = (outcome["example"] for outcome in decision["outcomes"] if outcome["example"])
+        made = (
+            outcome["example"]
+            for outcome in decision["outcomes"]
+            if outcome["example"] and not _makes_left_out(raw, decision, outcome)
+        )
         source = decision["source"]
         parts += [(source, original, part) for one in made if (part := mixing.part(original, kind, one))]
     return mixing.compose(parts, seed)
+
+
+def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
+    made = outcome["example"]
+    return made is not None and raw.left_out(decision["source"], made["id"])
+
+
+def _contradicted(raw: Raw) -> dict[tuple[str, str], dict[str, Any]]:
+    """Examples whose newest decision about their answer is against them, and what people made of such.
+
+    The decision is of a kind that says which answer is right (`TaskType.says_gold`). Reasons: "excluded", where the item
+    was excluded there; "other_answer", where the answer that was accepted is not equal to the given one; "parent" for
+    what was made of an example that is left out. Originals are listed only: their answers are their sources' business.
+    """
+    newest: dict[tuple[str, str], dict[str, Any]] = {}
+    for decision in sorted(raw.decisions, key=lambda one: datetime.fromisoformat(one["made_at"])):
+        if task_type(raw.batches[decision["batch"]]["type"]).says_gold:
+            newest[decision["source"], decision["example"]] = decision
+    found = {
+        key: _contradiction(key, reason, decision["item"], key not in raw.originals)
+        for key, decision in newest.items()
+        if (reason := _said_against(raw, decision))
+    }
+    for key in raw.derived.keys() - found.keys():
+        for above in _line(raw, key):
+            if above in newest and above in found and above not in raw.originals:
+                found[key] = _contradiction(key, "parent", found[above]["item"], True)
+                break
+    return dict(sorted(found.items()))
+
+
+def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool) -> dict[str, Any]:
+    return {"source": key[0], "id": key[1], "reason": reason, "item": item, "left_out": left_out}
+
+
+def _said_against(raw: Raw, decision: Mapping[str, Any]) -> str:
+    """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
+    if decision["kind"] == "excluded":
+        return "excluded"
+    task, item = raw.item(decision)
+    said = [task.gold(agreement.stored(task, one["response"]), item) for one in decision["outcomes"]]
+    golds = [gold for gold in said if gold is not None]
+    given = item.example.answers
+    against = golds and given and not any(compare(gold, given).equal for gold in golds)
+    return "other_answer" if against else ""
+
+
+def _line(raw: Raw, key: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """What a derived example was made of, and that of, up to the original or the first that comes again."""
+    seen = {key}
+    while key in raw.derived:
+        key = key[0], raw.derived[key]["parent"]
+        if key in seen:
+            return
+        seen.add(key)
+        yield key
 
 
 def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -465,7 +559,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 KEYS = frozenset(
     (
         *("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement"),
-        *("mix", "automatic", "waivers", "files"),
+        *("mix", "automatic", "waivers", "contradicted", "files"),
     )
 )
 
@@ -535,6 +629,7 @@ def counted(raw: Raw) -> dict[str, int]:
         "excluded": sum(decision["kind"] == "excluded" for decision in decisions),
         "adjudicated": sum(decision["by"] != "resolve" for decision in decisions),
         "outcomes": sum(len(decision["outcomes"]) for decision in decisions),
+        "contradicted": len(raw.contradicted),
     }
 
 
@@ -714,6 +809,10 @@ def _check_resolution(
 
 def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
     seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
+    if manifest["contradicted"] != (against := list(raw.contradicted.values())):
+        raise Difference(
+            f"{MANIFEST}: contradicted is {manifest['contradicted']}, the decisions give {against}"
+        )
     files = benchmark(raw, manifest["format"], seed)
     if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")

@@ -274,6 +274,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
 
     release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, keys)))
     release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, keys)))
+    if runs:
+        # Before the records are read: people may have judged automatic perturbations, too.
+        release_files.write_records(out / automatic.LINES, _perturbed(runs))
     described = [_batch(release, batch) for batch in batches]
     raw = release_files.load(out, described)
     if not raw.decisions and not raw.annotations and not runs:
@@ -282,7 +285,6 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     for name, lines in release_files.benchmark(raw, release.format, release.mix_seed).items():
         release_files.write_records(out / name, lines)
     if runs:
-        release_files.write_records(out / automatic.LINES, _perturbed(runs))
         release_files.write_perturbed(raw, release.format)
     tried = list(tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project)))
     if tried:
@@ -297,6 +299,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw),
         "waivers": waivers,
+        "contradicted": list(raw.contradicted.values()),
         "mix": (
             release_files.mixes(raw, release.mix_seed).to_dict(release.mix_seed)
             if release.mix_seed is not None
@@ -315,7 +318,10 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
 
 
 def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:
-    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived."""
+    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived.
+
+    A waiver of what breaks nothing is refused (invalid_request): its id is likely a slip of the pen for another's.
+    """
     left = sorted(broken.keys() - release.waivers.keys())
     if left:
         named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
@@ -324,6 +330,12 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
             "contract_broken",
             f"{len(left)} accepted outcomes break their contract{more}. Waive each with a reason, which is "
             f"published (--waive ID=REASON, or on the page). {named}",
+        )
+    if idle := sorted(release.waivers.keys() - broken.keys()):
+        raise Refused(
+            "invalid_request",
+            f"Nothing is there to waive for {', '.join(idle[:10])}: no accepted outcome of this id breaks its contract. "
+            "Correct the id or leave the waiver out.",
         )
     return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
 

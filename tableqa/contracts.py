@@ -62,7 +62,8 @@ class Contract:
     """What must hold of an edit.
 
     table             "differs": header or rows must not be those of the base; "gone": it is taken away
-    answer            whether the answer "changes" or "stays"
+    answer            whether the answer "changes" or "stays"; an example without a gold answer has none that could
+                      stay, and needs one that it changes to
     at_most           how many net operations (`operations.normalise`) may be made; None for any number
     more_with_reason  whether a stated reason lifts that bound
     allowed           the names of the operations that may be made; None for all
@@ -287,14 +288,17 @@ def _new_texts(
 
 
 def _answers(contract: Contract, base: Example, edited: Example) -> list[Violation]:
-    if contract.answer == "any":
-        return []
+    has_gold = any(answer.strip() for answer in base.answers)
+    if contract.answer == "any" or (contract.answer == "stays" and not has_gold):
+        return []  # without a gold answer nothing says what should stay
     if not edited.answers or not any(answer.strip() for answer in edited.answers):
         return [
             Violation(
                 "answer_missing", "There is no answer. Give the answer that holds for the edited table."
             )
         ]
+    if not has_gold:
+        return []
     comparison = compare(edited.answers, base.answers)
     was, now = _list(base.answers), _list(edited.answers)
     violations = []

@@ -41,13 +41,16 @@ def evidence(
     example: Example,
     marked: Iterable[Mapping[str, Any]] = (),
     model_answers: Iterable[Mapping[str, Any]] = (),
+    *,
+    program: bool = True,
 ) -> Evidence | None:
     """The cells that the answer of `example` is said to rest on, from the first of these sources that names any:
 
     what people marked in the project (`marked`: {"cells": [...]}, oldest first; the newest counts), the source's
     marked cells, the source's program (a derivation of TAT-QA, a logical form of WikiSQL, `Example.program`), and what
     a model pointed at (`model_answers`: {"model": name, "cells": [...]}, oldest first; the newest counts). Cells that
-    the table does not have, because it was edited, are left out. None where nobody names a cell.
+    the table does not have, because it was edited, are left out. None where nobody names a cell. `program` says whether
+    the source's program is asked at all.
     """
     for entry in reversed(list(marked)):
         if cells := cells_in(example.table, entry.get("cells")):
@@ -55,9 +58,9 @@ def evidence(
     for name, words in _IN_META.items():
         if cells := cells_in(example.table, example.meta.get(name)):
             return Evidence(cells, words)
-    if (found := source_program(example)) is not None:
-        program, words = found
-        if cells := in_order(example.table, _read(program, example.table)):
+    if program and (found := source_program(example)) is not None:
+        own, words = found
+        if cells := in_order(example.table, _read(own, example.table)):
             return Evidence(cells, words)
     for entry in reversed(list(model_answers)):
         if cells := cells_in(example.table, entry.get("cells")):
@@ -73,12 +76,20 @@ def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
     """The JSON of the program that comes with the example, and what to call the cells that it reads.
 
     `Example.program` where it is set (a person confirmed it, or a reader knows it); else what the source says in its own
-    form, which counts only where it yields the gold answer.
+    form. Each counts only where it yields the gold answer; where there is none to yield, `Example.program` and a logical
+    form count if they run.
     """
-    from tableqa.programs import from_derivation, from_logical_form
+    from tableqa.answers import compare
+    from tableqa.programs import ProgramError, attempt, from_derivation, from_logical_form
 
     if example.program is not None:
-        return example.program, "cells that the program of the answer reads"
+        if example.program.get("op") == "none":  # people turned it down, and the source's form with it
+            return None
+        given = attempt(example.program, example.table)
+        if not isinstance(given, ProgramError) and (
+            not example.answers or compare(given, example.answers).equal
+        ):
+            return example.program, "cells that the program of the answer reads"
     for programs, words in (
         (from_derivation, "numbers of the source's derivation (as in TAT-QA)"),
         (from_logical_form, "cells that the source's logical form reads (as in WikiSQL)"),

@@ -7,11 +7,12 @@ right can be told from that. A confirmed program is run on every draft, but neve
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tableqa.answers import compare
 from tableqa.canonical import canonical, thaw
-from tableqa.evidence import CellRef, in_order
+from tableqa.evidence import CellRef, in_order, source_program
 from tableqa.examples import Example
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
@@ -63,6 +64,19 @@ def _no_constant(name: str) -> None:
 def is_program(value: object) -> bool:
     """Whether a stored value is a program, and neither nothing nor `NONE`."""
     return isinstance(value, Mapping) and value != NONE
+
+
+@lru_cache(maxsize=256)
+def own_program(example: Example) -> Mapping[str, Any] | None:
+    """The program that comes with the example and gives its answer: its own, or what the source says in its own form.
+
+    See `tableqa.evidence.source_program`. One that does not give the gold answer cannot be how that follows, and is None;
+    so is every program of an example without gold. Kept for the examples asked last, because a derivation is searched for.
+    """
+    found = source_program(example)
+    if found is None or not is_program(found[0]) or not _gives(found[0], example):
+        return None
+    return found[0]
 
 
 def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:

@@ -62,18 +62,20 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
     """The lexical rule: reasoning, if an answer is no cell of the table or the question compares; else extraction.
 
     An answer is a cell if the whole cell says the same but for case and typography. A question compares if it has a
-    comparative or a superlative (`comparisons`).
+    comparative or a superlative (`comparisons`). Where there is no answer to look for and the question does not compare,
+    the rule says nothing.
     """
     cells = {_plain(cell) for row in table.rows for cell in row}
     missing = [answer for answer in answers if _plain(answer) not in cells]
-    if not answers or missing:
-        what = (
-            f"the answer “{_short(missing[0])}” is no cell of the table" if missing else "there is no answer"
-        )
+    if missing:
+        what = f"the answer “{_short(missing[0])}” is no cell of the table"
         return Suggestion("reasoning", f"Reasoning, because {what}.")
     if found := comparisons(question):
         words = ", ".join(f"“{word}”" for word in found)
         return Suggestion("reasoning", f"Reasoning, because the question compares ({words}).")
+    if not answers:
+        why = "There is no answer that could be looked for in the table, and the question does not compare."
+        return Suggestion(None, why)
     return Suggestion("extraction", "Extraction: every answer is a cell, and the question does not compare.")
 
 
@@ -240,7 +242,7 @@ def combined(rule: Suggestion, model: Suggestion) -> Suggestion:
     FREB-TQA took its extraction questions from this one (precision 93.81) and its reasoning questions from the rule
     alone (83.42); about a fifth of the questions got no label (section 3.2, Table 2).
     """
-    if rule.label == "reasoning":
+    if rule.label != "extraction":
         return rule
     if rule.label == model.label == "extraction":
         return Suggestion("extraction", "Extraction: the lexical rule and the model agree.")

@@ -61,8 +61,12 @@ class Surroundings:
     """What a project knows of an example at the moment in which an item of it is made.
 
     original      what a perturbed example was made from; None for an original
+    makers        by the ids of the example and its alternatives, what made each: "person" where a decision about people's
+                  annotations did, "automatic" where a program did, else what an import says in `maker` of its meta; an
+                  example of which nobody says it is not in there
     perturbation  the kind of perturbation that made it; "" for an original
-    alternatives  other perturbed examples of the same original, by the same kind of perturbation
+    alternatives  other perturbed examples of the same original, by the same kind of perturbation; also imported ones
+                  whose meta names both (`original`, `perturbation`)
     decided       data of the accepted responses to it, or to what it was made from, by kind, oldest first
     model_answers what models said of it, by purpose ("screening", "question_type", ...), oldest first
     lent          what the platform lends to the kind, ready to be asked (`TaskType.needs`)
@@ -71,6 +75,7 @@ class Surroundings:
     original: Example | None = None
     perturbation: str = ""
     alternatives: tuple[Example, ...] = ()
+    makers: Mapping[str, str] = field(default_factory=dict)
     decided: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     model_answers: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     lent: Context = Context()
@@ -245,8 +250,8 @@ CONTRACT_SETTING: Mapping[str, Any] = {
     "type": "object",
     "title": "Contract",
     "description": "Other terms than the kind's own, as JSON: at_most (a number or null), more_with_reason, "
-    'cell_format ("warn", "require", "ignore"), table ("differs", "any"), allowed (a list of operations, only fewer), '
-    'protected (a list of [row, column]). Such as {"at_most": 1}.',
+    'cell_format ("warn", "require", "ignore"), table ("differs", "any"), allowed (a list of operations, only fewer, '
+    'at least one), protected (a list of [row, column]). Such as {"at_most": 1}.',
     "properties": {
         "table": {"enum": ["differs", "any"]},
         "at_most": {"type": ["integer", "null"], "minimum": 0},
@@ -366,6 +371,11 @@ class TaskType(ABC):
         """Whether the kind looks at every example before an item is made of it."""
         return type(self).prepare is not TaskType.prepare
 
+    @property
+    def says_gold(self) -> bool:
+        """Whether what is decided here says which answer to the example is right, and so may contradict the given one."""
+        return type(self).gold is not TaskType.gold
+
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """Suggestions for the page (JSON), asked for after the item is on screen; None where there are none."""
         return None
@@ -389,10 +399,15 @@ class TaskType(ABC):
         """Figures about a batch beyond agreement, from the newest responses of planned places."""
         return []
 
-    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
-        """For practice: whether a response is as good as the expected one, and what to say about it."""
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
+        """For practice: whether a response is as good as the expected one, and what to say about it.
+
+        None where nobody can tell: what it means was not judged, and the words show what was expected.
+        """
+        if response == expected:
+            return True, []
         measured = [measure.value(response) == measure.value(expected) for measure in self.measures]
-        right = all(measured) if measured else True
+        right = all(measured) if measured else None
         return right, [] if right else ["Expected:", *self.describe(expected, item)]
 
     def perturb(self, item: Item, response: Any) -> Perturbed | None:
@@ -427,7 +442,10 @@ class TaskType(ABC):
         return dataclasses.replace(item.example, table=table, answers=tuple(answers))
 
     def gold(self, response: Any, item: Item) -> Sequence[str] | None:
-        """The right answer to the example, as an accepted response gives it; None for a kind that gives none."""
+        """The right answer to the example, as an accepted response gives it; None for a kind that gives none.
+
+        A kind that overrides it may contradict an example: one it excludes, or answers otherwise, is in no benchmark file.
+        """
         return None
 
     def contract(self, item: Item) -> Contract | None:
@@ -456,8 +474,22 @@ class TaskType(ABC):
 
     # -- the same for every kind ---------------------------------------------------------------------
 
+    def receive(self, envelope: Mapping[str, Any], item: Item) -> Any:
+        """Parse an envelope that somebody sends now: as `read`, but of this version only.
+
+        What an older version did not ask for, `upgrade` fills in for what is stored. Whoever answers now is asked for it.
+        """
+        version = envelope.get("version") if isinstance(envelope, Mapping) else None
+        if type(version) is int and 1 <= version < self.version:
+            message = (
+                f"The response was made with version {version} of this form, which is at version {self.version} now. "
+                "Reload the page, look at what is new, and send it again."
+            )
+            raise Invalid([Problem("version", "stale_version", message)])
+        return self.read(envelope, item)
+
     def read(self, envelope: Mapping[str, Any], item: Item) -> Any:
-        """Parse a stored or received envelope: type, variant, version, base, then `data`."""
+        """Parse a stored envelope: type, variant, version, base, then `data`; `upgrade` reads older versions."""
         if not isinstance(envelope, Mapping):
             raise Invalid([Problem("", "bad_envelope", "The response must be a JSON object.")])
         problems = []

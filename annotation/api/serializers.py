@@ -212,7 +212,9 @@ class PracticeRequest(Envelope):
 
 
 class FeedbackShape(serializers.Serializer[Any]):
-    right = serializers.BooleanField()
+    """`right` is null where the rules are met and nobody can tell whether the meaning is right."""
+
+    right = serializers.BooleanField(allow_null=True)
     words = serializers.ListField(child=serializers.CharField())
     why = serializers.CharField(allow_blank=True)
     next = serializers.DictField(allow_null=True)

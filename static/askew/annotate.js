@@ -109,6 +109,7 @@ class AskewAnnotate extends HTMLElement {
     this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
     const kept = copy && copy.response?.base === assignment.base && !same(copy.response.data, stored) ? copy : null;
     const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
+    this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
     if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
     this.#state(held ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
@@ -119,6 +120,7 @@ class AskewAnnotate extends HTMLElement {
     } else {
       if (!kept) this.draft.forget();
       this.#refresh();
+      if (held) this.#askVerdict(held);
     }
     if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
     if (assignment.annotation) {
@@ -132,6 +134,30 @@ class AskewAnnotate extends HTMLElement {
     this.#tell("item-shown", { assignment });
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
+  }
+
+  /* What the server has to say of a draft that one comes back to. It is asked with the request that made the draft, sent
+     once more: that changes nothing there, and is refused where the draft is another one by now. */
+  async #askVerdict({ revision, response }) {
+    if (this.practice || !this.#asksServer()) return;
+    const { id } = this.#current;
+    try {
+      const reply = await send("PUT", this.#url("draft"), { revision: revision - 1, response });
+      if (id !== this.#current.id || this.#server || !same(this.#collect(), response.data)) return;
+      this.#take(reply, response);
+      this.#refresh();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem; // else the next save tells
+    }
+  }
+
+  #asksServer() {
+    return this.places.holds.some((line) => "server" in line.dataset);
+  }
+
+  #take({ violations, answer }, { data }) {
+    this.#server = { data, violations, answer };
+    this.#tell("draft-checked", { violations, answer });
   }
 
   /* To the elements of the kind, wherever in the form they are. */
@@ -217,7 +243,7 @@ class AskewAnnotate extends HTMLElement {
     this.addEventListener("grid-leave", () => this.#toActions());
     this.addEventListener("click", (event) => {
       const back = event.target.closest("[data-take-back]");
-      if (back) this.grid.takeBack(Number(back.dataset.takeBack));
+      if (back) this.#takeBack(Number(back.dataset.takeBack));
       if (event.target.closest("[data-help]")) this.keys.help();
       const hide = event.target.closest("[data-hide-marked]");
       if (hide) {
@@ -246,22 +272,39 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onKey(event) {
-    const panel = event.target.closest("details[data-panel]");
-    if (event.key === "Escape" && panel?.open) {
+    const panel = event.target.closest("details[data-panel][open]");
+    if (event.key === "Escape" && panel) {
       event.preventDefault();
       panel.open = false;
       panel.querySelector("summary").focus();
     } else if (event.key === "Escape" && writes(event.target)) {
       event.preventDefault();
       this.#toActions();
-    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && writes(event.target)) {
+    } else if (event.key === "Enter" && !event.isComposing && this.#enters(event, panel)) {
       event.preventDefault();
-      this.#act(panel?.dataset.panel ?? "submit");
+      if (!event.repeat) this.#act(panel?.dataset.panel ?? "submit");
     }
+  }
+
+  /* The button goes with its change: the focus to the one that took its place, else to the table. */
+  #takeBack(index) {
+    this.grid.takeBack(index);
+    if (document.activeElement !== document.body) return;
+    const left = [...this.places.changes[0].querySelectorAll("[data-take-back]")];
+    const next = left[index] ?? left.at(-1);
+    if (next) next.focus();
+    else this.grid.focusCell();
   }
 
   #toActions() {
     this.bar.querySelector("button[value=submit]").focus();
+  }
+
+  /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
+     where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
+  #enters({ target, ctrlKey, metaKey }, panel) {
+    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("button, a, summary");
+    return Boolean(panel) && !target.closest("button, a, summary, textarea");
   }
 
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
@@ -474,10 +517,7 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("revision", reply.revision);
     this.#state(`Saved ${clock(reply.saved_at)}`);
     this.#clearNotices("connection");
-    if (reply.violations) {
-      this.#server = { data: response.data, violations: reply.violations, answer: reply.answer };
-      this.#tell("draft-checked", { violations: reply.violations, answer: reply.answer });
-    }
+    if (reply.violations) this.#take(reply, response);
     this.#refresh();
   }
 
@@ -586,7 +626,7 @@ class AskewAnnotate extends HTMLElement {
      to check, it is asked first: what a person must mend is then no failed submission. */
   async #refusedByServer(data) {
     if (this.practice) return [];
-    if (this.places.holds.some((line) => "server" in line.dataset)) await this.#guard(() => this.draft.flush());
+    if (this.#asksServer()) await this.#guard(() => this.draft.flush());
     const seen = this.#server && same(this.#server.data, data);
     return seen ? this.#server.violations.filter(({ level }) => level !== "warning") : [];
   }
@@ -598,14 +638,15 @@ class AskewAnnotate extends HTMLElement {
       const number = this.number ?? Number(this.dataset.number);
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
       const place = this.bar.querySelector("[data-feedback]");
-      const verdict = make("p", { className: "verdict", textContent: right ? "That is right" : "Not what the guidelines ask for" });
+      const verdicts = new Map([[true, "That is right"], [false, "Not what the guidelines ask for"], [null, "It meets the rules. Compare it with ours"]]);
+      const verdict = make("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
       if (why) {
         const reason = make("p", { dir: "auto" });
         reason.append(make("strong", { textContent: "Why:" }), ` ${why}`);
         place.append(reason);
       }
-      place.dataset.state = right ? "yes" : "no";
+      place.dataset.state = right === null ? "open" : right ? "yes" : "no";
       place.hidden = false;
       const go = make("button", { type: "button", className: "primary", textContent: next ? "Next exercise" : "That was the last one" });
       go.append(make("kbd", { textContent: "Enter" }));

@@ -61,6 +61,8 @@ export class Keys {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const found = this.table().filter((action) => action.key.toLowerCase() === key.toLowerCase());
     if (!found.length) return;
+    // In an open panel nothing answers the item that lies behind it.
+    if (event.target.closest("details[data-panel][open]") && (!found[0].run || found[0].name === "submit")) return;
     event.preventDefault();
     if (event.repeat) return;
     if (found[0].run) found[0].run();

@@ -47,17 +47,24 @@ export function normalise(operations, table) {
   let created = [];
   const sheet = new Sheet(begin);
   operations.forEach((operation, index) => {
-    const whole = WHOLE.has(operation?.op);
-    if (whole) result.push(...difference(begin, sheet.table(), created));
+    const before = WHOLE.has(operation?.op) ? sheet.table() : null;
     sheet.act(operation, index);
-    if (whole) {
-      result.push(operation);
+    const telling = before && operation.op === "mask_cells" ? tellingMask(operation, before) : operation;
+    if (before && telling) {
+      result.push(...difference(begin, before, created), telling);
       begin = sheet.table();
       created = [];
     } else if (operation.op === "insert_row") created.push(operation.row);
     else if (operation.op === "insert_column") created.push(operation.column);
   });
   return [...result, ...difference(begin, sheet.table(), created)];
+}
+
+/* The mask with only the cells that it changes, null where it changes none. */
+function tellingMask(mask, before) {
+  const rows = new Map(before.row_ids.map((id, place) => [id, before.rows[place]]));
+  const cells = mask.cells.filter(([row, column]) => rows.get(row)[before.column_ids.indexOf(column)] !== mask.with);
+  return cells.length ? { ...mask, cells } : null;
 }
 
 const WHOLE = new Set(["split_column", "transpose", "mask_cells"]); // say more than the cells they change

@@ -8,7 +8,7 @@
 
    What is asked first has the focus first: while nothing is chosen and nobody has begun, the list takes it, so that a
    digit is a choice and then goes on to the table; arrows go to the table at once. The first few are shown, and of those
-   only the chosen one once there is one; a button (M) shows them all. With data-asks an item that protects no cell must
+   only the chosen one once there is one; a button (M) among them shows them all, and none of them comes last. With data-asks an item that protects no cell must
    have a choice where there is something to choose. */
 
 import { equal } from "./operations.js";
@@ -40,7 +40,7 @@ export class AskewPrograms extends HTMLElement {
     this.page = this.closest("askew-annotate");
     this.querySelector("[data-offered]")?.remove(); // what a page without scripts was given
     this.#list = this.appendChild(make("div", { className: "choices programs", role: "radiogroup", tabIndex: -1, ariaLabel: this.dataset.label }));
-    this.#more = this.appendChild(moreButton());
+    this.#more = this.#list.appendChild(moreButton());
     this.#said = this.appendChild(make("p", { className: "soft small" }));
     this.#line = this.appendChild(make("p", { className: "computed", ariaLive: "polite" }));
     this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
@@ -135,8 +135,8 @@ export class AskewPrograms extends HTMLElement {
       offered.push({ program: value, words: EARLIER });
     }
     const rows = offered.map(({ program, words }, index) => this.#choice(program, words, String(index + 1), value));
-    if (rows.length) rows.push(this.#choice(NONE, "None of these", "n", value));
-    this.#list.replaceChildren(...rows);
+    const none = rows.length ? [this.#choice(NONE, "None of these", "n", value)] : [];
+    this.#list.replaceChildren(...rows, this.#more, ...none);
     this.#tidy();
     this.#say();
     this.#tellPage();
@@ -144,7 +144,7 @@ export class AskewPrograms extends HTMLElement {
 
   /* Show what is asked for now: the first few, the chosen one, or all. */
   #tidy() {
-    const labels = [...this.#list.children];
+    const labels = [...this.#list.querySelectorAll("label")];
     const chosen = labels.find((label) => label.control.checked);
     const last = labels.length - 1; // none of these
     labels.forEach((label, index) => {

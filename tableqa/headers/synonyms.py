@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tableqa.headers.abbreviations import is_short_form, long_forms
 from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
-from tableqa.headers.usual import usual_names
+from tableqa.headers.usual import is_usual, usual_names
 from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
 from tableqa.tables import Table
 
@@ -75,6 +75,8 @@ def _written_out(header: str) -> Iterator[Suggestion]:
             stopped and len(word.text) > 1
         ) or word.text.lower() in _SHORT.split()  # not the S of "S.No."
         long = long_forms(word.text) if known else ()
+        # "Pos." may be short for "positive" in a text; over a column it is what columns are called.
+        long = tuple(text for text in long if is_usual(text)) or long
         for place, text in enumerate(long[:_MOST_LONG_FORMS]):
             written = in_case_of(header, [word], text)
             yield Suggestion(

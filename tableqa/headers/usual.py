@@ -45,6 +45,11 @@ def usual_names(header: str, cells: Sequence[str]) -> Iterator[Suggestion]:
             return
 
 
+def is_usual(name: str) -> bool:
+    """Whether columns are often called so."""
+    return name.lower() in _entries()
+
+
 def _suggested(
     header: str, place: Sequence[Word], others: Sequence[str], score: float
 ) -> Iterator[Suggestion]:

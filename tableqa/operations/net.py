@@ -1,6 +1,7 @@
 """What operations come to: the net list, the difference of two tables, and the way back."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from tableqa.operations.alignment import align
@@ -35,7 +36,8 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
     edit of an inserted row is folded into its cells, and a removed row carries its texts from before any edit. The
     result replays to the same table and stands in a fixed order (renamed headers, cells, removed, moved, inserted), so
     two people who did the same have equal lists whatever way they went. transpose, split_column and mask_cells stay
-    as they are, and what is around them is made net on either side.
+    as they are, and what is around them is made net on either side; cells that a mask leaves as they were are not
+    named by it, and a mask without any is none.
 
     `table` is what the operations start from. Without it they are taken to start from a source table (ids r0, r1, ...
     and c0, c1, ...) and only those before the first operation on whole columns are made net: give the table of
@@ -58,22 +60,32 @@ def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:
     result: list[Operation] = []
     start, sheet, created = table, Sheet(table), list[str]()
     for index, operation in enumerate(operations):
-        whole = isinstance(operation, _WHOLE)
-        if whole:
-            before = sheet.table()
-            result += _difference(start, before, created)
         try:
+            telling = _telling(operation, sheet) if isinstance(operation, MaskCells) else operation
+            whole = isinstance(telling, _WHOLE)
+            if whole:
+                result += _difference(start, sheet.table(), created)
             operation.apply(sheet)
         except OperationError as error:
             raise error.at(index) from None
-        if whole:
-            result.append(operation)
+        if whole and telling is not None:
+            result.append(telling)
             start, created = sheet.table(), []
         elif isinstance(operation, InsertRow):
             created.append(operation.row)
         elif isinstance(operation, InsertColumn):
             created.append(operation.column)
     return result + _difference(start, sheet.table(), created)
+
+
+def _telling(mask: MaskCells, sheet: Sheet) -> MaskCells | None:
+    """The mask with only the cells that it changes; None where it changes none."""
+    cells = tuple(
+        (row, column)
+        for row, column in mask.cells
+        if sheet.body_row(row)[sheet.column(column)] != mask.replacement
+    )
+    return replace(mask, cells=cells) if cells else None
 
 
 _ON_ROWS = (SetCell, RemoveRow, InsertRow, MoveRow, RenameHeader)

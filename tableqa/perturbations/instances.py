@@ -9,7 +9,7 @@ from typing import Any
 from tableqa.contracts import Violation, check
 from tableqa.evidence import CellRef
 from tableqa.examples import Example
-from tableqa.executable import NONE
+from tableqa.executable import NONE, own_program
 from tableqa.perturbations.kinds import PERTURBATIONS, Perturbed
 from tableqa.programs import attempt
 
@@ -42,7 +42,7 @@ class Instance:
 
     def id_of(self, original: str) -> str:
         """The id of the instance of the original with that id: the kind and the seed behind it."""
-        return f"{original}~{self.kind}-{self.seed}"
+        return instance_id(original, self.kind, self.seed)
 
     def outcome(self) -> dict[str, Any]:
         """What a release says of it: the digest of the table that was made, the reason why none was, or the codes of
@@ -63,11 +63,15 @@ def instances(
     """Every instance of the example, kind by kind. A kind that draws nothing is made once, with the seed 0.
 
     `relevant_cells` are those that people marked; without them the source's own count (`tableqa.evidence`).
+    What the example's program gives on each must be its answer: `Example.program`, or else what the source says in its
+    own form (`tableqa.executable.own_program`), found once. An `Example.program` that contradicts the gold refuses every
+    instance of which the answer must stay, because nothing tells which of the two is wrong.
     Raises KeyError for a kind that is none of `PERTURBATIONS`.
     """
     meta = {**example.meta, "relevant_cells": [list(cell) for cell in relevant_cells]}
     given = replace(example, meta=meta) if relevant_cells else example
-    program = None if example.program == NONE else example.program
+    program = own_program(example) if example.program is None else example.program
+    program = None if program == NONE else program
     for name in kinds:
         kind = PERTURBATIONS[name]
         for seed in seeds if kind.seeded else (NOTHING_DRAWN,):
@@ -95,3 +99,8 @@ def count(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:
             of_kind["refused"][code] = of_kind["refused"].get(code, 0) + 1
     else:
         of_kind["made"] += 1
+
+
+def instance_id(original: str, kind: str, seed: int) -> str:
+    """The id of what a kind of perturbation with a seed makes of the original with that id."""
+    return f"{original}~{kind}-{seed}"

@@ -1,14 +1,16 @@
 """WikiSQL (Zhong, Xiong and Socher, 2017): questions with a logical form, and their tables in a second file.
 
-Beside dev.jsonl lies dev.tables.jsonl, one table a line, as the release packs them. The files hold no answers: an
-answer is what the logical form gives on the table, and running it is not reading.
+Beside dev.jsonl lies dev.tables.jsonl, one table a line, as the release packs them. The files hold no answers: the
+gold is the denotation of the logical form, which the paper's execution accuracy goes by (section 3.2), so the form is
+run here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.reader import ReaderError, at_most, only_file
 from tableqa.readers.records import (
     Fields,
@@ -34,7 +36,9 @@ class WikiSql:
     """The reader "wikisql"; see `tableqa.readers.reader.Reader`.
 
     The id of an example is `table_id-n`, n counting the table's questions in the file from 1: the source has none.
-    answers is empty. meta holds "sql" as {"sel", "agg", "conds": [[column, operator, value], ...]}, "phase",
+    answers is what the logical form gives on the table (`tableqa.programs`), and program that form as a program. Where
+    it gives nothing, because no row meets its conditions or a text stands where it takes a sum, answers is empty and
+    there is no program. meta holds "sql" as {"sel", "agg", "conds": [[column, operator, value], ...]}, "phase",
     "table_id", and what the source says of the table, "types" among it. A cell that is a number stays as it is
     written.
     """
@@ -73,7 +77,10 @@ class WikiSql:
                 **about,
             }
             example_id = f"{table_id}-{asked[table_id]}"
-            yield example(fields.place, example_id, fields.text("question"), table, [], meta)
+            answers, program = _denotation(meta["sql"], table)
+            yield example(
+                fields.place, example_id, fields.text("question"), table, answers, meta, program=program
+            )
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the questions and the file of the tables; ReaderError as for reading."""
@@ -118,6 +125,15 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
             mend = f"It is [column, operator, value]: a column of {columns}, an operator from 0 to 3, a text or number"
             raise sql.error(f"conds[{i}]", "is no condition on this table", mend)
     return {**sql.rest("conds"), "sel": selected, "agg": aggregation}
+
+
+def _denotation(sql: Mapping[str, Any], table: Table) -> tuple[list[str], dict[str, Any] | None]:
+    """What the logical form gives on the table, and its program; nothing of both where it gives nothing."""
+    try:
+        program = program_of(sql, table)
+        return run(program, table), program.to_dict()
+    except ProgramError:
+        return [], None
 
 
 def _is_condition(condition: object, columns: int) -> bool:

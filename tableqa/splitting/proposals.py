@@ -1,5 +1,6 @@
 """Ways to split a column that its cells suggest, with names for the parts."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
@@ -81,6 +82,11 @@ _DELIMITERS = (
     ),
     *(" v ", " @ ", " at ", " by ", " to ", " x ", "•", ",", "\u00a0", " "),
 )
+_CODE = re.compile(r"(?=.*\d)(?=.*(?<![A-Z])[A-Z]{1,4}(?![A-Z]))[\dA-Z.:–-]+")
+"""What stands between blanks and is one name, of capitals and digits: "3166-2:AF", "F-16"."""
+_MONTHS = re.compile(r"JAN|FEB|MAR|APR|MAY|JUNE?|JULY?|AUG|SEPT?|OCT|NOV|DEC")
+_HYPHENED = re.compile(r"[^\W\d_]-([^\W\d_])")
+
 _LONGEST = 100
 """Characters of a cell, on average, beyond which a column holds sentences, which are not split at a word."""
 
@@ -123,7 +129,7 @@ def proposals(
         found += _worth(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
     for rank, text in enumerate(_delimiters(filled)):
         for step, at in enumerate(get_args(At)):
-            if text != " " or at == "every":
+            if (text != " " or at == "every") and not _cuts_names(filled, text):
                 way = Delimiter(text, at)
                 found += _worth(split(filled, way), way.words, (), -rank / 1000 - 0.05 * (step > 0))
     found.sort(key=lambda one: -one[0])
@@ -145,6 +151,29 @@ def _delimiters(cells: Sequence[str]) -> Sequence[str]:
     return _DELIMITERS
 
 
+def _cuts_names(cells: Sequence[str], text: str) -> bool:
+    """Whether this delimiter, where it stands in a cell, mostly cuts through a code or a hyphened word."""
+    if text.strip() != text:
+        return False
+    holding = [
+        [chunk for chunk in cell.split() if text in chunk.strip(text)] for cell in cells if text in cell
+    ]
+    cut = [
+        chunks
+        for chunks in holding
+        if any(_is_code(one) or (text == "-" and _is_word(one)) for one in chunks)
+    ]
+    return len(cut) > 0.5 * len(holding)
+
+
+def _is_code(chunk: str) -> bool:
+    return bool(_CODE.fullmatch(chunk)) and not _MONTHS.search(chunk)
+
+
+def _is_word(chunk: str) -> bool:
+    return any(after.islower() for after in _HYPHENED.findall(chunk))
+
+
 def _worth(
     splitting: Splitting, words: str, names: tuple[str, ...], bonus: float
 ) -> list[tuple[float, Splitting, str, tuple[str, ...]]]:
@@ -159,6 +188,8 @@ def _worth(
         return []
     if names[:1] == ("Outcome",) and len({row[0].lower() for row in parts}) < 2:
         return []  # "D 40" in a column of models, not of draws
+    if words == "text and text in brackets" and all(len(row[1]) == 1 and row[1].islower() for row in parts):
+        return []  # "Clay (i)": a mark, not what a column could hold
     if names[1:] == ("Unit",) and {row[1].lower() for row in parts} <= {"st", "nd", "rd", "th"}:
         return []
     return [(splitting.share + bonus - empty, splitting, words, names)]

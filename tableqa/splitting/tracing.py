@@ -13,6 +13,8 @@ from tableqa.cells import fold
 from tableqa.headers.writing import SMALL
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_INITIALS = re.compile(r"(?<!\w)(?:[^\W\d_]\.)+[^\W\d_](?!\w)\.?")
+_DOTTED_DATE = re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}")
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 _SHORT_MONTHS = {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
 _JOINING = SMALL | {"v", "x", "st", "nd", "rd", "th"}
@@ -33,17 +35,24 @@ def foreign(part: str, cell: str) -> tuple[str, ...]:
 
 
 def lost(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
-    """The words and numbers of `cell` that are in none of `parts`, in no other form either; small words aside."""
-    together = " ".join(map(_line, parts)), "".join(map(_line, parts))
+    """The words and numbers of `cell` that stand whole in none of `parts`, in no other form either; small words aside.
+
+    A word that a cut goes through is lost: "B" and "ob" do not hold "Bob". Cuts between words, at signs and between
+    digits and letters lose nothing.
+    """
     known = {reading for part in parts for token in _tokens(part) for reading in _readings(token)}
     ends = {token[-2:] for part in parts for token in _tokens(part) if len(token) == 4 and token.isdigit()}
+    joined = {run.group().replace(".", "") for run in _INITIALS.finditer(_line(cell))} & known
+    text = _INITIALS.sub(
+        lambda run: "" if run.group().replace(".", "") in joined else run.group(), _line(cell)
+    )
     return tuple(
         token
-        for token in _tokens(cell)
+        for token in _TOKEN.findall(text)
         if token not in _JOINING
-        and not any(token in text for text in together)
         and known.isdisjoint(_readings(token))
         and not (len(token) == 2 and token in ends)
+        and not (_DOTTED_DATE.fullmatch(token) and all(_readings(n)[-1] in known for n in token.split(".")))
     )
 
 

@@ -185,7 +185,7 @@ class ColumnAdding(ColumnKind):
     def concerned(self, response: Response) -> frozenset[str]:
         return frozenset(f"{digest}/{column}" for _, digest, column, _ in response.provenance)
 
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """As good as expected: no column but those of the expected response. One of them is enough."""
         right, words = super().feedback(item, response, expected)
         if response.does_not_apply or expected.does_not_apply:

@@ -128,6 +128,13 @@ class ColumnExtension(Taking):
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
 
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+        """The columns to split have to be the expected ones; how they are cut and called nobody can tell here."""
+        right, words = super().feedback(item, response, expected)
+        if right and response.operations != expected.operations:
+            return None, ["One way to do it:", *self.describe(expected, item)]
+        return right, words
+
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 knew no reasons."""
         return {**data, "reason": ""}
@@ -181,7 +188,10 @@ class ColumnExtension(Taking):
             missing = lost(cell, parts)
             if not missing:
                 continue
-            within = any(answer in plain(cell) and lost(answer, parts) for answer in answers)
+            within = any(
+                answer in plain(cell) and not lost(answer, (cell,)) and lost(answer, parts)
+                for answer in answers
+            )
             if (row, column) in held or within:
                 gone.append((place, ", ".join(missing)))
             else:

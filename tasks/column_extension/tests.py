@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tasks.column_extension.task import task
-from tasks.contract import Context, Invalid, Item
+from tasks.contract import Context, Invalid, Item, Surroundings
 
 TABLE = Table(
     ["Venue", "Year"], [["Oslo, Norway", "1999"], ["Rome, Italy", "2001"], ["unknown", "2002"], ["", "2003"]]
@@ -215,3 +215,45 @@ def test_what_an_older_version_stored_is_read() -> None:
     stored = {"does_not_apply": True, "operations": []}
     envelope = {"type": "column_extension", "variant": "", "version": 1, "base": ITEM.base, "data": stored}
     assert task.read(envelope, ITEM).reason == ""
+
+
+def test_practice_looks_at_the_column_and_judges_no_name() -> None:
+    expected = task.parse(split(CITIES, COUNTRIES), ITEM)
+    assert task.feedback(ITEM, expected, expected)[0]
+    right, words = task.feedback(
+        ITEM, task.parse(split(CITIES, COUNTRIES, names=("Zq", "Banana")), ITEM), expected
+    )
+    assert right is None
+    assert "City" in words[-1]
+    nothing = task.parse({"does_not_apply": True, "operations": []}, ITEM)
+    assert task.feedback(ITEM, nothing, expected)[0] is False
+
+
+def test_a_cell_of_the_answer_is_not_taken_to_pieces() -> None:
+    table = Table(["Name", "Year"], [["Ann", "1999"], ["Bob", "2001"], ["Cy", "2002"]])
+    item = Item(Example(id="nu-2", question="who?", table=table, answers=["Bob"]))
+    raw = split(["A", "B", "C"], ["nn", "ob", "y"], names=("First", "Rest"))
+    assert codes(raw, item) == ["answer_gone"]
+    said = task.parse({**raw, "reason": "The letters of the name side by side."}, item)
+    assert said.reason
+
+
+def test_a_number_of_another_cell_is_not_taken_for_the_answer() -> None:
+    table = Table(["Match", "Won"], [["Oslo 12 (late)", "0"], ["Rome 7", "1"]])
+    item = Item(Example(id="nu-3", question="how many?", table=table, answers=["1"]))
+    raw = split(["Oslo", "Rome"], ["12", "7"], names=("Town", "Day"))
+    found = [(one.code, one.level) for one in task.warnings(task.parse(raw, item), item)]
+    assert found == [("words_lost", "warning")]
+
+
+def test_a_cell_that_the_source_names_is_not_taken_to_pieces() -> None:
+    """FeTaQA's highlights, where no program says how the answer follows."""
+    table = Table(["Name", "Seat"], [["Ann", "12 (left)"], ["Bob", "7 (right)"]])
+    example = Example("nu-4", "?", table, ["She sat there."], meta={"highlighted_cells": [["r0", "c1"]]})
+    item = Item(example, inputs=task.prepare(example, Surroundings()).inputs)
+    raw = split(["12", "7"], ["", ""], names=("Number", "Side"))
+    raw["operations"][0]["column"] = "c1"
+    assert codes(raw, item) == ["answer_gone"]
+    whole = split(["12", "7"], ["left", "right"], names=("Number", "Side"))
+    whole["operations"][0]["column"] = "c1"
+    assert task.parse(whole, item).operations

@@ -99,7 +99,7 @@ class ColumnMasking(Taking):
     def describe(self, response: Response, item: Item) -> list[str]:
         return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
 
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns, or others that can be worked out from what is left as well."""
         right, words = super().feedback(item, response, expected)
         if right or response.does_not_apply != expected.does_not_apply:

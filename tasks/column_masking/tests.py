@@ -187,3 +187,38 @@ def test_a_batch_may_ask_for_less(rule: str, codes: list[str]) -> None:
 def test_a_batch_may_protect_cells_whatever_the_reason() -> None:
     item = Item(ITEM.example, settings={"contract": {"protected": [["r0", "c4"]]}})
     assert refused({**gone("c4"), "reason": "Everybody knows."}, item) == ["protected_cell"]
+
+
+SUM = Example("nu-4", "how many medals have Cuba and Peru?", TABLE, ["11"], meta={"derivation": "7+4"})
+MARKED_IN_SOURCE = {"highlighted_cells": [["r3", "c0"], ["r3", "c4"]]}
+TOLD = Example("nu-5", "tell of Chad", TABLE, ["Chad lies elsewhere."], meta=MARKED_IN_SOURCE)
+
+
+def frozen(example: Example, around: Surroundings | None = None) -> Item:
+    return Item(example, inputs=task.prepare(example, around or Surroundings()).inputs)
+
+
+def test_what_the_derivation_of_the_source_reads_stays() -> None:
+    known = frozen(SUM)
+    assert refused(gone("c1", "c3"), known) == ["answer_gone"]
+    assert refused(gone("c1", "c3"), Item(SUM)) == ["answer_gone"], "also where nothing was frozen"
+    assert task.parse(gone("c3"), known).operations, "it is gold and silver"
+    turned_down = frozen(SUM, decided({"op": "none"}))
+    assert task.parse(gone("c1", "c3"), turned_down).operations
+
+
+@pytest.mark.parametrize("name", ["relevant_cells", "highlighted_cells", "answer_cells"])
+def test_the_evidence_of_the_source_stays_where_no_program_is_known(name: str) -> None:
+    cells = Example("nu-6", "?", TABLE, TOLD.answers, meta={name: MARKED_IN_SOURCE["highlighted_cells"]})
+    assert refused(gone("c4"), frozen(cells)) == ["answer_gone"]
+    assert task.suggest(frozen(cells), Context())["columns"]["c4"]["read"] is True
+    assert task.parse({**gone("c4"), "reason": "Everybody knows where Chad is."}, frozen(cells)).reason
+    assert task.parse(gone("c3"), frozen(cells)).operations
+
+
+def test_what_people_marked_stays_and_what_a_model_pointed_at_does_not() -> None:
+    plainly = Example("nu-7", "?", TABLE, TOLD.answers)
+    people = Surroundings(decided={"relevant_cells": ({"cells": [["r0", "c4"]]},)})
+    assert refused(gone("c4"), frozen(plainly, people)) == ["answer_gone"]
+    model = Surroundings(model_answers={"cells": ({"model": "m", "cells": [["r0", "c4"]]},)})
+    assert task.parse(gone("c4"), frozen(plainly, model)).operations

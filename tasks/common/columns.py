@@ -16,8 +16,8 @@ from tableqa import Example, Table
 from tableqa.answers import compare
 from tableqa.cells import fold, number_of
 from tableqa.contracts import Contract, check
-from tableqa.evidence import CellRef
-from tableqa.executable import cells_read, confirmed, entry, is_program
+from tableqa.evidence import CellRef, cells_in, evidence
+from tableqa.executable import cells_read, confirmed, entry, is_program, own_program
 from tableqa.operations import (
     MAX_OPERATIONS,
     InsertColumn,
@@ -183,7 +183,7 @@ class ColumnKind(TaskType):
             return [f"Does not apply: {self.nothing}"]
         return [describe(operation, item.example.table) for operation in response.operations]
 
-    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns are concerned. Names are a matter of taste, and none is held against it."""
         if response.does_not_apply != expected.does_not_apply:
             return False, ["Expected:", *self.describe(expected, item)]
@@ -216,8 +216,9 @@ class ColumnKind(TaskType):
 class Taking(ColumnKind):
     """A kind that takes cells away, and may not take the answer with them.
 
-    Protected are the cells that the example's program reads and those that hold an answer. What is taken must follow
-    from what is left, or a person says how it does. A batch's setting `answer_cells` says whether that is required.
+    Protected are the cells that hold an answer and those that it is worked out from: what the example's program reads,
+    or, where none is known, the evidence (`tableqa.evidence`; a model's word is none). What is taken must follow from
+    what is left, or a person says how it does. A batch's setting `answer_cells` says whether that is required.
     """
 
     settings_schema: ClassVar[Mapping[str, Any]] = {
@@ -236,7 +237,9 @@ class Taking(ColumnKind):
     }
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
-        """Freezes how the answer follows: the program that people confirmed last, or the one that the source has."""
+        """Freezes how the answer follows: the program that people confirmed last, the example's own unless people turned
+        it down, or the cells that people marked or the source names."""
+        turned_down = False
         for said in around.decided.values():
             for data in reversed(said):
                 try:
@@ -245,17 +248,27 @@ class Taking(ColumnKind):
                     continue
                 if program is not None and is_program(program):
                     return Prepared({"program": entry(program, example.table)})
-        return Prepared({"program": entry(example.program, example.table)} if example.program else {})
+                turned_down = turned_down or program is not None
+        own = own_program(example)
+        if own is not None and not turned_down:
+            return Prepared({"program": entry(own, example.table)})
+        inputs: dict[str, Any] = {} if own is None else {"turned_down": True}
+        found = evidence(example, around.decided.get("relevant_cells", ()), program=False)
+        return Prepared(inputs if found is None else {**inputs, "evidence": found.to_dict()})
 
     def answer_rule(self, item: Item) -> Literal["require", "warn", "ignore"]:
         rule: Literal["require", "warn", "ignore"] = item.settings.get("answer_cells", "require")
         return rule
 
     def read_by_program(self, item: Item) -> frozenset[CellRef]:
-        """The cells that the answer is worked out from, where a program says so."""
+        """The cells that the answer is worked out from, as a program says, or else the evidence."""
+        table = item.example.table
+        if marked := cells_in(table, item.inputs.get("evidence", {}).get("cells")):
+            return frozenset(marked)
+        if item.inputs.get("turned_down"):
+            return frozenset()
         frozen = item.inputs.get("program")
-        program = frozen["program"] if frozen else item.example.program
-        return frozenset(cells_read(program, item.example.table))
+        return frozenset(cells_read(frozen["program"] if frozen else own_program(item.example), table))
 
 
 @lru_cache(maxsize=32)

@@ -1,7 +1,7 @@
 """How an answer follows: the program that counts for a response, and what it gives on the edited table.
 
 A person may confirm a program, turn down what is offered (`tableqa.executable.NONE`), or say nothing. Silence does not
-undo what is known: an example that has a program goes on by it.
+undo what is known: an example that has a program, or a derivation or a logical form in its source, goes on by it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from tableqa import Example, Table
 from tableqa.answers import compare
-from tableqa.executable import computed, in_words, is_program
+from tableqa.executable import computed, in_words, is_program, own_program
 from tableqa.programs import ProgramError
 
 Program = Mapping[str, Any]
@@ -21,16 +21,11 @@ Program = Mapping[str, Any]
 def followed(said: Program | None, example: Example) -> Program | None:
     """The program that counts where somebody said `said`: that one, or the example's own where nobody said anything.
 
-    None where it was turned down. The example's own counts only if it gives the example's answer: one that does not
-    cannot be how the answer follows.
+    None where it was turned down. What the example's own is, `tableqa.executable.own_program` says.
     """
     if said is not None:
         return said if is_program(said) else None
-    own = example.program
-    if own is None or not is_program(own):
-        return None
-    result = computed(own, example.table)
-    return own if isinstance(result, tuple) and agrees(result, example.answers) else None
+    return own_program(example)
 
 
 def given(program: Program | None, table: Table) -> tuple[str, ...] | ProgramError | None:

@@ -117,16 +117,19 @@ class Renaming(ColumnKind):
             lines.append(f"Suggestions turned down: {', '.join(text for _, text, _ in response.rejected)}")
         return lines
 
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """As good as expected: no name among those that the practice set turns down. Other names are a matter of taste."""
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+        """Right are names of the expected response, wrong those that it turns down. Of others nobody can tell here."""
         if response.does_not_apply != expected.does_not_apply:
             return False, ["Expected:", *self.describe(expected, item)]
-        unfit = {(column, text) for column, text, _ in expected.rejected}
+        unfit = {(column, plain(text)) for column, text, _ in expected.rejected}
         for operation in response.operations:
-            if isinstance(operation, RenameHeader) and (operation.column, operation.new) in unfit:
+            if isinstance(operation, RenameHeader) and (operation.column, plain(operation.new)) in unfit:
                 words = f"“{operation.new}” does not fit “{operation.old}” in this table."
                 return False, [words, "Expected:", *self.describe(expected, item)]
-        return True, ["Another way to do it:", *self.describe(expected, item)]
+        mine, ours = _names(response), _names(expected)
+        if mine <= ours:
+            return True, [] if mine == ours else ["Also possible:", *self.describe(expected, item)]
+        return None, ["One way to do it:", *self.describe(expected, item)]
 
     def another(self, name: str) -> str:
         """What a simulated person calls a column of this name."""
@@ -173,3 +176,8 @@ class Renaming(ColumnKind):
         columns = ("Suggested by", "Accepted", "Accepted after an edit", "Rejected", "Share accepted")
         note = "Share accepted: of the suggestions that somebody judged. Those passed over without a word are not counted."
         return [Report("Suggestions", columns, tuple(lines), note)]
+
+
+def _names(response: Response) -> set[tuple[str, str]]:
+    """What the response calls which column, as names are compared."""
+    return {(one.column, plain(one.new)) for one in response.operations if isinstance(one, RenameHeader)}

@@ -190,3 +190,17 @@ def test_whatever_is_written_columns_are_named_and_stay_apart_or_it_is_refused(n
         if column in names and name
     )
     assert len({name.strip().casefold() for name in header}) == len(header)
+
+
+def test_practice_calls_right_what_is_ours_wrong_what_we_turn_down_and_judges_no_other_name() -> None:
+    expected = task.parse(data(rename("c1", "Country"), rejected=[("c0", "Army", "thesaurus")]), ITEM)
+
+    def told(raw: dict[str, Any]) -> tuple[bool | None, list[str]]:
+        return task.feedback(ITEM, task.parse(raw, ITEM), expected)
+
+    assert told(data(rename("c1", "country"))) == (True, [])
+    assert told(data(rename("c0", "Army")))[0] is False
+    assert told({**data(), "does_not_apply": True})[0] is False
+    right, words = told(data(rename("c0", "RankBanana")))
+    assert right is None
+    assert any("Country" in line for line in words)

@@ -43,7 +43,7 @@ ERRORS = {
 GOOD = 4
 REJECTED_BELOW = 3
 """From here down a score comes with what is wrong."""
-PERSON = "person"
+UNKNOWN = "not known"
 FIELDS = {"left", "left_errors", "right", "right_errors", "better"}
 
 
@@ -102,10 +102,14 @@ class PerturbationRating(TaskType):
         """Both sides as changes of the original. Which is left is drawn by the example's id and stands in `sides`.
 
         Another maker's example is preferred beside it: it is people and machines that are compared.
-        `maker` in an example's meta names what made it ("leta", "rule"); without it a person did.
+        Who made what, the platform says: "person", "automatic", or what an import calls it ("leta", "rule").
         """
         if around.original is None:
             return None
+
+        def maker(one: Example) -> str:
+            return around.makers.get(one.id, UNKNOWN)
+
         others = sorted(around.alternatives, key=lambda other: (maker(other) == maker(example), other.id))
         both = [example, *others[:1]]
         random.Random(f"{self.key}:{example.id}").shuffle(both)
@@ -225,6 +229,7 @@ class PerturbationRating(TaskType):
         scores: dict[tuple[str, str, str, str], list[float]] = {}
         votes: dict[tuple[str, str, str], list[bool]] = {}
         wrong: Counter[tuple[str, str, str]] = Counter()
+        alike: Counter[str] = Counter()
         for row in rows:
             sides, kind = row.item.inputs["sides"], str(row.item.inputs.get("perturbation", ""))
             for side, one in sides.items():
@@ -234,12 +239,14 @@ class PerturbationRating(TaskType):
                 scores.setdefault((kind, one["maker"], row.source, one["id"]), []).append(said)
                 wrong.update((kind, one["maker"], error) for error in getattr(row.response, f"{side}_errors"))
             makers = {one["maker"] for one in sides.values()}
-            if row.response.better and len(makers) == len(SIDES):
+            if row.response.better and len(makers) == 1:
+                alike.update(makers)
+            elif row.response.better:
                 for side, one in sides.items():
                     votes.setdefault((kind, *_against(one, sides)), []).append(
                         row.response.better in (side, "tie")
                     )
-        return [_quality(scores), _preference(votes), _wrong(wrong)]
+        return [_quality(scores), _preference(votes, alike), _wrong(wrong)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
@@ -275,11 +282,6 @@ class PerturbationRating(TaskType):
             better = "tie" if data["left"] == data["right"] else max(SIDES, key=lambda side: data[side])
             data["better"] = better if rng.random() < accuracy else rng.choice(list(BETTER))
         return data
-
-
-def maker(example: Example) -> str:
-    """What kind of maker an example is from: `maker` of its meta, else a person."""
-    return str(example.meta.get("maker") or PERSON)
 
 
 def _side(original: Example, example: Example) -> dict[str, Any]:
@@ -329,13 +331,16 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
     return Report("Quality", columns, tuple(rows), note)
 
 
-def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]]) -> Report:
+def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Mapping[str, int]) -> Report:
     rows = []
     for (kind, made_by, against), won in sorted(votes.items()):
         share = proportion(sum(won), len(won))
         rows.append((kind, made_by, against, share.n, share.hits, share.percent, share.interval))
     columns = ("Perturbation", "Made by", "Against", "Votes", "At least as good", "Win rate", "95 % interval")
     note = "A tie counts as a win of both, so two rates add up to 100 % or more. Only pairs of different makers count."
+    if alike:
+        named = ", ".join(f"{made_by} and {made_by}: {count}" for made_by, count in sorted(alike.items()))
+        note += f" Votes on pairs of one kind of maker, which are not in the table: {named}."
     return Report("Preference", columns, tuple(rows), note)
 
 

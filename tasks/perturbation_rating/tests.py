@@ -20,19 +20,19 @@ ORIGINAL = Example(
 )
 
 
-def renamed(number: int, name: str, maker: str = "") -> Example:
+def renamed(number: int, name: str) -> Example:
     operation = RenameHeader(column="c1", at=1, old="Minutes", new=name)
-    meta = {"maker": maker} if maker else {}
     return dataclasses.replace(
-        ORIGINAL, id=f"nt-1~synonym-{number}", table=replay(ORIGINAL.table, [operation]), meta=meta
+        ORIGINAL, id=f"nt-1~synonym-{number}", table=replay(ORIGINAL.table, [operation])
     )
 
 
-PERSONS, MACHINES = renamed(1, "Length"), renamed(2, "Duration", "leta")
+PERSONS, MACHINES = renamed(1, "Length"), renamed(2, "Duration")
 
 
 def prepared(example: Example, *alternatives: Example) -> Prepared:
-    around = Surroundings(original=ORIGINAL, perturbation="synonym", alternatives=alternatives)
+    made = {one.id: "leta" if one == MACHINES else "person" for one in (example, *alternatives)}
+    around = Surroundings(original=ORIGINAL, perturbation="synonym", alternatives=alternatives, makers=made)
     found = task.prepare(example, around)
     assert found is not None
     return found
@@ -154,6 +154,19 @@ def test_shares_and_win_rates_are_given_by_who_made_the_example() -> None:
         ("synonym", "leta", "person", 4, 2, "50.0 %"),
         ("synonym", "person", "leta", 4, 3, "75.0 %"),
     ], "a tie counts for both"
+
+
+def test_votes_on_two_of_one_kind_of_maker_are_counted_beside_the_win_rates() -> None:
+    two = item(PERSONS, renamed(3, "Time"))
+    _, preference, _ = task.report([row(two, 5, 2, "left"), row(two, 4, 4, "tie")])
+    assert preference.rows == ()
+    assert preference.note.endswith("person and person: 2.")
+
+
+def test_nobody_is_called_a_person_whom_the_platform_does_not_know() -> None:
+    found = task.prepare(PERSONS, Surroundings(original=ORIGINAL, perturbation="synonym"))
+    assert found is not None
+    assert found.inputs["sides"]["left"]["maker"] == "not known"
 
 
 def test_an_examples_score_is_the_mean_of_everybodys() -> None:

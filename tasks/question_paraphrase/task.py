@@ -123,11 +123,13 @@ class QuestionParaphrase(TaskType):
         words += [f"“{change.new}” is put in" for change in changes if not change.old]
         return [response.question, f"Changed: {', '.join(words)}.", f"{TITLES[response.category]}."]
 
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """Which words are taken is a matter of taste: the category has to fit, and one way to say it is shown."""
-        right = response.category == expected.category
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+        """The category has to fit. Whether other words still ask the same nobody can tell here: one way is shown."""
         words = [f"One way to say it: {expected.question}"]
-        return right, words if right else [f"Expected: {TITLES[expected.category].lower()}.", *words]
+        if response.category != expected.category:
+            return False, [f"Expected: {TITLES[expected.category].lower()}.", *words]
+        same = fold(response.question).casefold() == fold(expected.question).casefold()
+        return (True, []) if same else (None, words)
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

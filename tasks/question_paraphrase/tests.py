@@ -117,9 +117,10 @@ def test_practice_looks_at_the_category_and_shows_one_way_to_say_it() -> None:
     right, words = task.feedback(
         WORD, Response("which film was before all others?", "reasoning_synonym"), expected
     )
-    assert right
+    assert right is None, "whether it asks the same was not judged"
     assert words == ["One way to say it: which film is the earliest?"]
-    assert not task.feedback(WORD, Response("which movie came first?", "header_synonym"), expected)[0]
+    assert task.feedback(WORD, Response("Which film is the earliest?", "reasoning_synonym"), expected)[0]
+    assert task.feedback(WORD, Response("which movie came first?", "header_synonym"), expected)[0] is False
 
 
 def test_a_model_is_tried_on_the_words_before_it_is_said_what_was_changed() -> None:

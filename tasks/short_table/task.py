@@ -110,19 +110,24 @@ class ShortTable(TaskType):
     }
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
-        """Freezes the evidence, whether it protects, and the program that the example has already."""
+        """Freezes the evidence, whether it protects, and the program that comes with the example."""
         inputs: dict[str, Any] = {}
-        found = evidence(example, around.decided.get("relevant_cells", ()))
-        guess = found or evidence(example, (), around.model_answers.get("cells", ()))
-        if guess is not None:
-            inputs["evidence"] = guess.to_dict()
-            inputs["protects"] = found is not None
-        if example.program is not None:
-            inputs["program"] = entry(example.program, example.table)
+        people = around.decided.get("relevant_cells", ())
+        found = evidence(example, people, around.model_answers.get("cells", ()))
+        if found is not None:
+            inputs["evidence"] = found.to_dict()
+            # What the program reads is protected while it counts (`contract`), and not as evidence.
+            inputs["protects"] = evidence(example, people, program=False) is not None
+        if (own := followed(None, example)) is not None:
+            inputs["program"] = entry(own, example.table)
         return Prepared(inputs)
 
     def contract(self, item: Item) -> Contract:
-        protected = set(cells_read(item.example.program, item.example.table))
+        """What holds before anybody has said anything: what the example's own program reads must stay."""
+        return self._contract(item, followed(None, item.example))
+
+    def _contract(self, item: Item, program: Program | None) -> Contract:
+        protected = set(cells_read(program, item.example.table))
         if item.settings.get("protect_evidence", True) and item.inputs.get("protects"):
             protected.update(marked(item))
         own = Contract(
@@ -152,12 +157,13 @@ class ShortTable(TaskType):
         except OperationError as error:
             raise Invalid([Problem("operations", error.code, str(error))]) from None
         edited = dataclasses.replace(item.example, table=short)
-        contract = self.contract(item)
+        program = followed(response.program, item.example)
+        # A program that somebody chose is told of in words of its own (`_what_is_missing`).
+        contract = self._contract(item, program if response.program is None else None)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
             for violation in check(contract, item.example, edited, operations)
         ]
-        program = followed(response.program, item.example)
         problems += _what_is_missing(program, item, short, contract.protected)
         vanished = _what_vanished(response.program, item, short)
         problems += [] if response.worked_out else vanished
@@ -195,7 +201,7 @@ class ShortTable(TaskType):
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """A first cut from the evidence, and the programs that the answer may follow by."""
-        cells = marked(item) or cells_read(item.example.program, item.example.table)
+        cells = marked(item) or cells_read(followed(None, item.example), item.example.table)
         cut = first_cut(item.example.table, cells)
         return {**offered(item.example, marked(item)), "cut": [operation.to_dict() for operation in cut]}
 

@@ -296,3 +296,31 @@ def test_a_response_of_version_1_is_read_as_it_was() -> None:
 def test_the_page_says_where_the_program_reads_a_cell_by_the_name_of_its_column() -> None:
     with pytest.raises(Invalid, match="reads row 2, Minutes, which is left out"):
         task.parse(data(without(rows="1"), program=LONGER), item())
+
+
+# -- whose program protects --------------------------------------------------------------------------
+
+
+def test_a_program_protects_only_while_it_is_the_one_that_counts() -> None:
+    """Turned down, or giving another answer, it neither protects cells nor is evidence."""
+    known = item(LONGER)
+    assert known.inputs["protects"] is False, "the program protects, and not its cells as evidence"
+    assert codes(data(without(rows="1")), known)[0] == "protected_cell"
+    turned_down = task.parse(data(without(rows="1"), program={"op": "none"}), known)
+    assert turned_down.operations
+    other = Example("nu-7", "how many films?", TABLE, ["3"], program=LONGER)
+    wrong = Item(other, inputs=task.prepare(other, Surroundings()).inputs)
+    assert wrong.inputs == {}
+    assert task.contract(wrong).protected == ()
+    assert task.parse(data(without(columns="2"), worked_out=True), wrong).operations
+
+
+def test_what_the_derivation_of_the_source_reads_is_protected_until_it_is_turned_down() -> None:
+    derived = Example("nu-8", example().question, TABLE, ["53"], meta={"derivation": "170-117"})
+    shown = Item(derived, inputs=task.prepare(derived, Surroundings()).inputs)
+    assert task.contract(shown).protected == (("r0", "c2"), ("r1", "c2"))
+    assert codes(data(without(rows="1")), shown) == BOTH
+    assert task.parse(data(without(rows="1"), program={"op": "none"}), shown).operations
+    made = task.perturb(shown, task.parse(data(without(rows="2")), shown))
+    assert made is not None
+    assert made.example.program == LONGER

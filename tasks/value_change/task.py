@@ -135,15 +135,15 @@ class ValueChange(TaskType):
     }
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
-        """Freezes the evidence, the program that the example has already, and the id of its original."""
+        """Freezes the evidence, the program that comes with the example, and the id of its original."""
         inputs: dict[str, Any] = {}
         found = evidence(
             example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
         )
         if found is not None:
             inputs["evidence"] = found.to_dict()
-        if example.program is not None:
-            inputs["program"] = entry(example.program, example.table)
+        if (own := followed(None, example)) is not None:
+            inputs["program"] = entry(own, example.table)
         if around.original is not None:
             inputs["original"] = {"id": around.original.id, "perturbation": around.perturbation}
         return Prepared(inputs)
@@ -275,8 +275,8 @@ class ValueChange(TaskType):
             lines.append(f"Reason for another answer than the computed one: {response.difference}")
         return lines + ([f"Reason for more changes: {response.reason}"] if response.reason else [])
 
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """Any edit that holds is as good as the expected one; its answer is computed where a program is known."""
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+        """Any edit whose answer is the computed one is as good as the expected one. Not judged where nothing computes it."""
         if response.unanswerable != expected.unanswerable:
             return False, ["Expected:", *self.describe(expected, item)]
         if response.unanswerable:
@@ -285,7 +285,14 @@ class ValueChange(TaskType):
         words = [problem.message for problem in _outside(response.operations, program, item)]
         edited = edited_example(item.example, response)
         result = given(program, edited.table)
-        if not isinstance(result, tuple) or agrees(result, edited.answers):
+        if not isinstance(result, tuple):
+            same = (response.operations, response.answers) == (expected.operations, expected.answers)
+            return (
+                (True, words)
+                if same
+                else (None, ["One way to do it:", *self.describe(expected, item), *words])
+            )
+        if agrees(result, edited.answers):
             return True, words
         right = " | ".join(result)
         return False, [f"On your table the answer is {right}, not {' | '.join(edited.answers)}.", *words]

@@ -306,6 +306,48 @@ def test_whoever_turns_it_down_is_not_held_against_it() -> None:
     assert made.example.program is None
 
 
+DERIVED = Item(
+    Example("nu-5", GAP.question, GAP.table, GAP.answers, meta={"derivation": "1,170-117"}), "answer_changes"
+)
+BY_FORM = Item(
+    Example(
+        "1-1-1",
+        "how long is Heat?",
+        GAP.table,
+        ["1,170"],
+        meta={"sql": {"sel": 1, "agg": 0, "conds": [[0, 0, "Heat"]]}},
+    ),
+    "answer_changes",
+)
+
+
+@pytest.mark.parametrize(("item", "right"), [(DERIVED, "1058"), (BY_FORM, "1,175")])
+def test_what_the_source_says_of_how_the_answer_follows_counts_like_a_program(item: Item, right: str) -> None:
+    wrong = data(cell("1,175"), answers=("42424242",))
+    assert codes(wrong, item) == ["computed_answer_differs"]
+    assert task.preview(wrong, item)["differs"] is True
+    stays = Item(item.example, "answer_stays")
+    assert codes(data(cell("1,175")), stays) == ["computed_answer_differs"]
+    assert task.prepare(item.example, Surroundings()).inputs["program"]["words"]
+    made = task.perturb(item, task.parse(data(cell("1,175"), answers=(right,)), item))
+    assert made is not None
+    assert made.example.program is not None
+    turned_down = task.parse({**wrong, "program": {"op": "none"}}, item)
+    assert turned_down.program == {"op": "none"}
+    assert task.preview({**wrong, "program": {"op": "none"}}, item)["computed"] is None
+
+
+def test_an_example_without_an_answer_can_be_edited_and_gets_one_where_it_must_change() -> None:
+    open_question = Example("nu-6", "how long is Heat?", GAP.table, [])
+    kept = task.parse(data(cell("1,175")), Item(open_question, "answer_stays"))
+    made = task.perturb(Item(open_question, "answer_stays"), kept)
+    assert made is not None
+    assert made.example.answers == ()
+    assert codes(data(cell("1,175")), Item(open_question, "answer_changes")) == ["no_answer"]
+    changed = task.parse(data(cell("1,175"), answers=("1,175",)), Item(open_question, "answer_changes"))
+    assert changed.answers == ("1,175",)
+
+
 def test_a_program_that_does_not_give_the_answer_of_its_example_says_nothing_about_an_edit() -> None:
     odd = Item(Example("nu-4", GAP.question, GAP.table, ["12"], program=LONGER), "answer_changes")
     assert task.parse(data(cell("1,175"), answers=("1050",)), odd).difference == ""

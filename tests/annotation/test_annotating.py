@@ -102,6 +102,28 @@ def test_a_response_that_does_not_hold_changes_nothing(
     assert world.reload(held).state == Assignment.State.LEASED
 
 
+def test_a_response_of_an_older_version_is_not_taken_for_one_of_this(world: World) -> None:
+    """What an older form did not ask for is asked for now; only what is stored is read with `upgrade`."""
+    held = world.take(world.batch("short_table"), "ada")
+    assert held is not None
+    number = int(held.item.example.external_id.removeprefix("nu-"))
+    film = annotating.plain(held).example.table.rows[number]
+    cut = {"op": "remove_row", "row": f"r{number}", "at": number, "old": list(film)}
+    data = {"unanswerable": False, "operations": [cut], "program": None, "whole": False}
+    older = envelope(held, data) | {"version": 1}
+    assert held.batch.task().read(older, annotating.plain(held)).worked_out, "stored, it would be read"
+
+    saved = annotating.save_draft(assignment=held, revision=0, response=older, now=NOON)
+    assert [problem.code for problem in saved.problems] == ["stale_version"]
+    with pytest.raises(Invalid, match="Reload the page") as invalid:
+        annotating.submit(assignment=held, response=older, now=NOON)
+    assert [problem.code for problem in invalid.value.problems] == ["stale_version"]
+    with pytest.raises(Invalid) as invalid:
+        annotating.submit(assignment=held, response=envelope(held, data), now=NOON)
+    assert "stale_version" not in [problem.code for problem in invalid.value.problems]
+    assert not Annotation.objects.exists()
+
+
 def test_undo_opens_the_item_again_with_the_answer_as_draft(world: World, held: Assignment) -> None:
     first = world.answer(held, {"label": "extraction"})
     reopened = annotating.undo(annotation=first, now=NOON + SECOND)

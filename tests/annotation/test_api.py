@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import adjudicating, assigning, setting_up
+from annotation import adjudicating, assigning, practising, setting_up
 from annotation.models import ApiToken, Assignment, Draft, Membership
 from annotation.roles import Permission, Role
+from tasks.contract import task_type
 from tests.annotation.cast import World
 
 JSON = "application/json"
@@ -271,3 +272,34 @@ def test_whoever_may_annotate_an_open_batch_sees_no_responses_whatever_else_they
     for one in (batch, open_batch):
         assigning.close_batch(batch=one, by=world.mara, now=timezone.now())
     assert len(zoe("GET", f"batches/{batch.public_id}/adjudication/").body) == 1
+
+
+def test_practice_calls_nothing_right_that_it_cannot_judge(world: World) -> None:
+    exercise = practising.exercises(task_type("question_paraphrase"), "word")[0]
+
+    def told(question: str) -> dict[str, Any]:
+        data = {"question": question, "category": exercise.expected.category}
+        response = {
+            "type": "question_paraphrase",
+            "variant": "word",
+            "version": task_type("question_paraphrase").version,
+            "base": exercise.item.base,
+            "data": data,
+        }
+        body = {"response": response, "variant": "word", "number": 1}
+        answer = program(world, "ada")("POST", "projects/films/practice/question_paraphrase/", body)
+        assert answer.status_code == 200
+        found: dict[str, Any] = answer.body
+        return found
+
+    other = told("something else entirely?")
+    assert other["right"] is None
+    assert exercise.expected.question in other["words"][0]
+    assert told(exercise.expected.question)["right"] is True
+
+    client = Client()
+    client.force_login(world.ada)
+    form = {"question": "something else entirely?", "category": exercise.expected.category}
+    page = client.post("/projects/films/practice/question_paraphrase/?variant=word&plain=1", form)
+    assert "It meets the rules. Compare it with ours" in page.content.decode()
+    assert 'data-state="open"' in page.content.decode()

@@ -438,6 +438,8 @@ def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Sc
     assert seen.perturbed is not None
     assert (seen.original.answers, seen.perturbed.answers) == (("1979",), ("1995",))
     assert seen.verdict == "fooled"
+    assert seen.words == batch.task().verdict_words["fooled"] == "Without the cells the model is wrong."
+    assert look(assignment, {}, "try", seq=2).words == seen.words, "asked again, from what was kept"
     world.answer(world.reload(assignment), {"label": "yes"})
     assert not Try.objects.filter(kind="submission").exists(), "a judgement makes no example"
 

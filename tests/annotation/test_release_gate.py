@@ -77,6 +77,15 @@ def test_a_waiver_is_published_with_its_reason_and_verified(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_waiver_of_what_breaks_nothing_is_refused_by_its_name(
+    stricter: tuple[World, str], tmp_path: Path
+) -> None:
+    _, outcome = stricter
+    with pytest.raises(Refused, match="Nothing is there to waive for zzzz:"):
+        release(stricter[0], tmp_path / "slip", waivers={outcome: "Seen and kept.", "zzzz": "because"})
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_waiver_can_be_given_on_the_command_line(stricter: tuple[World, str], tmp_path: Path) -> None:
     _, outcome = stricter
     asked = [
@@ -107,3 +116,21 @@ def test_a_batch_may_ask_for_other_terms(tmp_path: Path) -> None:
     contract = batch.task().contract(item.plain())
     assert contract is not None
     assert contract.allowed == ("remove_row",)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("kind", "variant", "allowed", "takes"),
+    [
+        ("short_table", "", ["set_cell"], "remove_row, remove_column"),
+        ("value_change", "answer_stays", [], "set_cell, remove_row, insert_row"),
+        ("column_masking", "", ["rename_header"], "remove_column"),
+    ],
+)
+def test_terms_that_leave_nothing_to_do_are_refused(
+    tmp_path: Path, kind: str, variant: str, allowed: list[str], takes: str
+) -> None:
+    world = make_world(tmp_path)
+    with pytest.raises(Refused, match=rf"contract\.allowed: .* takes {takes}, and none of these is left"):
+        world.batch(kind, variant=variant, settings={"contract": {"allowed": allowed}})
+    assert not Batch.objects.exists()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation import adjudicating, agreement, assigning, release_files, releasing
-from annotation.models import Decision
+from annotation import adjudicating, agreement, assigning, release_files, releasing, setting_up
+from annotation.models import Decision, Person
 from annotation.refusals import Refused
+from annotation.roles import Role
 from tests.annotation.cast import NOON, World
 
 
@@ -103,3 +104,30 @@ def test_a_split_vote_waits_for_an_adjudicator(world: World) -> None:
     assert decision.outcomes.get().response["data"] == {"label": "reasoning"}
     with pytest.raises(Refused, match="decided"):
         adjudicating.decide(item=item, by=world.ivo, note="Again.", choose=["A"], now=NOON)
+
+
+def test_every_response_has_a_letter_of_its_own_however_many_there_are() -> None:
+    names = adjudicating.letters(703)
+    assert names[:3] == ["A", "B", "C"]
+    assert names[25:28] == ["Z", "AA", "AB"]
+    assert names[51:53] == ["AZ", "BA"]
+    assert names[701:] == ["ZZ", "AAA"]
+    assert len(set(names)) == 703
+
+
+def test_an_adjudicator_sees_more_responses_than_the_alphabet_has_letters(world: World) -> None:
+    batch = world.batch("question_type", size=1, overlap=28)
+    for number in range(28):
+        person = Person.objects.create_person(f"P{number}", f"p{number}@example.org", "tilted tables")
+        setting_up.add_member(
+            project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        world.people[f"p{number}"] = person
+        world.label(batch, f"p{number}", ("extraction", "reasoning")[number % 2])
+    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
+    item = adjudicating.waiting(batch).get()
+    candidates = adjudicating.candidates(item)
+    assert [candidate.letter for candidate in candidates] == adjudicating.letters(28)
+    (last,) = [candidate for candidate in candidates if candidate.letter == "AB"]
+    decision = adjudicating.decide(item=item, by=world.ivo, note="So it is.", choose=["AB"], now=NOON)
+    assert list(decision.outcomes.get().annotations.all()) == [last.annotation]

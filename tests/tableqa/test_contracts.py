@@ -205,6 +205,18 @@ def test_the_edited_table_must_be_what_the_operations_make() -> None:
     assert [v.code for v in check(Contract(), BASE, other, [FEWER])] == ["table_differs_from_operations"]
 
 
+@pytest.mark.parametrize("gold", [(), ("", " ")])
+def test_without_a_gold_answer_nothing_says_what_should_stay(gold: tuple[str, ...]) -> None:
+    base = dataclasses.replace(BASE, answers=gold)
+    for answers in ([], ["12"]):
+        assert check(Contract(answer="stays"), base, edited([FEWER], answers, base), [FEWER]) == []
+    assert check(Contract(answer="changes"), base, edited([FEWER], ["12"], base), [FEWER]) == []
+    (missing,) = check(Contract(answer="changes"), base, edited([FEWER], [], base), [FEWER])
+    assert missing.code == "answer_missing"
+    (gone,) = check(Contract(answer="stays"), BASE, edited([FEWER], []), [FEWER])
+    assert gone.code == "answer_missing", "an answer that was there does not just go"
+
+
 def test_operations_that_do_not_replay_are_a_violation() -> None:
     stale = [FEWER, FEWER]
     violations = check(Contract(answer="changes"), BASE, edited([FEWER], ["12"]), stale)

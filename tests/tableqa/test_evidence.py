@@ -9,6 +9,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.evidence import Evidence, cells_in, evidence, read_reply, request, source_program
+from tableqa.executable import own_program
 from tableqa.operations import RemoveRow, replay
 from tableqa.programs import reads
 from tableqa.readers import READERS
@@ -72,6 +73,23 @@ def test_what_is_no_cell_is_no_evidence(cells: Any) -> None:
 def test_a_program_that_does_not_run_on_this_table_is_no_evidence() -> None:
     gone = replay(TABLE, [RemoveRow(row="r0", old=TABLE.rows[0])])
     assert evidence(example(PROGRAM, table=gone)) is None
+
+
+def test_a_program_that_gives_another_answer_is_no_evidence() -> None:
+    other = Example("e", "?", TABLE, ["11"], program=PROGRAM)
+    assert source_program(other) is None
+    assert evidence(other) is None
+    assert evidence(example(PROGRAM), program=False) is None
+
+    def derived(program: dict[str, Any] | None) -> Example:
+        return Example("e", "?", TABLE, ["10"], meta={"derivation": "50-40"}, program=program)
+
+    assert own_program(derived(None)) == PROGRAM
+    assert own_program(derived({"op": "cell", "row": "r0", "column": "c1"})) == PROGRAM
+    assert own_program(derived({"op": "none"})) is None, "people turned it down"
+    assert own_program(Example("e", "?", TABLE, [], program=PROGRAM)) is None, (
+        "there is nothing that it gives"
+    )
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,14 @@ class TestSynonyms:
         assert found(synonyms(one_column("Pos.", "1", "2"), "c0", words))[0] == "Position"
         assert found(synonyms(one_column("No", "1", "2"), "c0", words)) == ["Number"]
 
+    @pytest.mark.parametrize(
+        ("header", "long"),
+        [("Pos.", ["Position"]), ("Pos", ["Position"]), ("Dist.", ["Distance", "District"])],
+    )
+    def test_a_short_form_is_written_out_as_columns_are_called(self, words, header, long):
+        """Not "Positive", which nobody calls a column."""
+        assert found(synonyms(one_column(header, "1", "2"), "c0", words)) == long
+
     def test_no_suggestion_is_another_header_whatever_its_case(self, words):
         table = Table(["Country", "NATION", "state"], [["Spain", "a", "b"]])
         assert {"nation", "state", "country"}.isdisjoint(

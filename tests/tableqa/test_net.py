@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Table
 from tableqa.operations import (
     InsertRow,
+    MaskCells,
     MoveColumn,
     MoveRow,
     Operation,
@@ -167,6 +168,32 @@ def test_net_is_as_short_as_it_gets(edit: tuple[Table, list[Operation]]) -> None
     net = normalise(operations, base)
     assert normalise(net, base) == net
     assert len(net) <= sum(max(1, len(base.header) + 5) for _ in operations) + len(operations)
+
+
+def test_a_mask_names_the_cells_that_it_changes_and_is_none_without_any() -> None:
+    base = Table(["a", "b"], [["", "x"], ["y", ""]])
+    cells = tuple((row, column) for row in ("r0", "r1") for column in ("c0", "c1"))
+    assert normalise([MaskCells(cells=cells, replacement="")], base) == [
+        MaskCells(cells=(("r0", "c1"), ("r1", "c0")), replacement="")
+    ]
+    idle = MaskCells(cells=(("r0", "c0"), ("r1", "c1")), replacement="")
+    assert normalise([idle], base) == []
+    around: list[Operation] = [cell("r0", "c1", "x", "z"), idle, cell("r0", "c1", "z", "x")]
+    assert normalise(around, base) == [], "what is around it is made net together"
+    with pytest.raises(OperationError, match="operation 1: there is no row r9"):
+        normalise([MaskCells(cells=(("r9", "c0"),), replacement="")], base)
+
+
+@given(edits(kinds=("mask_cells", "set_cell", "remove_row")))
+def test_no_net_mask_names_a_cell_that_it_leaves_as_it_is(edit: tuple[Table, list[Operation]]) -> None:
+    base, operations = edit
+    current = base
+    for operation in normalise(operations, base):
+        if isinstance(operation, MaskCells):
+            assert operation.cells
+            assert all(current.cell(*place) != operation.replacement for place in operation.cells)
+        current = replay(current, [operation])
+    assert current.same_content(replay(base, operations))
 
 
 @given(edits(source_tables()))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.contracts import check
 from tableqa.operations import Transpose, replay
-from tableqa.perturbations import PERTURBATIONS
+from tableqa.perturbations import PERTURBATIONS, SEEDS, instances
 from tableqa.perturbations.kinds import Order, half, third
 from tableqa.readers import READERS
 from tests.tableqa.strategies import tables
@@ -40,6 +40,32 @@ def test_a_perturbation_is_a_replay_and_never_touches_what_it_was_given(name: st
         if not done.is_noop:
             contract = PERTURBATIONS[name].contract
             assert check(contract, marked, done.example, done.operations) == []
+
+
+@every_kind
+def test_an_example_without_an_answer_is_perturbed_as_well(name: str) -> None:
+    """Nothing says which answer should stay, and that is no fault of the perturbation."""
+    unanswered = Example("nu-2", EXAMPLE.question, FILMS, [], meta={"relevant_cells": [["r4", "c2"]]})
+    for one in instances(unanswered, [name], [33]):
+        assert one.violations == ()
+        assert one.is_made or one.perturbed.reason
+
+
+def test_the_own_program_of_an_example_is_run_on_what_is_made_of_it() -> None:
+    first = {"op": "place", "which": "first", "rows": {"op": "all_rows"}}
+    known = dataclasses.replace(
+        EXAMPLE, answers=("Film 0",), program={"op": "select", "column": "c0", "rows": first}
+    )
+
+    def codes(example: Example) -> set[str]:
+        return {found.code for one in instances(example, ["row_shuffle"], SEEDS) for found in one.violations}
+
+    assert codes(known) == {"computed_answer_differs"}, "which film is listed first depends on the order"
+    assert codes(dataclasses.replace(known, program={"op": "none"})) == set()
+    contradicted = dataclasses.replace(EXAMPLE, program={"op": "cell", "row": "r0", "column": "c0"})
+    assert codes(contradicted) == {"computed_answer_differs"}, "nothing tells which of the two is wrong"
+    derived = Example("nu-3", "how much longer?", FILMS, ["3"], meta={"derivation": "104-101"})
+    assert codes(derived) == set(), "a difference of two cells does not"
 
 
 @every_kind

@@ -69,8 +69,11 @@ class TestTheLexicalRule:
         assert lexical("which film has 170 minutes?", FILMS, ["heat "]).label == "extraction"
         assert lexical("what is listed?", FILMS, ["Heat", "Alien"]).label == "extraction"
 
-    def test_without_an_answer_nothing_can_be_extracted(self):
-        assert lexical("which film?", FILMS, []).label == "reasoning"
+    def test_without_an_answer_only_the_question_can_tell(self):
+        said = lexical("which film?", FILMS, [])
+        assert (said.label, "no answer" in said.why) == (None, True)
+        assert lexical("which film is longest?", FILMS, []).label == "reasoning"
+        assert combined(said, Suggestion("extraction", "so")) == said
 
     def test_on_wikitablequestions_it_selects_about_as_many_as_were_published(self, test_data: Path):
         """Table 3 of the paper has 1,562 reasoning questions of the development part, selected by this rule alone."""

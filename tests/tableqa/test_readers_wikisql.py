@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
+from tableqa.programs import run
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers import table_files as reading
 from tests.plugin import ROOT
@@ -74,7 +75,10 @@ def test_every_question_of_the_dev_file(test_data: Path, tmp_path: Path) -> None
     examples = list(wikisql(test_data / "wikisql" / "dev.jsonl", tables=tmp_path))
     for question, example in zip(questions, examples, strict=True):
         assert example.question == question["question"]
-        assert example.answers == ()
+        # No row is there that could meet a condition; none of them counts, and none of them adds up to nothing.
+        aggregation = question["sql"]["agg"]
+        assert example.answers == (("0",) if aggregation in (3, 4) else ())
+        assert (example.program is None) == (not example.answers)
         assert json.loads(json.dumps(example.to_dict()))["meta"] == {
             "sql": question["sql"],
             "phase": question["phase"],
@@ -100,15 +104,20 @@ def test_the_logical_forms_fit_the_tables_that_freb_tqa_prints(test_data: Path, 
     (tmp_path / "dev.tables.jsonl").write_text(lines(list(tables.values())))
     (tmp_path / "dev.jsonl").write_text(lines([asked[question][0] for _, question in answers]))
     examples = read(tmp_path)
-    missed = []
+    missed, differ = [], []
     for example in examples:
         assert example.meta["sql"]["agg"] == 0
+        assert example.program is not None
         expected = answers[example.meta["table_id"], example.question]
+        if {cell.lower() for cell in example.answers} != {cell.lower() for cell in expected}:
+            differ.append(example.question)
         if set(picked(example)) != {cell.lower() for cell in expected}:
             missed.append(example.question)
     assert (len(examples), len(tables)) == (1_140, 593)
     # Its file has two spellings of one cell as two answers: 'kg ( lb )' and 'kg (lb)'.
     assert len(missed) == 1
+    # The reader's answers go by what a cell says: "Saturday, 4 March 1995" is "Saturday 4 March 1995", too.
+    assert differ == ["Name the time for saturday 4 march 1995", *missed]
     assert missed[0].startswith("What's the curb weight")
 
 
@@ -135,6 +144,7 @@ def test_the_excerpt_is_part_of_the_release(test_data: Path) -> None:
     excerpt = list(wikisql(ROOT / "fixtures" / "wikisql"))
     assert len(excerpt) == 32
     for example in excerpt:
+        assert example.answers
         question = whole[example.meta["table_id"], example.question]
         assert json.loads(json.dumps(example.to_dict()))["meta"]["sql"] == question["sql"]
 
@@ -166,6 +176,22 @@ def test_a_question_is_read_with_its_logical_form_and_its_table(folder: Path) ->
     assert (second.id, second.table) == ("2-9-1", Table(["Naïve"], [], caption="Empty"))
     assert (third.id, third.meta["sql"]["conds"]) == ("1-9-2", ((0, 1, "a"),))
     assert third.table is first.table
+
+
+def test_the_answer_is_what_the_logical_form_gives(folder: Path) -> None:
+    asked = [
+        {**QUESTIONS[0], "sql": {"sel": 0, "agg": 0, "conds": [[1, 0, 3.5]]}},
+        {**QUESTIONS[0], "sql": {"sel": 1, "agg": 4, "conds": []}},
+        {**QUESTIONS[0], "sql": {"sel": 0, "agg": 4, "conds": []}},
+        {**QUESTIONS[0], "sql": {"sel": 0, "agg": 0, "conds": [[1, 3, 3.5]]}},
+    ]
+    (folder / "dev.jsonl").write_text(lines(asked))
+    picked, summed, of_texts, unknown = read(folder)
+    assert (picked.answers, summed.answers) == (("Ann",), ("7.5",))
+    assert picked.program is not None
+    assert run(picked.program, picked.table) == ["Ann"]
+    for without in (of_texts, unknown):
+        assert (without.answers, without.program) == ((), None)
 
 
 @pytest.mark.parametrize("given_as", ["beside", "folder", "file", "deeper", "other name", "marked"])

@@ -24,6 +24,8 @@ from tableqa.splitting import (
 )
 from tests.tableqa.strategies import texts
 
+WORDS = st.from_regex(r"[bcdfghk]{3,7}|[1-9]{5,8}", fullmatch=True)
+"""Words and numbers that are no month, no year and no small word."""
 PLAYERS = ["Ann Lee (USA)", "Bob Orr (ITA)", "", "Cy Poe", "Di Kay (FRA)"]
 
 
@@ -255,6 +257,31 @@ class TestNamesOfParts:
         ships = ["HMS Sunflower", "HMS Vidette", "HMS Snowflake", "HMS Loosestrife"]
         assert proposals(ships, "Sunk by") == []
 
+    @pytest.mark.parametrize(
+        ("header", "cells"),
+        [
+            ("Code", ["ISO 3166-2:AF", "ISO 3166-2:AL", "ISO 3166-2:DZ"]),
+            ("Aircraft", ["F-16", "F-15", "B-52", "A-10"]),
+            ("Place", ["Runner-up", "runner-up", "Semi-finalist"]),
+            ("Surface", ["Clay (i)", "Hard (i)", "Carpet (i)", "Clay"]),
+        ],
+    )
+    def test_codes_hyphened_words_and_marks_are_not_cut(self, header, cells):
+        assert proposals(cells, header) == []
+
+    @pytest.mark.parametrize(
+        ("cells", "example"),
+        [
+            (["USA-Canada", "Italy-Spain", "Peru-Chile"], ("USA", "Canada")),
+            (["12-JAN-2004", "3-FEB-2005", "7-MAR-2001"], ("12", "JAN", "2004")),
+            (["Oslo/Norway", "Rome/Italy"], ("Oslo", "Norway")),
+            (["6-3/7-5", "6-4/6-1"], ("6-3", "7-5")),
+            (["15 A/125 V", "10 A/250 V"], ("15 A", "125 V")),
+        ],
+    )
+    def test_what_stands_on_both_sides_of_a_sign_is_still_cut_there(self, cells, example):
+        assert example in [one.example for one in proposals(cells, "Column")]
+
 
 class TestTracing:
     @pytest.mark.parametrize(
@@ -304,3 +331,45 @@ class TestTracing:
                 assert foreign(part, cell) == ()
             if cut.parts:
                 assert lost(cell, cut.parts) == ()
+
+    @pytest.mark.parametrize(
+        ("cell", "parts"),
+        [
+            ("Bob", ["B", "ob"]),
+            ("Bob", ["Bobby", ""]),
+            ("McDonald", ["Mc", "Donald"]),
+            ("1204", ["12", "04"]),
+            ("1,204", ["1", "204"]),
+            ("1.5", ["1", "5"]),
+            ("U.S.", ["bus", ""]),
+        ],
+    )
+    def test_a_word_or_number_that_a_cut_goes_through_is_lost(self, cell, parts):
+        assert lost(cell, parts)
+
+    @pytest.mark.parametrize(
+        ("cell", "parts"),
+        [
+            ("1\u20130", ["1", "0"]),
+            ("Salt Lake City, Utah", ["Salt Lake City", "Utah"]),
+            ("12km", ["12", "km"]),
+            ("4/7/1991", ["4", "7", "1991"]),
+            ("04.07.1991", ["4", "7", "1991"]),
+            ("Jean-Paul", ["Jean", "Paul"]),
+            ("U.S.A.", ["USA", ""]),
+            ("U.S. (won)", ["U.S.", "won"]),
+            ("José Á. Soares", ["Jose", "A Soares"]),
+        ],
+    )
+    def test_a_cut_between_words_or_between_digits_and_letters_loses_nothing(self, cell, parts):
+        assert lost(cell, parts) == ()
+
+    @given(st.lists(WORDS, min_size=1, max_size=4, unique=True), st.data())
+    def test_a_cut_inside_a_word_loses_that_word_and_no_other(self, words, data):
+        cut = data.draw(st.sampled_from(words))
+        at = data.draw(st.integers(1, len(cut) - 1))
+        place = words.index(cut)
+        parts = [" ".join([*words[:place], cut[:at]]), " ".join([cut[at:], *words[place + 1 :]])]
+
+        assert lost(" ".join(words), [*words]) == ()
+        assert lost(" ".join(words), parts) == (cut,)

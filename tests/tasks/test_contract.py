@@ -161,7 +161,7 @@ def test_a_kind_can_be_practised_and_what_is_expected_is_as_expected(task: TaskT
         for exercise in exercises:
             assert exercise.why.strip()
             right, _ = task.feedback(exercise.item, exercise.expected, exercise.expected)
-            assert right
+            assert right is True
 
 
 def test_an_unknown_kind_is_named_with_those_that_exist() -> None:

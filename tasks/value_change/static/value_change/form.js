@@ -12,10 +12,13 @@ class AskewMeasure extends HTMLElement {
   }
 }
 
-/* Writes what the program gives into the field of the new answer, as long as that holds nothing that a person typed. */
+/* Writes what the program gives into the field of the new answer, as long as that holds nothing that a person typed; and
+   takes it away again when there is no program or no change it could follow from. */
 class AskewFilledAnswer extends HTMLElement {
   #filled = null; // what was filled in last, as text
   #computed = null;
+  #byHand = false; // somebody typed what stands there
+  #putting = false;
 
   connectedCallback() {
     if (this.field) return;
@@ -24,43 +27,58 @@ class AskewFilledAnswer extends HTMLElement {
     this.addEventListener("item-shown", () => {
       this.#filled = null;
       this.#computed = null;
+      this.#byHand = false;
       this.replaceChildren();
     });
     this.page.addEventListener("program-computed", ({ detail }) => this.#take(detail));
-    this.field.addEventListener("input", () => this.#write());
+    // What cannot hold any more goes at once, without the server.
+    this.page.addEventListener("grid-change", () => this.page.grid.operations.length || this.#drop());
+    this.page.addEventListener("change", ({ target }) => target.closest("askew-programs") && !this.page.hasAttribute("data-program") && this.#drop());
+    this.field.addEventListener("input", () => {
+      if (!this.#putting) this.#byHand = Boolean(this.field.value.trim());
+      this.#write();
+    });
     this.field.addEventListener("focus", () => { // what a person types takes the place of what was filled in
       if (this.#filled !== null && this.field.value.trim() === this.#filled) this.field.select();
     });
     this.field.addEventListener("blur", () => this.#fill());
   }
 
-  #take({ before, computed }) {
+  #take({ computed }) {
     // What the program gives on an unchanged table is no new answer.
-    this.#computed = computed && (computed.join("\n") !== before.join("\n") || this.page.grid.operations.length) ? computed.join("\n") : null;
+    this.#computed = computed && this.page.grid.operations.length ? computed.join("\n") : null;
     this.#fill();
     this.#write();
   }
 
+  #drop() {
+    this.#take({ computed: null });
+  }
+
   get #typed() {
     const text = this.field.value.trim();
-    return text && text !== this.#filled ? text : "";
+    return text && (this.#byHand || text !== this.#filled) ? text : "";
   }
 
   #fill() {
-    if (this.#computed === null || this.#typed || document.activeElement === this.field) return;
-    if (this.field.value.trim() === this.#computed) this.#filled = this.#computed;
-    else this.#put();
+    const there = this.field.value.trim();
+    if (there && there === this.#computed && !this.#byHand) this.#filled = there; // from a draft
+    if (there === (this.#computed ?? "") || this.#typed || document.activeElement === this.field) return;
+    this.#put();
   }
 
   #put() {
     this.#filled = this.#computed;
-    this.field.value = this.#computed;
+    this.#byHand = false;
+    this.#putting = true;
+    this.field.value = this.#computed ?? "";
     this.field.dispatchEvent(new Event("input", { bubbles: true }));
+    this.#putting = false;
   }
 
   #write() {
     const text = this.field.value.trim();
-    if (this.#computed === null) this.replaceChildren();
+    if (this.#computed === null || (this.#byHand && text === this.#computed)) this.replaceChildren();
     else if (text === this.#computed) this.#say("Filled in from the program. You may write another answer.");
     else if (text) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: "Take the computed answer" });

@@ -1,0 +1,277 @@
+"""The loop of annotating: what the panels of the bar do by key, what a program fills in, and what a draft brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Annotation, Assignment, Batch, Flag
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, takes_keys
+from tests.browser.test_kinds_cells import questions
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def changes(world: World, number: int = 2) -> Batch:
+    return world.batch(
+        "value_change", variant="answer_changes", sources=[world.import_written(*questions(number))]
+    )
+
+
+def write(page: Page, text: str, row: str = "r1", column: str = "c1") -> None:
+    page.locator(f"[data-row={row}] [data-column={column}]").click()
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+# -- the panels of the bar ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+Enter"])
+def test_enter_in_the_panel_of_skip_skips_and_never_submits(
+    world: World, new_context: NewContext, live_server: Any, key: str
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    write(page, "$110")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    for press in ("s", "ArrowDown", "Space", key):
+        page.keyboard.press(press)
+    expect(page.locator("[data-saved]")).to_contain_text("Skipped.")
+    assert not Annotation.objects.filter(assignment__state="submitted").exists()
+    assert Assignment.objects.get(state="skipped").reason == "I do not know enough about the subject."
+
+
+def test_the_panel_of_skip_says_what_is_missing_and_keys_in_it_answer_nothing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    first = page.locator("h1.question").inner_text()
+    page.keyboard.press("s")
+    page.locator("[name=skip_reason]").evaluate_all(
+        "inputs => inputs.forEach(one => { one.checked = false; })"
+    )
+    for key in ("Enter", "Control+Enter", "1"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-notices]")).to_contain_text("Say why you skip this item")
+    page.wait_for_timeout(300)
+    expect(page.locator("h1.question")).to_have_text(first)
+    page.locator("details[data-panel=skip] legend").click()  # the words of the panel are part of it
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    assert not Annotation.objects.exists()
+    page.locator("[name=skip_reason]").last.check()
+    page.locator("details[data-panel=skip] legend").click()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    assert Assignment.objects.get(state="skipped").reason == "The table is damaged."
+
+
+def test_enter_in_the_panel_of_flag_flags_and_never_submits(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    page.keyboard.press("g")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Write what should be looked at.")
+    page.locator("details[data-panel=flag] .popped").click(position={"x": 3, "y": 3})
+    page.keyboard.press("Enter")
+    page.locator("[name=flag_note]").fill("Two rows are the same.")
+    page.locator("details[data-panel=flag] .popped").click(position={"x": 3, "y": 3})
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Flagged.")
+    assert Flag.objects.get().note == "Two rows are the same."
+    assert not Annotation.objects.filter(assignment__state="submitted").exists()
+
+
+def test_control_enter_on_a_choice_says_what_is_missing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(
+        new_context, live_server.url, world.ada, world.batch("question_paraphrase", variant="word")
+    )
+    page.locator("[data-kind=choice] input").first.focus()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
+
+
+# -- what a program fills in -------------------------------------------------------------------------
+
+
+def test_what_a_program_filled_in_goes_with_the_changes_and_with_the_program(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    answers = page.locator("[data-field=answers]")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    write(page, "$110")
+    expect(answers).to_have_value("28")
+    page.keyboard.press("Control+z")
+    expect(answers).to_have_value("")
+    expect(page.locator("askew-filled-answer")).to_be_empty()
+    page.keyboard.press("Control+y")
+    expect(answers).to_have_value("28")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    page.keyboard.press("n")
+    expect(answers).to_have_value("")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    page.keyboard.press("1")
+    expect(answers).to_have_value("28")
+    expect(page.locator("askew-shown-if")).to_be_hidden()
+
+
+def test_an_answer_that_somebody_typed_stays_whatever_the_program_gives(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    answers = page.locator("[data-field=answers]")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    write(page, "$110")
+    expect(page.locator("askew-programs .computed")).to_contain_text("18 → 28")
+    write(page, "$120")
+    expect(page.locator("askew-programs .computed")).to_contain_text("18 → 38")
+    expect(answers).to_have_value("28")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    expect(page.locator("[data-changes] li")).to_have_count(0)
+    page.wait_for_timeout(600)
+    expect(answers).to_have_value("28")
+
+
+def test_a_draft_that_is_resumed_shows_what_holds_at_once(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    write(page, "$110")
+    expect(page.locator("[data-field=answers]")).to_have_value("28")
+    computed = page.locator("li[data-holds~=computed_answer_differs]")
+    expect(computed).to_have_attribute("data-state", "yes")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.reload()
+    takes_keys(page)
+    expect(page.locator("askew-programs .computed")).to_contain_text("18 → 28")
+    expect(computed).to_have_attribute("data-state", "yes")
+    expect(page.locator("li[data-holds~=answer_unchanged]")).to_have_attribute("data-state", "yes")
+    page.get_by_role("button", name="Take back:").click()
+    expect(page.locator("[data-field=answers]")).to_have_value("")  # nobody typed it
+
+
+# -- the list of changes -----------------------------------------------------------------------------
+
+
+def test_taking_a_change_back_leaves_the_focus_at_the_next_one_and_then_in_the_table(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    for row, text in (("r1", "$110"), ("r2", "460"), ("r3", "130")):
+        write(page, text, row)
+    back = page.get_by_role("button", name="Take back:")
+    expect(back).to_have_count(3)
+    back.nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(back).to_have_count(2)
+    expect(back.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(back).to_have_count(1)
+    expect(back).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(back).to_have_count(0)
+    expect(
+        page.locator("askew-grid [role=gridcell]:focus, askew-grid [role=columnheader]:focus")
+    ).to_have_count(1)
+
+
+# -- what is said ------------------------------------------------------------------------------------
+
+
+def test_nothing_that_the_table_said_of_one_item_stands_there_with_the_next(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("relevant_cells", sources=[world.import_written(*questions())])
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    first = page.locator("h1.question").inner_text()
+    for key in ("ArrowDown", "Shift+ArrowRight", "Space"):
+        page.keyboard.press(key)
+    assert any("marked" in text for text in live(page))
+    page.keyboard.press("Enter")
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    page.wait_for_timeout(700)
+    assert not any("marked" in text for text in live(page)), live(page)
+
+
+def test_hidden_cells_of_one_item_are_not_said_to_be_shown_again_in_the_next(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = world.import_written(*questions(meta={"highlighted_cells": [["r1", "c1"], ["h", "c1"]]}))
+    page = annotating(
+        new_context, live_server.url, world.ada, world.batch("cell_relevance", sources=[source])
+    )
+    first = page.locator("h1.question").inner_text()
+    page.keyboard.press("h")
+    assert any("hidden" in text for text in live(page))
+    page.keyboard.press("1")
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    page.wait_for_timeout(700)
+    assert not any("marked cell" in text for text in live(page)), live(page)
+
+
+def live(page: Page) -> list[str]:
+    """What stands in every live region."""
+    texts: list[str] = page.evaluate(
+        "[...document.querySelectorAll('[role=status], [aria-live]')].map(one => one.textContent.trim()).filter(Boolean)"
+    )
+    return texts
+
+
+# -- on a phone --------------------------------------------------------------------------------------
+
+
+def test_on_a_phone_no_key_is_shown_and_the_guidelines_are_closed_by_a_word(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world), **PHONE)
+    expect(page.locator("askew-programs label").first).to_be_visible()
+    assert page.locator("kbd:visible").count() == 0
+    page.locator("[data-guidelines-button]").click()
+    close = page.locator(".guidelines summary")
+    expect(close).to_contain_text("Close")
+    assert page.locator("kbd:visible").count() == 0
+    close.click()
+    expect(page.locator(".guidelines .prose")).to_be_hidden()
+
+
+def test_the_guidelines_of_an_item_lead_to_practice_of_its_kind(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    link = page.get_by_role("link", name="Practise this kind")
+    expect(link).to_be_visible()
+    link.click()
+    expect(page.locator("div.where")).to_contain_text("Practice: Value change")
+    expect(page.get_by_role("link", name="Practise this kind")).to_have_count(0)
