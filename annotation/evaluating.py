@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -117,8 +118,6 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
 
 
 def _predicting(model: client.Model) -> Ask:
-    import time
-
     def ask(example: tableqa.Example) -> dict[str, Any]:
         for attempt in itertools.count(1):
             try:
