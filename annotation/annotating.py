@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, DateTimeField, Exists, F, Subquery, Value, When
 
 import tasks.contract
-from annotation import events, guidance, queue, tries
+from annotation import events, queue, tries
+from annotation.compiled import Insert, Select, Update, moment, number, text
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -24,6 +25,7 @@ from annotation.models import (
     Decision,
     Draft,
     Flag,
+    Guidelines,
     Item,
     Release,
     Tally,
@@ -50,12 +52,11 @@ class SavedDraft:
     answer: Mapping[str, Any] | None
 
 
-def payload(assignment: Assignment) -> dict[str, Any]:
-    """What an annotator's page gets of an assignment: what its kind shows, and nothing else."""
+def payload(assignment: Any) -> dict[str, Any]:
+    """What an annotator's page gets of an assignment that `access` loaded: what its kind shows, and nothing else."""
     batch, item = assignment.batch, plain(assignment)
     task = batch.task()
     draft: Draft | None = getattr(assignment, "draft", None)
-    tally = Tally.objects.filter(batch_id=batch.pk, person_id=assignment.person_id).first()
     return {
         "id": assignment.public_id,
         "state": assignment.state,
@@ -72,7 +73,7 @@ def payload(assignment: Assignment) -> dict[str, Any]:
             "seconds": int(queue.LEASE.total_seconds()),
             "expires_at": assignment.leased_until.isoformat(),
         },
-        "progress": {"submitted": tally.submitted if tally else 0, "total": batch.items_count},
+        "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
         "loop": tries.loop(batch),
     }
 
@@ -111,39 +112,7 @@ def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime
     Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
     response), place_taken, batch_closed, decided.
     """
-    task, item = assignment.batch.task(), plain(assignment)
-    stored = task.envelope(task.receive(response, item), item)
-    if assignment.state == State.SUBMITTED:
-        return _already(assignment, stored)
-    if assignment.batch.closed_at is not None:
-        raise Refused("batch_closed", "The batch was closed. Your draft is kept under My work.")
-    if assignment.state == State.SKIPPED:
-        raise Refused("place_taken", "You skipped this item.")
-    with transaction.atomic():
-        _lock_undecided(assignment.item_id)
-        try:
-            if assignment.state == State.RETURNED:
-                queue.take_again(assignment, now=now)
-            annotation = _append(
-                assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
-            )
-            queue.finish(assignment, annotation_id=annotation.pk, now=now)
-            tries.rest(annotation, assignment=assignment, now=now)
-        except (IntegrityError, Refused):
-            annotation = None
-        if annotation is None:
-            transaction.set_rollback(True)
-        else:
-            submitted = F("submitted_count") + 1
-            full = When(places_count__lte=submitted, then=Value(now + UNDO_WINDOW))
-            Item.objects.filter(pk=assignment.item_id).update(
-                submitted_count=submitted, due_at=Case(full, default=None)
-            )
-    if annotation is None:
-        # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
-        return _already(Assignment.objects.select_related("annotation").get(pk=assignment.pk), stored)
-    assignment.state, assignment.annotation = State.SUBMITTED, annotation
-    return annotation
+    return submit_and_next(assignment=assignment, response=response, then_next=False, holding=(), now=now)[0]
 
 
 def submit_and_next(
@@ -154,16 +123,35 @@ def submit_and_next(
     holding: Sequence[str],
     now: datetime,
 ) -> tuple[Annotation, Assignment | None]:
-    """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop."""
+    """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop.
+
+    Raises what `submit` raises.
+    """
     batch, person = assignment.batch, assignment.person
-    if not then_next:
-        return submit(assignment=assignment, response=response, now=now), None
-    with transaction.atomic():
-        annotation = submit(assignment=assignment, response=response, now=now)
-        following = None
-        if batch.state == "open":
-            following = queue.take_next(batch=batch, person=person, holding=holding, now=now)
-    if following is None and batch.state == "open":
+    then_next = then_next and batch.state == "open"
+    task, item = batch.task(), plain(assignment)
+    stored = task.envelope(task.receive(response, item), item)
+    annotation, following = None, None
+    if assignment.state != State.SUBMITTED:
+        if batch.closed_at is not None:
+            raise Refused("batch_closed", "The batch was closed. Your draft is kept under My work.")
+        if assignment.state == State.SKIPPED:
+            raise Refused("place_taken", "You skipped this item.")
+        try:
+            with transaction.atomic():
+                annotation, tally = _store(assignment, stored, now)
+                if then_next:
+                    following = queue.take_next(
+                        batch=batch, person=person, holding=holding, now=now, tally=tally
+                    )
+        except (IntegrityError, _Late):
+            # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
+            assignment = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
+            annotation = None
+    if annotation is None:
+        annotation = _already(assignment, stored)
+    assignment.state, assignment.annotation = State.SUBMITTED, annotation
+    if then_next and following is None:
         following = queue.next_assignment(batch=batch, person=person, holding=holding, now=now)
     return annotation, following
 
@@ -254,6 +242,58 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
 # -- underneath -------------------------------------------------------------------------------------
 
 
+class _Late(Exception):
+    """The place is not the person's any more; what was begun is undone."""
+
+
+_count_submission = Update(
+    lambda: Item.objects.filter(pk=number("item")),
+    submitted_count=F("submitted_count") + 1,
+    due_at=Case(
+        When(places_count__lte=F("submitted_count") + 1, then=Value(moment("due"))),
+        default=None,
+        output_field=DateTimeField(),
+    ),
+)
+_standing = Select(
+    lambda: Assignment.objects.filter(pk=number("assignment")).values_list(
+        Exists(Decision.objects.filter(item_id=number("item"))),
+        Subquery(
+            Annotation.objects.filter(assignment_id=number("assignment"))
+            .order_by("-revision")
+            .values("revision")[:1]
+        ),
+        Subquery(
+            Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
+            .order_by("-number")
+            .values("pk")[:1]
+        ),
+    )
+)
+_add = Insert(Annotation)
+
+
+def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> tuple[Annotation, Tally]:
+    """The submission and the person's tally after it, in the caller's transaction.
+
+    Raises _Late, IntegrityError, Refused (decided).
+    """
+    if assignment.state == State.RETURNED:
+        _lock_undecided(assignment.item_id)
+        try:
+            queue.take_again(assignment, now=now)
+        except Refused:
+            raise _Late from None
+    # First, because it locks the item: submission, undo and decision take turns.
+    _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW)
+    annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
+    tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
+    if tally is None:
+        raise _Late
+    tries.rest(annotation, assignment=assignment, now=now)
+    return annotation, tally
+
+
 def plain(assignment: Assignment) -> tasks.contract.Item:
     """The item as its task type sees it, made once per loaded assignment."""
     item = assignment.item
@@ -303,8 +343,15 @@ def _touch(assignment: Assignment, now: datetime) -> None:
 def _append(
     assignment: Assignment, *, response: Mapping[str, Any] | None, before: str, after: str, now: datetime
 ) -> Annotation:
-    """The next revision, with the event that places it in the project's history."""
+    """The next revision, with the event that places it in the project's history. Refused where the item is decided.
+
+    The caller holds the item's lock.
+    """
     batch = assignment.batch
+    ((decided, last, guidelines_id),) = _standing(
+        assignment=assignment.pk, item=assignment.item_id, project=batch.project_id, type=batch.task_type
+    )
+    _require_undecided(decided)
     event = events.record(
         project_id=batch.project_id,
         actor=assignment.person,
@@ -314,23 +361,26 @@ def _append(
         after=after,
         now=now,
     )
-    last = assignment.annotations.order_by("-revision").values_list("revision", flat=True).first()
     gap = (now - assignment.seen_at).total_seconds()
-    return Annotation.objects.create(
-        assignment=assignment,
+    return _add(
+        assignment_id=assignment.pk,
         revision=(last or 0) + 1,
         response=response,
-        guidelines_id=guidance.current(batch.project_id, batch.task_type).pk,
+        guidelines_id=guidelines_id,
         active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
         made_at=now,
-        event=event,
+        event_id=event.pk,
     )
 
 
 def _lock_undecided(item_id: int) -> None:
-    """Submission, undo and decision of one item take turns; after the decision there is nothing to change."""
+    """Undo and decision of one item take turns; after the decision there is nothing to change."""
     Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
-    if Decision.objects.filter(item_id=item_id).exists():
+    _require_undecided(Decision.objects.filter(item_id=item_id).exists())
+
+
+def _require_undecided(decided: bool) -> None:
+    if decided:
         raise Refused("decided", "This item has been decided; its annotations stay as they are.")
 
 

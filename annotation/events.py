@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from annotation.compiled import Insert
 from annotation.models import Event, Person
+
+_add = Insert(Event)
 
 
 def record(
@@ -18,6 +21,12 @@ def record(
     now: datetime,
 ) -> Event:
     """One change of state, in ids. `thing` is the lower-case name of the model."""
-    return Event.objects.create(
-        project_id=project_id, actor=actor, thing=thing, thing_id=thing_id, before=before, after=after, at=now
+    return _add(
+        project_id=project_id,
+        actor_id=actor.pk if actor else None,
+        thing=thing,
+        thing_id=thing_id,
+        before=before,
+        after=after,
+        at=now,
     )

@@ -9,12 +9,24 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F, OuterRef, QuerySet, Value
+from django.db.models import (
+    Count,
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+)
 from django.db.models.functions import Now
 
 from annotation import events
+from annotation.compiled import Insert, Select, Update, moment, number
 from annotation.models import Annotation, Assignment, Batch, Exclusion, Item, Person, Place, Tally
 from annotation.refusals import Refused
 
@@ -25,6 +37,72 @@ MOST_HELD = 2
 """Per person and batch: the item on screen and the prefetched one."""
 
 State = Assignment.State
+
+
+def _lease_end() -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())
+
+
+class Taken(NamedTuple):
+    """A place that was free a moment ago."""
+
+    pk: int
+    item_id: int
+    position: int
+
+
+TAKEN = Taken._fields
+TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
+
+# -- statements that run for every item ---------------------------------------------------------------
+
+_held = Select(
+    lambda: Assignment.objects.filter(
+        person_id=number("person"), batch_id=number("batch"), state=State.LEASED
+    ).order_by("pk")
+)
+_locked_tally = Select(
+    lambda: Tally.objects.select_for_update().filter(batch_id=number("batch"), person_id=number("person"))
+)
+_add_to_tally = Update(
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
+    returning=TALLY,
+    **{name: F(name) + number(name) for name in ("leased", "submitted", "skipped", "returned")},
+)
+_took = Update(
+    lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
+)
+_end_with = Update(
+    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED),
+    state=State.SUBMITTED,
+    annotation_id=number("annotation"),
+    ended_at=moment("now"),
+)
+_add = Insert(Assignment, leased_until=_lease_end())
+_renew = Update(
+    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
+)
+
+
+def _free_from() -> QuerySet[Place]:
+    free = Place.objects.filter(batch_id=number("batch"), taken=False, position__gte=number("position"))
+    return _open_to(number("person"), free).order_by("position", "number")
+
+
+def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
+    """The first of the places that nobody else is taking this moment."""
+    return Place.objects.filter(
+        pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
+    )
+
+
+_ahead = Select(lambda: _free_from().values_list("pk")[:WINDOW])
+_take_first = Update(lambda: _taking(_free_from()), returning=TAKEN, taken=True)
+_take_this = Update(
+    lambda: _taking(Place.objects.filter(pk=number("place"), taken=False)), returning=TAKEN, taken=True
+)
+
+# -- journeys ---------------------------------------------------------------------------------------
 
 
 def next_assignment(
@@ -43,14 +121,19 @@ def next_assignment(
     return found
 
 
-def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
-    """`next_assignment` within the caller's transaction and without taking leases back from others."""
+def take_next(
+    *, batch: Batch, person: Person, holding: Sequence[str], now: datetime, tally: Tally | None = None
+) -> Assignment | None:
+    """`next_assignment` within the caller's transaction and without taking leases back from others.
+
+    `tally` is the person's row where the caller has changed, and thereby locked, it.
+    """
     if batch.state != "open":
         raise Refused(
             f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open."
         )
-    tally = _tally(batch.pk, person)
-    held = list(Assignment.objects.held(person, batch.pk).order_by("pk"))
+    tally = tally or _tally(batch.pk, person)
+    held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
     for assignment in held:
         if assignment.public_id not in holding:
             renew(assignment)
@@ -58,13 +141,11 @@ def take_next(*, batch: Batch, person: Person, holding: Sequence[str], now: date
     if len(held) >= MOST_HELD:
         return None
     if batch.task().order == "shuffled":
-        place = _drawn_place(batch, person, tally)
+        place = _take_drawn(batch, person, tally)
     else:
-        place = (
-            _free_place(batch, person, tally.cursor)
-            or (tally.cursor and _free_place(batch, person, 0))
-            or None
-        )
+        place = _take_free(batch, person, tally.cursor)
+        if place is None and tally.cursor:
+            place = _take_free(batch, person, 0)
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
 
 
@@ -75,7 +156,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     """
     found = dict.fromkeys(batches, 0)
     held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
-    free = _open_to(person, Place.objects.filter(batch_id__in=batches, taken=False))
+    free = _open_to(person.pk, Place.objects.filter(batch_id__in=batches, taken=False))
     for rows in (
         held.values("batch_id").annotate(n=Count("pk")),
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
@@ -87,7 +168,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
 
 def renew(assignment: Assignment) -> None:
     """The person is at work: the lease starts anew."""
-    Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(leased_until=_lease_end())
+    _renew(assignment=assignment.pk)
 
 
 def take_again(assignment: Assignment, *, now: datetime) -> None:
@@ -145,16 +226,14 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     assignment.state = State.SKIPPED
 
 
-def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> None:
-    """A submission keeps the place. Raises Refused(place_taken) when the lease had been taken back."""
-    changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
-        state=State.SUBMITTED, annotation_id=annotation_id, ended_at=now
-    )
-    if not changed:
-        raise Refused(
-            "place_taken", "Your lease ran out and somebody else took this place. Your draft is kept."
-        )
-    _count(assignment, leased=-1, submitted=1)
+def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> Tally | None:
+    """A submission keeps the place. Gives the person's tally after it.
+
+    None when the lease had been taken back, or was ended by another request: then nothing has changed.
+    """
+    if not _end_with(assignment=assignment.pk, annotation=annotation_id, now=now):
+        return None
+    return _count(assignment, leased=-1, submitted=1)
 
 
 def reopen(assignment: Assignment, *, now: datetime) -> None:
@@ -228,34 +307,29 @@ def add_place(item: Item) -> Place:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _lease(place: Place, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
-    Place.objects.filter(pk=place.pk).update(taken=True)
-    assignment = Assignment(
-        batch=batch,
+def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+    assignment = _add(
+        batch_id=batch.pk,
         item_id=place.item_id,
-        place=place,
-        person=person,
+        place_id=place.pk,
+        person_id=person.pk,
         leased_at=now,
-        leased_until=_lease_end(),
         seen_at=now,
     )
-    assignment.save(force_insert=True)
-    Tally.objects.filter(pk=tally.pk).update(leased=F("leased") + 1, cursor=place.position)
+    assignment.batch, assignment.person = batch, person
+    _took(tally=tally.pk, position=place.position)
     _record(assignment, before="", after=State.LEASED, actor=person, now=now)
     return assignment
 
 
-def _free_place(batch: Batch, person: Person, cursor: int) -> Place | None:
-    free = Place.objects.filter(batch=batch, taken=False, position__gte=cursor)
-    return (
-        _open_to(person, free)
-        .select_for_update(skip_locked=True, of=("self",))
-        .order_by("position", "number")
-        .first()
+def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
+    """The first free place from this position on."""
+    return next(
+        (Taken(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
     )
 
 
-def _drawn_place(batch: Batch, person: Person, tally: Tally) -> Place | None:
+def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from batch, person and what they had so far; two requests of one person take
@@ -265,31 +339,27 @@ def _drawn_place(batch: Batch, person: Person, tally: Tally) -> Place | None:
     rng = random.Random(f"order:{batch.public_id}:{person.pk}:{had}")
     start = random.Random(f"start:{batch.public_id}:{person.pk}").randrange(max(1, batch.items_count))
     for position in (start, 0):
-        free = Place.objects.filter(batch=batch, taken=False, position__gte=position)
-        keys = _open_to(person, free).order_by("position", "number").values_list("pk", flat=True)
-        window = list(keys[:WINDOW])
+        window = _ahead(batch=batch.pk, person=person.pk, position=position)
         rng.shuffle(window)
-        for key in window:
-            place = Place.objects.select_for_update(skip_locked=True).filter(pk=key, taken=False).first()
-            if place is not None:
-                return place
+        for (key,) in window:
+            for row in _take_this(place=key):
+                return Taken(*row)
     return None
 
 
-def _open_to(person: Person, places: QuerySet[Place]) -> QuerySet[Place]:
-    """Those of the places whose item the person neither had nor helped to make."""
-    mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person=person)
-    barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person=person)
+def _open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
+    """Those of the places whose item the person (by id) neither had nor helped to make."""
+    mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person_id=person)
+    barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person_id=person)
     return places.filter(~Exists(mine), ~Exists(barred))
 
 
 def _tally(batch_id: int, person: Person) -> Tally:
     """The person's row in the batch, locked: two requests of one person take turns."""
-    locked = Tally.objects.select_for_update().filter(batch_id=batch_id, person=person)
-    tally = locked.first()
+    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person.pk)
     if tally is None:
         Tally.objects.get_or_create(batch_id=batch_id, person=person)
-        tally = locked.get()
+        (tally,) = _locked_tally(batch=batch_id, person=person.pk)
     return tally
 
 
@@ -297,9 +367,20 @@ def _lock(item_id: int) -> None:
     Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
 
 
-def _count(assignment: Assignment, **changes: int) -> None:
-    Tally.objects.filter(batch_id=assignment.batch_id, person_id=assignment.person_id).update(
-        **{name: F(name) + change for name, change in changes.items()}
+def _count(
+    assignment: Assignment, *, leased: int = 0, submitted: int = 0, skipped: int = 0, returned: int = 0
+) -> Tally:
+    """Change the person's tally; gives what it is then."""
+    (row,) = _add_to_tally(
+        batch=assignment.batch_id,
+        person=assignment.person_id,
+        leased=leased,
+        submitted=submitted,
+        skipped=skipped,
+        returned=returned,
+    )
+    return Tally(
+        **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
     )
 
 
@@ -313,7 +394,3 @@ def _record(assignment: Assignment, *, before: str, after: str, actor: Person | 
         after=after,
         now=now,
     )
-
-
-def _lease_end() -> ExpressionWrapper:
-    return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())

@@ -200,6 +200,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people ------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "annotation.Person"
+AUTHENTICATION_BACKENDS = ["annotation.signed_in.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},

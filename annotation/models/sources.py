@@ -5,10 +5,14 @@ from __future__ import annotations
 from django.db import models
 
 import tableqa
+from annotation.kept import Kept
 from annotation.models.people import Person, Project
 from annotation.public_ids import new_public_id
 from tableqa.examples import Context, Turn
 from tableqa.operations import from_dict, replay
+
+_tables: Kept[tableqa.Table] = Kept(200_000, lambda table: 50 + table.shape[0] * table.shape[1])
+"""Tables by the digest of a source table or the public id of a derived example; at most so many cells, some 20 MB."""
 
 
 class SourceQuerySet(models.QuerySet["Source"]):
@@ -126,6 +130,10 @@ class Example(models.Model):
         return self.external_id
 
     def table(self) -> tableqa.Table:
+        """The table after the operations. Neither changes, so it is made once and kept for a while."""
+        return _tables.get(self.public_id if self.operations else self.table_digest, self._table)
+
+    def _table(self) -> tableqa.Table:
         base = self.stored_table.table()
         return (
             replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base

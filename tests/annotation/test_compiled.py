@@ -1,0 +1,191 @@
+"""Statements that are made once give what the queries give of which they were made, on both databases."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+
+from annotation.compiled import Insert, Select, Update, moment, number, text
+from annotation.kept import Kept
+from annotation.models import Event, Person, Project
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def events(project: Project) -> list[Event]:
+    person = Person.objects.create(name="Ada", email="ada@example.org")
+    return [
+        Event.objects.create(
+            project=project,
+            actor=person,
+            thing="item",
+            thing_id=n,
+            after="open",
+            at=NOON + timedelta(hours=n),
+        )
+        for n in range(3)
+    ]
+
+
+@pytest.fixture
+def project() -> Project:
+    return Project.objects.create(slug="tilted", name="Tilted")
+
+
+def test_a_query_gives_models_with_what_they_are_joined_to_and_their_annotations(project: Project) -> None:
+    made = events(project)
+    later = Select(
+        lambda: (
+            Event.objects.select_related("project", "actor")
+            .filter(thing=text("thing"), thing_id__gte=number("least"), at__lt=moment("end"))
+            .annotate(next=F("thing_id") + 1)
+            .order_by("pk")
+        )
+    )
+    for least in (0, 1, 0, 2, 0, 1, 0):  # often enough that PostgreSQL settles on a plan for good
+        found = later(thing="item", least=least, end=NOON + timedelta(hours=2))
+        assert found == [event for event in made if least <= event.thing_id < 2]
+        assert [event.next for event in found] == [event.thing_id + 1 for event in found]
+    with CaptureNothing():
+        assert {event.project.slug for event in found} | {event.actor.name for event in found} <= {
+            "tilted",
+            "Ada",
+        }
+    assert found[0].at == made[0].at
+    assert later.one(thing="place", least=0, end=NOON) is None
+
+
+def test_a_query_for_values_gives_tuples_in_the_order_asked_for(project: Project) -> None:
+    events(project)
+    values = Select(
+        lambda: Event.objects.filter(project_id=number("project")).order_by("-pk").values_list("at", "thing")
+    )
+    assert values(project=project.pk)[0] == (NOON + timedelta(hours=2), "item")
+
+
+def test_what_looks_like_a_place_is_a_value_like_any_other(project: Project) -> None:
+    events(project)
+    named = Select(lambda: Event.objects.filter(thing=text("thing")))
+    assert named(thing="%s $1 ' \" ; -- \ue000thing") == []
+
+
+def test_a_forgotten_or_a_misspelt_value_is_said() -> None:
+    found = Select(lambda: Event.objects.filter(thing=text("thing"), thing_id=number("id")))
+    with pytest.raises(TypeError, match=r"wants \['id', 'thing'\], was given \['thing'\]"):
+        found(thing="item")
+    with pytest.raises(TypeError, match="was given"):
+        found(thing="item", id=1, idd=2)
+
+
+def test_an_update_says_what_has_changed(project: Project) -> None:
+    made = events(project)
+    put_off = Update(
+        lambda: Event.objects.filter(thing_id__gte=number("least")),
+        returning=("pk", "thing_id"),
+        thing_id=F("thing_id") + number("by"),
+        at=moment("at"),
+    )
+    assert sorted(put_off(least=1, by=10, at=NOON)) == [(made[1].pk, 11), (made[2].pk, 12)]
+    assert put_off(least=100, by=1, at=NOON) == []
+    made[2].refresh_from_db()
+    assert (made[2].thing_id, made[2].at) == (12, NOON)
+
+
+def test_a_row_is_added_with_the_defaults_of_its_model(project: Project) -> None:
+    add = Insert(Event)
+    given: dict[str, Any] = {
+        "project_id": project.pk,
+        "thing": "item",
+        "thing_id": 7,
+        "after": "open",
+        "at": NOON,
+    }
+    one, other = add(**given), add(**given, before="planned")
+    assert other.pk > one.pk
+    assert Event.objects.filter(pk=one.pk, before="", actor=None).exists()
+    assert Event.objects.get(pk=other.pk).before == "planned"
+    one.after = "closed"
+    one.save()
+    assert Event.objects.count() == 2
+
+
+def test_a_row_without_what_its_model_needs_is_refused(project: Project) -> None:
+    with pytest.raises(TypeError, match="Event wants project_id"):
+        Insert(Event)(thing="item", thing_id=7, after="open", at=NOON)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Insert(Project)(slug="tilted", name="The same again", created_at=NOON)
+
+
+def test_a_statement_outlives_a_transaction_that_is_undone(project: Project) -> None:
+    events(project)
+    found = Select(lambda: Event.objects.filter(thing=text("thing")))
+    with transaction.atomic():
+        first = found(thing="item")
+        transaction.set_rollback(True)
+    assert found(thing="item") == first
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="poolers are PostgreSQL's")
+def test_behind_a_pooler_nothing_is_prepared(project: Project, settings: Any) -> None:
+    events(project)
+    found = Select(lambda: Event.objects.filter(thing=text("thing")))
+    before = prepared()
+    connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
+    try:
+        assert len(found(thing="item")) == 3
+        assert prepared() == before
+    finally:
+        connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = False
+    assert len(found(thing="item")) == 3
+    assert prepared() == before + 1
+
+
+def prepared() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements")
+        return int(cursor.fetchone()[0])
+
+
+class CaptureNothing:
+    """No query within."""
+
+    def __enter__(self) -> None:
+        from django.test.utils import CaptureQueriesContext
+
+        self.captured = CaptureQueriesContext(connection)
+        self.captured.__enter__()
+
+    def __exit__(self, *problem: Any) -> None:
+        self.captured.__exit__(*problem)
+        assert len(self.captured) == 0
+
+
+def test_what_was_asked_for_last_is_kept_up_to_a_size() -> None:
+    made: list[str] = []
+
+    def make(key: str) -> str:
+        made.append(key)
+        return key * 10
+
+    kept: Kept[str] = Kept(100, len)
+    for key in "abcdefghij":
+        kept.get(key, lambda key=key: make(key))  # type: ignore[misc]
+    kept.get("a", lambda: make("a"))
+    kept.get("k", lambda: make("k"))  # takes the place of b, which was asked for longest ago
+    assert kept.get("a", lambda: make("a")) == "a" * 10
+    kept.get("b", lambda: make("b"))
+    assert "".join(made) == "abcdefghijkb"
+
+
+def test_what_is_too_large_is_made_each_time() -> None:
+    made = []
+    kept: Kept[str] = Kept(100, len)
+    for _ in range(2):
+        assert kept.get("a", lambda: made.append(1) or "x" * 13) == "x" * 13  # type: ignore[func-returns-value]
+    assert len(made) == 2
