@@ -17,7 +17,7 @@ from annotation import access, annotating, guidance, predicting, queue, suggesti
 from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, page
+from annotation.views.pages import PageRequest, cut, kind_title, page
 from annotation.views.tables import compared, in_words, sheet
 from tableqa.canonical import canonical
 from tableqa.operations import (
@@ -74,6 +74,7 @@ def my_work(request: PageRequest) -> HttpResponse:
     actor = access.actor(request)
     work = cut(request, access.work(actor))
     for assignment in work:
+        assignment.kind = kind_title(assignment.batch)
         if assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
     context = {"page": work, "State": Assignment.State}

@@ -100,6 +100,7 @@ class AskewAnnotate extends HTMLElement {
     this.places.changes[0]?.replaceChildren();
     this.#setProgress(assignment.progress);
     this.#closePanels();
+    document.querySelector("form[data-action=skip]")?.reset(); // why the last item was skipped is nothing about this one
     this.#silence();
     this.#fillShown(assignment.shows);
     const held = assignment.draft;
@@ -157,6 +158,13 @@ class AskewAnnotate extends HTMLElement {
 
   #take({ violations, answer }, { data }) {
     this.#server = { data, violations, answer };
+    this.#tellChecked();
+  }
+
+  /* What the server said of what is here now. Of what was here before nothing is told: an answer to that comes, too. */
+  #tellChecked() {
+    if (!this.#server || !same(this.#server.data, this.#collect())) return;
+    const { violations, answer } = this.#server;
     this.#tell("draft-checked", { violations, answer });
   }
 
@@ -280,10 +288,22 @@ class AskewAnnotate extends HTMLElement {
     } else if (event.key === "Escape" && writes(event.target)) {
       event.preventDefault();
       this.#toActions();
+    } else if (panel?.dataset.panel === "skip" && this.#skipsBecause(event)) {
+      event.preventDefault();
     } else if (event.key === "Enter" && !event.isComposing && this.#enters(event, panel)) {
       event.preventDefault();
       if (!event.repeat) this.#act(panel?.dataset.panel ?? "submit");
     }
+  }
+
+  /* A digit in the panel of skip is one of the reasons, and done: nothing is chosen for anybody beforehand. */
+  #skipsBecause({ key, target, ctrlKey, metaKey, altKey, repeat }) {
+    if (ctrlKey || metaKey || altKey || repeat || writes(target) || !/^[1-9]$/u.test(key)) return false;
+    const reason = [...document.querySelectorAll("input[name=skip_reason]")][Number(key) - 1];
+    if (!reason) return false;
+    reason.checked = true;
+    this.skip();
+    return true;
   }
 
   /* The button goes with its change: the focus to the one that took its place, else to the table. */
@@ -351,7 +371,8 @@ class AskewAnnotate extends HTMLElement {
     this.#again = groups.length > 1 && groups.every((field) => field.querySelector(":checked")) ? groups : [];
     if (table) {
       const operations = this.operationsField ? data[this.operationsField.dataset.field] ?? [] : [];
-      const { grid: mode, contract, shows } = this.#current;
+      const { grid: mode, shows } = this.#current;
+      const contract = this.#contract();
       fits = this.grid.show(table, operations, {
         mode,
         cells: this.cellsField ? data[this.cellsField.dataset.field] ?? [] : [],
@@ -362,6 +383,21 @@ class AskewAnnotate extends HTMLElement {
       this.form.querySelector("[data-hide-marked]")?.setAttribute("aria-pressed", "false");
     }
     return fits;
+  }
+
+  /* Put a response into the form as if somebody had entered it; null empties the form. */
+  put(data) {
+    this.#fill(data ?? this.#blank());
+    for (const field of this.fields) {
+      if (field.dataset.kind === "text") inputOf(field).dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    this.grid?.dispatchEvent(new CustomEvent("grid-change", { bubbles: true, detail: { typing: false } }));
+    this.#changed();
+  }
+
+  /* Go where an item begins. */
+  start() {
+    this.#focusStart();
   }
 
   /* What is entered now, as it would be submitted. */
@@ -395,7 +431,9 @@ class AskewAnnotate extends HTMLElement {
     if (this.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
     this.draft.change(this.#envelope(this.#collect()));
     this.#refresh();
+    this.#tellChecked(); // back at what the server has seen: it is not sent again
     this.#tell("response-entered", {});
+    if (this.#current.shows.program?.guards?.length) this.grid.protect(this.#contract().protected);
   }
 
   // --- what must hold ----------------------------------------------------------------------------------------------
@@ -408,8 +446,20 @@ class AskewAnnotate extends HTMLElement {
     return this.fields.some((field) => "waives" in field.dataset && COLLECT[field.dataset.kind](field));
   }
 
-  #structure() {
+  /* The contract as it stands: what only the example's own program guards is free once another one counts, or none. */
+  #contract() {
     const { contract, shows } = this.#current;
+    const own = shows.program;
+    const field = own?.guards?.length && contract?.protected ? this.fields.find((one) => one.dataset.field === "program") : null;
+    const said = field?.value ?? null;
+    if (said === null || same(said, own.program)) return contract;
+    const free = new Set(own.guards.map(String));
+    return { ...contract, protected: contract.protected.filter(([row, column]) => !free.has(String([row, column]))) };
+  }
+
+  #structure() {
+    const { shows } = this.#current;
+    const contract = this.#contract();
     if (!contract || !shows.table || this.#waived()) return [];
     const reason = this.fields.find((field) => field.dataset.field === "reason");
     return check(contract, shows.table, this.#operations(), reason ? COLLECT.text(reason) : "");
@@ -473,7 +523,8 @@ class AskewAnnotate extends HTMLElement {
 
   /* A line that needs something to be checked against (data-needs: protected cells, evidence, a program) stays open without. */
   #nothingToGoBy({ dataset }) {
-    const { contract, shows } = this.#current;
+    const { shows } = this.#current;
+    const contract = this.#contract();
     const there = { protected: Boolean(contract?.protected?.length), evidence: Boolean(shows.evidence), program: this.hasAttribute("data-program") };
     return Boolean(dataset.needs) && !dataset.needs.split(" ").some((name) => there[name]);
   }
@@ -935,7 +986,7 @@ class AskewAnnotate extends HTMLElement {
     const panel = this.bar.querySelector(`details[data-panel=${name}]`);
     if (!panel) return;
     panel.open = true;
-    (panel.querySelector("input:checked, textarea, input") ?? panel).focus();
+    (panel.querySelector("input:checked") ?? panel.querySelector("input, textarea") ?? panel).focus();
   }
 
   #closePanels(except = null) {

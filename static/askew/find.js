@@ -12,7 +12,9 @@ export class FindBar {
   #count = element("span", { className: "soft small", role: "status" });
   #lines = null; // [{row, texts}] while the bar is open; folded when somebody has typed
   #folded = false;
-  #hits = [];
+  #order = null; // row id -> place
+  #wanted = ""; // what the hits are hits of
+  #hits = []; // {row, column, text}
   #at = -1;
 
   /* source() -> {columns: [id], lines: [{row, texts}]}; show(hits, current, moves) paints; close() ends it. */
@@ -56,7 +58,9 @@ export class FindBar {
     const { columns, lines } = this.source();
     this.columns = columns;
     this.#lines = lines;
+    this.#order = null;
     this.#folded = false;
+    this.#wanted = "";
     this.#look(false);
   }
 
@@ -69,8 +73,10 @@ export class FindBar {
   close() {
     if (!this.isOpen) return;
     this.bar.hidden = true;
-    const found = this.#hits[this.#at] ?? null;
+    const hit = this.#hits[this.#at];
+    const found = hit ? { row: hit.row, column: hit.column } : null;
     this.#lines = null;
+    this.#wanted = "";
     this.#hits = [];
     this.#at = -1;
     this.show([], null);
@@ -80,15 +86,18 @@ export class FindBar {
   #look(moves = true) {
     const wanted = plain(this.#input.value);
     const before = this.#hits[this.#at] ?? null;
-    this.#hits = [];
+    const narrower = this.#wanted && wanted.startsWith(this.#wanted); // one more letter: only hits can be hits
+    const had = narrower ? this.#hits : [];
+    this.#wanted = wanted;
+    this.#hits = had.filter(({ text }) => text.includes(wanted));
     if (wanted && !this.#folded) {
       this.#lines = this.#lines.map(({ row, texts }) => ({ row, texts: texts.map(plain) }));
       this.#folded = true;
     }
-    if (wanted) {
+    if (wanted && !narrower) {
       for (const { row, texts } of this.#lines) {
         texts.forEach((text, place) => {
-          if (text.includes(wanted)) this.#hits.push({ row, column: this.columns[place] });
+          if (text.includes(wanted)) this.#hits.push({ row, column: this.columns[place], text });
         });
       }
     }
@@ -98,7 +107,7 @@ export class FindBar {
   }
 
   #firstFrom(place) {
-    const order = new Map(this.#lines.map(({ row }, at) => [row, at]));
+    const order = this.#order ??= new Map(this.#lines.map(({ row }, at) => [row, at]));
     const row = order.get(place.row);
     const column = this.columns.indexOf(place.column);
     return this.#hits.findIndex((hit) => order.get(hit.row) > row || (hit.row === place.row && this.columns.indexOf(hit.column) >= column));

@@ -69,6 +69,8 @@ export class AskewGrid extends HTMLElement {
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
   #opened = null; // the cell over which something lies
+  #twin = null; // the table that scrolls along with this one
+  #led = [0, 0]; // where this one was led, or has led from
   #timer = null;
   #telling = null;
   #label = "";
@@ -222,6 +224,16 @@ export class AskewGrid extends HTMLElement {
     this.refreshTools();
   }
 
+  /* From now on these cells must stay, [[row id, column id, reason?], ...], and no others. */
+  protect(cells) {
+    const before = this.guard.rows;
+    this.guard = new Guard(cells, this.edits.base);
+    const after = this.guard.rows;
+    this.#painting.refresh([...before.keys(), ...after.keys()].filter((row) => !equalSets(before.get(row), after.get(row))));
+    this.#painting.refreshHead();
+    this.refreshTools();
+  }
+
   /* Point out the cells where a model looked; with [] none any more. */
   lookedAt(cells) {
     if (!this.edits) return;
@@ -234,6 +246,31 @@ export class AskewGrid extends HTMLElement {
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
   next(by = 1) {
     this.#mode.next?.(by);
+  }
+
+  /* Two tables with the same columns scroll as one, so that what is beside each other can be compared; null ends it.
+     Where both begin, as much of the first change of each is in sight as there is room for. */
+  scrollWith(other) {
+    if (this.#twin) this.#twin.#twin = null;
+    this.#twin = other;
+    if (!other) return;
+    other.#twin = this;
+    for (const one of [this, other]) {
+      one.#lead();
+      if (one.#mode.first) one.#painting.bringIntoSight(one.#mode.first);
+    }
+    other.#lead();
+  }
+
+  /* The other table goes where this one is, unless that is where it was led. */
+  #lead() {
+    const { scrollLeft, scrollTop } = this.#painting.sheet;
+    const [left, top] = this.#led;
+    if (!this.#twin?.isConnected || (Math.abs(scrollLeft - left) < 1 && Math.abs(scrollTop - top) < 1)) return;
+    this.#led = [scrollLeft, scrollTop];
+    const { sheet } = this.#twin.#painting;
+    this.#twin.#painting.corner = this.#painting.corner;
+    this.#twin.#led = [sheet.scrollLeft, sheet.scrollTop];
   }
 
   openFind() {
@@ -483,6 +520,7 @@ export class AskewGrid extends HTMLElement {
     const focused = this.#painting.table.contains(document.activeElement);
     const index = this.here ? this.#placeOf(this.here).row : 0;
     const oddBefore = this.#odd;
+    const columnsBefore = this.columnIds();
     this.marked = cells;
     this.edits.become(operations);
     this.#odd = this.cellFormat === "ignore" ? new Map() : this.edits.odd();
@@ -495,6 +533,10 @@ export class AskewGrid extends HTMLElement {
       this.#build();
       this.#painting.sheet.scrollTop = scrollTop;
       this.#painting.sheet.scrollLeft = scrollLeft;
+      const fresh = this.columnIds().filter((id) => !columnsBefore.includes(id));
+      for (const column of new Set([fresh.at(-1), fresh[0]])) { // as many of them as there is room for, the first in any case
+        if (column !== undefined) this.#painting.bringIntoSight({ row: this.edits.base.header_id, column });
+      }
     }
     const { state, rowPlaces, columnPlaces, base } = this.edits;
     const known = ({ row, column }) => columnPlaces.has(column) && (row === base.header_id || rowPlaces.has(row));
@@ -558,6 +600,8 @@ export class AskewGrid extends HTMLElement {
     write(this.#told, "");
     this.replaceChildren(this.#tools.bar, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);
+    sheet.addEventListener("scroll", () => this.#lead(), { passive: true });
+    this.#led = [0, 0];
     this.#select();
   }
 

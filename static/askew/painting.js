@@ -15,6 +15,7 @@ const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
 const LONG = 220; // characters; longer cells are clipped until they have the focus
 const TALL = 5; // lines
 const LOOKED_AT = 100; // rows, to tell a column of numbers
+const BLANKS = /\s+/u;
 const ROOM = 24; // px of more or less room before columns are measured again
 const CHEAP = 4000; // cells up to which they are
 const REST = 120; // ms that the room has been what it is
@@ -85,6 +86,7 @@ export class Painting {
     this.#fitting = setTimeout(() => {
       this.table.classList.remove("locked", "pinned");
       this.table.style.width = "";
+      this.table.style.paddingInlineEnd = "";
       this.#lockWidths(room);
       this.#drawAreas();
     }, REST);
@@ -159,19 +161,81 @@ export class Painting {
     return cell.dataset.column === undefined ? null : { row, column: cell.dataset.column };
   }
 
-  /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. */
+  /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. To the
+     side it goes from column to column, so that none stands there cut in two. */
   bringIntoSight({ row, column }) {
     const cell = this.cell(row, column);
     if (!cell || !this.sheet.clientHeight) return;
     const [place, box] = [cell.getBoundingClientRect(), this.sheet.getBoundingClientRect()];
     const head = this.#head.offsetHeight;
-    const beside = cell.closest("tr").firstElementChild.offsetWidth;
     if (row !== this.#base.header_id) {
       if (place.bottom > box.bottom) this.sheet.scrollTop += place.top - box.top - head - (this.sheet.clientHeight - head - place.height) / 2;
       else if (place.top < box.top + head) this.sheet.scrollTop -= box.top + head - place.top;
     }
-    if (place.right > box.right) this.sheet.scrollLeft += place.right - box.right + 2;
-    else if (place.left < box.left + beside) this.sheet.scrollLeft -= box.left + beside - place.left;
+    const at = this.#state.columnIds.indexOf(column);
+    const edges = this.#edges();
+    if (at < edges.still) return;
+    const { scrollLeft, clientWidth } = this.sheet;
+    const least = edges.ends[at] - clientWidth; // from here on its end is in sight
+    const most = edges.starts[at] - edges.beside; // up to here its start is
+    if (scrollLeft <= most && scrollLeft >= least) return;
+    const stops = edges.starts.slice(edges.still, at + 1).map((start) => start - edges.beside);
+    this.#scrollTo(scrollLeft > most ? most : stops.find((stop) => stop >= least - 1) ?? most);
+  }
+
+  /* The last columns can stand right beside what does not scroll, too: with some room behind them. */
+  #scrollTo(left) {
+    const { sheet, table } = this;
+    sheet.scrollLeft = left;
+    const short = left - sheet.scrollLeft;
+    if (short < 1) return;
+    const room = Number.parseFloat(table.style.paddingInlineEnd) || 0;
+    table.style.paddingInlineEnd = `${room + Math.ceil(short)}px`;
+    sheet.scrollLeft = left;
+  }
+
+  /* Where the columns begin and end in the sheet, how wide what stands still beside them is, and how many of them do. */
+  #edges() {
+    const [number, ...widths] = [...this.#head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
+    const starts = [];
+    let end = number;
+    for (const width of widths) {
+      starts.push(end);
+      end += width;
+    }
+    const ends = [...starts.slice(1), end];
+    const first = this.#head.lastElementChild.children[1];
+    const still = first && getComputedStyle(first).position === "sticky" ? 1 : 0;
+    return { starts, ends, still, beside: still ? ends[0] : number };
+  }
+
+  /* What stands in the upper left corner of what scrolls: {row, column} and how much of each is past it. */
+  get corner() {
+    const { scrollLeft, scrollTop } = this.sheet;
+    const { starts, ends, still, beside } = this.#edges();
+    const at = Math.max(still, ends.findIndex((end) => end - beside > scrollLeft + 0.5));
+    const column = { id: this.#state.columnIds[at], past: (scrollLeft - (starts[at] - beside)) / (ends[at] - starts[at]) };
+    const body = [...this.table.tBodies].find((one) => one.offsetTop + one.offsetHeight - this.#head.offsetHeight > scrollTop + 0.5);
+    const tr = body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5);
+    const row = tr ? { id: tr.dataset.row, past: (scrollTop - this.#topOf(tr)) / tr.offsetHeight } : null;
+    return { row, column, start: scrollTop <= 0 };
+  }
+
+  /* Scroll to where another table with the same rows and columns stands; what is not here is left as it is. */
+  set corner({ row, column, start }) {
+    const { starts, ends, beside } = this.#edges();
+    const at = this.#state.columnIds.indexOf(column.id);
+    if (at >= 0) this.#scrollTo(starts[at] - beside + column.past * (ends[at] - starts[at]));
+    const tr = row ? this.#entries.get(row.id)?.tr : null;
+    if (start) this.sheet.scrollTop = 0;
+    else if (tr) this.sheet.scrollTop = this.#topOf(tr) + row.past * tr.offsetHeight;
+  }
+
+  /* How far one has to scroll until a row stands right under the head. */
+  #topOf(tr) {
+    const { offsetParent } = tr;
+    const body = tr.parentElement;
+    return (offsetParent === body ? body.offsetTop : 0) + tr.offsetTop - this.#head.offsetHeight;
   }
 
   /* How many rows fit into the sheet. */
@@ -414,15 +478,18 @@ export class Painting {
   #lockWidths(room) {
     const { table } = this;
     const measure = () => [...this.#head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
+    const widest = this.#widestTexts();
+    if (widest) table.append(widest);
     table.classList.add("natural");
     let widths = measure();
     const natural = sum(widths);
-    if (!natural || !room) return;
-    this.#room = room;
-    if (natural <= 1.6 * room) {
+    if (natural && room && natural <= 1.6 * room) {
       table.classList.remove("natural");
       widths = measure();
     }
+    widest?.remove();
+    if (!natural || !room) return;
+    this.#room = room;
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
     this.#widths = widths.map((width) => Math.ceil(width / zoom + 0.5) / rem);
@@ -432,6 +499,27 @@ export class Painting {
     table.style.setProperty("--number", scaled(this.#widths[0]));
     table.classList.toggle("pinned", widths[1] <= room / 3);
     table.classList.add("locked");
+  }
+
+  /* Of the rows that are not painted yet, the longest text and the longest word of each column, as rows to measure. */
+  #widestTexts() {
+    const rows = this.#state.rows.slice(this.#painted);
+    if (!rows.length) return null;
+    const body = element("tbody");
+    const lines = [element("tr"), element("tr")];
+    for (const tr of lines) tr.append(element("th", { className: "number", textContent: String(this.#state.rows.length) }));
+    this.#state.columns.forEach((_, at) => {
+      let [text, word] = ["", ""];
+      for (const { cells } of rows) {
+        const cell = cells[at];
+        if (cell.length > text.length) text = cell;
+        if (cell.length > word.length) for (const one of cell.split(BLANKS)) if (one.length > word.length) word = one;
+      }
+      const className = this.#numeric[at] ? "n" : "";
+      [text, word].forEach((words, line) => lines[line].append(element("td", { textContent: words.slice(0, LONG), className })));
+    });
+    body.append(...lines);
+    return body;
   }
 
   /* Each group of rows has its part of every rectangle, so one that spans thousands of rows costs no more than a few

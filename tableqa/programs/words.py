@@ -54,8 +54,9 @@ def describe(program: Program | Mapping[str, Any], table: Table) -> str:
     """The program in words: "count of rows where Year is 2001", "Votes in row 1 (Ann) minus Votes in row 2 (Bob)".
 
     The program or its JSON. Rows are counted from 1; a column is called by its header, or by its number where the header
-    is empty or repeated. What the table does not have is called by its id, so that a program can be told of a table on
-    which it does not run. Raises ProgramError for JSON that is no program.
+    is empty or repeated, and then by what stands at the top of the body, too. What the table does not have is called by
+    its id, so that a program can be told of a table on which it does not run. Raises ProgramError for JSON that is no
+    program.
     """
     if isinstance(program, Mapping):
         program = from_dict(program)
@@ -206,7 +207,18 @@ def _row_label(node: Cell, table: Table) -> str:
 
 
 def _column(column: str, table: Table) -> str:
-    return column_name(table, column)
+    """Its header; where that tells nothing, its number with what a row at the top of the body calls it.
+
+    The number stays: "smallest value of 2018" would read like a value, and two columns must never read alike.
+    """
+    if column not in table.column_ids or column_name(table, column) != _place(column, table):
+        return column_name(table, column)
+    j = table.column_index(column)
+    head = table.rows[: Layout(table, "").head_rows]
+    above = [row[j].strip() for row in head if row[j].strip()]
+    if not above or above[-1].startswith("("):  # "($ in millions)" is a unit, and names no column
+        return _place(column, table)
+    return f"{_place(column, table)} ({_shown(above[-1])})"
 
 
 def _column_of_cell(node: Cell, table: Table) -> str:

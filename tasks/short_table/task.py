@@ -126,6 +126,15 @@ class ShortTable(TaskType):
         """What holds before anybody has said anything: what the example's own program reads must stay."""
         return self._contract(item, followed(None, item.example))
 
+    def payload(self, item: Item) -> dict[str, Any]:
+        """What the page shows; with the program, the cells that it alone guards: free once somebody turns it down."""
+        shown = super().payload(item)
+        if "program" in shown:
+            kept = set(self._contract(item, None).protected)
+            guards = [cell for cell in self.contract(item).protected if cell not in kept]
+            shown["program"] = {**shown["program"], "guards": guards}
+        return shown
+
     def _contract(self, item: Item, program: Program | None) -> Contract:
         protected = set(cells_read(program, item.example.table))
         if item.settings.get("protect_evidence", True) and item.inputs.get("protects"):

@@ -285,3 +285,94 @@ def test_the_first_change_is_in_sight_though_nobody_has_gone_to_it(grid: Grid) -
     grid.reads("1 change")
     grid.press("n")
     grid.reads("Change 1 of 1")
+
+
+WIDE: dict[str, Any] = {
+    "header": [f"a column with a name {n}" for n in range(14)],
+    "rows": [[f"cell {i} {j}" for j in range(14)] for i in range(80)],
+}
+
+
+def cut_in_two(grid: Grid, which: int = 0) -> bool:
+    """Whether a column stands half behind those that do not scroll."""
+    cut: bool = grid.page.evaluate(
+        """(which) => {
+            const grid = document.querySelectorAll("askew-grid")[which];
+            const heads = [...grid.querySelectorAll("thead tr:last-child th")];
+            const still = heads.filter((one) => getComputedStyle(one).position === "sticky");
+            const edge = still.at(-1).getBoundingClientRect().right;
+            return heads.slice(still.length).some((one) => {
+                const { left, right } = one.getBoundingClientRect();
+                return left < edge - 1.5 && right > edge + 1.5;
+            });
+        }""",
+        which,
+    )
+    return cut
+
+
+@pytest.mark.parametrize("column", ["c3", "c8", "c12", "c13"])
+def test_the_first_change_stands_between_whole_columns(grid: Grid, column: str) -> None:
+    place = int(column[1:])
+    change = {"op": "set_cell", "row": "r0", "column": column, "old": f"cell 0 {place}", "new": "x"}
+    compare(grid, [change], WIDE)
+    assert not cut_in_two(grid)
+    cell, sheet = grid.cell("r0", column).bounding_box(), grid.page.locator(".sheet").bounding_box()
+    assert cell
+    assert sheet
+    assert sheet["x"] < cell["x"] <= sheet["x"] + sheet["width"] - cell["width"] + 1
+
+
+def test_two_tables_begin_at_the_same_place_and_scroll_as_one(grid: Grid) -> None:
+    grid.page.evaluate(
+        """(table) => {
+            const [one] = document.querySelectorAll("askew-grid");
+            const other = document.createElement("askew-grid");
+            one.after(other);
+            const change = (column) => (
+                { op: "rename_header", column, old: table.header[Number(column.slice(1))], new: "x" }
+            );
+            one.compare(table, [change("c7")]);
+            other.compare(table, [change("c3"), change("c4")]);
+            one.scrollWith(other);
+        }""",
+        WIDE,
+    )
+    first = """() => [...document.querySelectorAll("askew-grid")].map((grid) => {
+        const heads = [...grid.querySelectorAll("thead tr:last-child th")];
+        const sticks = (one) => getComputedStyle(one).position === "sticky";
+        const edge = Math.max(...heads.filter(sticks).map((one) => one.getBoundingClientRect().right));
+        const top = grid.querySelector("thead").getBoundingClientRect().bottom;
+        return [
+            heads.find((one) => one.getBoundingClientRect().right > edge + 2).dataset.column,
+            [...grid.querySelectorAll("tbody tr")].find((one) => one.getBoundingClientRect().bottom > top + 2).dataset.row,
+        ];
+    })"""
+    [left, right] = grid.page.evaluate(first)
+    assert left == right
+    assert left[0] != "c1"
+    assert not cut_in_two(grid, 0)
+    assert not cut_in_two(grid, 1)
+    for which, down, across in ((1, 900, 600), (0, 300, 0)):
+        grid.page.evaluate(
+            "([which, down, across]) => document.querySelectorAll('.sheet')[which].scrollTo(across, down)",
+            [which, down, across],
+        )
+        grid.page.wait_for_function(
+            f"() => {{ const [a, b] = ({first})(); return String(a) === String(b); }}"
+        )
+        assert grid.page.evaluate(first)[0] != left
+        left = grid.page.evaluate(first)[0]
+
+
+def test_a_column_is_as_wide_as_what_stands_far_down_in_it(grid: Grid) -> None:
+    rows = [[str(n), "a", "1"] for n in range(1500)]
+    rows[1400] = ["1401", "Person 744 of the longer list", "12,345,678.90"]
+    grid.show({"header": ["No", "Name", "Sum"], "rows": rows}, mode="edit")
+    grid.press("Control+End")
+    heights = [grid.cell("r1400", column).bounding_box() for column in ("c0", "c1", "c2")]
+    other = grid.cell("r1399", "c1").bounding_box()
+    assert other
+    assert all(box and box["height"] == other["height"] for box in heights), "nothing wraps"
+    inside = grid.cell("r1400", "c2").evaluate("(cell) => cell.scrollWidth <= cell.clientWidth")
+    assert inside

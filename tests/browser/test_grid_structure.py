@@ -171,3 +171,25 @@ def test_thousands_of_rows_go_and_come_back(grid: Grid) -> None:
     expect(grid.page.locator("tr.removed")).to_have_count(2998)
     grid.press("Control+z")
     expect(grid.page.locator("tr.removed")).to_have_count(0)
+
+
+def test_columns_that_a_split_makes_are_in_sight(grid: Grid) -> None:
+    header = [f"a column with a name {n}" for n in range(14)]
+    rows = [[f"{i}-{j}" for j in range(14)] for i in range(40)]
+    grid.show({"header": header, "rows": rows}, mode="structure")
+    into = [
+        {"column": name, "header": f"part {name}", "cells": [f"{name} {i}" for i in range(40)]}
+        for name in ("n1", "n2")
+    ]
+    old = [header[12], *(row[12] for row in rows)]
+    grid.page.evaluate(
+        "(operation) => document.querySelector('askew-grid').act([operation])",
+        {"op": "split_column", "column": "c12", "at": 12, "old": old, "into": into},
+    )
+    sheet = grid.page.locator(".sheet").bounding_box()
+    assert sheet
+    for column in ("n1", "n2"):
+        box = grid.header(column).bounding_box()
+        assert box
+        assert sheet["x"] < box["x"] <= sheet["x"] + sheet["width"] - box["width"] + 1, column
+    assert grid.page.evaluate("() => document.querySelector('.sheet').scrollTop") == 0

@@ -205,6 +205,34 @@ def test_nothing_is_said_to_hold_that_was_not_checked_and_the_program_is_asked_f
     assert said(batch)[0]["program"]["op"] == "subtract"
 
 
+def test_what_only_the_program_guards_is_free_once_it_is_turned_down(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
+) -> None:
+    total: dict[str, Any] = {"op": "cell", "row": "r4", "column": "c1"}
+    known = Example("total", "what was the total in 2019?", SALES, ["679"], program=total)
+    batch = world.batch("short_table", sources=[world.import_written(known)])
+    page, hands = at(new_context, live_server.url, world, batch)
+    guarded = page.locator("[data-row=r4] [data-column=c1]")
+    line = page.locator("[data-holds=protected_cell]")
+    expect(guarded).to_contain_class("kept")
+    page.locator("[data-row=r4] [data-column=c0]").click()
+    hands.press("x")
+    expect(page.locator("[data-row=r4]")).not_to_have_class("removed")
+    hands.press("Escape", "m", "n")
+    expect(page.locator("askew-grid .kept")).to_have_count(0)
+    page.locator("[data-row=r4] [data-column=c0]").click()
+    hands.press("x")
+    expect(page.locator("[data-row=r4]")).to_have_class("removed")
+    expect(line).not_to_have_attribute("data-state", "no")
+    saved(page)
+    expect(line).not_to_have_attribute("data-state", "no")
+    hands.press("Escape", "m", "1")
+    expect(guarded).to_contain_class("kept")
+    expect(line).to_have_attribute("data-state", "no")
+    page.reload()
+    expect(line).to_have_attribute("data-state", "no")
+
+
 def test_the_cell_of_the_answer_goes_only_with_a_word(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:

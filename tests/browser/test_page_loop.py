@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Batch, Flag
 from tests.annotation.cast import World, make_world
@@ -59,16 +59,14 @@ def test_enter_in_the_panel_of_skip_skips_and_never_submits(
     assert Assignment.objects.get(state="skipped").reason == "I do not know enough about the subject."
 
 
-def test_the_panel_of_skip_says_what_is_missing_and_keys_in_it_answer_nothing(
+def test_nobody_skips_without_a_reason_of_their_own(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
     first = page.locator("h1.question").inner_text()
     page.keyboard.press("s")
-    page.locator("[name=skip_reason]").evaluate_all(
-        "inputs => inputs.forEach(one => { one.checked = false; })"
-    )
-    for key in ("Enter", "Control+Enter", "1"):
+    expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)
+    for key in ("Enter", "Control+Enter", "7"):
         page.keyboard.press(key)
     expect(page.locator("[data-notices]")).to_contain_text("Say why you skip this item")
     page.wait_for_timeout(300)
@@ -77,11 +75,26 @@ def test_the_panel_of_skip_says_what_is_missing_and_keys_in_it_answer_nothing(
     page.keyboard.press("Enter")
     page.wait_for_timeout(300)
     assert not Annotation.objects.exists()
-    page.locator("[name=skip_reason]").last.check()
+    page.locator("[name=skip_other]").fill("1 table is 2 tables.")
     page.locator("details[data-panel=skip] legend").click()
     page.keyboard.press("Enter")
     expect(page.locator("h1.question")).not_to_have_text(first)
+    assert Assignment.objects.get(state="skipped").reason == "1 table is 2 tables."
+
+
+def test_an_item_is_skipped_with_two_keys_of_which_the_second_says_why(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
+    first = page.locator("h1.question").inner_text()
+    page.keyboard.press("s")
+    page.keyboard.press("3")
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator("details[data-panel=skip]")).not_to_have_attribute("open", "")
     assert Assignment.objects.get(state="skipped").reason == "The table is damaged."
+    assert not Annotation.objects.exists(), "the digit answered nothing"
+    page.keyboard.press("s")
+    expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)  # the last reason is not this item's
 
 
 def test_enter_in_the_panel_of_flag_flags_and_never_submits(
@@ -138,6 +151,62 @@ def test_what_a_program_filled_in_goes_with_the_changes_and_with_the_program(
     page.keyboard.press("1")
     expect(answers).to_have_value("28")
     expect(page.locator("askew-shown-if")).to_be_hidden()
+
+
+def test_what_is_undone_and_done_again_in_one_breath_brings_its_answer_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    answers = page.locator("[data-field=answers]")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    write(page, "$110")
+    page.evaluate(
+        """() => new Promise((done) => {
+            const field = document.querySelector("[data-field=answers]");
+            const grid = document.querySelector("askew-annotate").grid;
+            const look = () => {
+                if (field.value !== "28") return requestAnimationFrame(look);
+                setTimeout(() => { grid.undo(); grid.redo(); done(); }, 50); // sooner than a draft is saved
+            };
+            look();
+        })"""
+    )
+    expect(answers).to_have_value("28")
+
+
+def test_an_answer_about_what_was_there_before_is_told_to_nobody(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    answers = page.locator("[data-field=answers]")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.evaluate(
+        """() => {
+            window.filled = [];
+            const field = document.querySelector("[data-field=answers]");
+            field.addEventListener("input", () => window.filled.push(field.value));
+        }"""
+    )
+
+    def slowly(route: Route) -> None:
+        answer = route.fetch()
+        page.wait_for_timeout(500)
+        route.fulfill(response=answer)
+
+    page.keyboard.press("1")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    page.route("**/draft/", slowly)
+    with page.expect_request("**/draft/"):
+        write(page, "$110")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    page.keyboard.press("n")  # while the answer of the program is on its way
+    expect(page.get_by_role("radio", name="None of these")).to_be_checked()
+    page.wait_for_timeout(2500)
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    expect(answers).to_have_value("")
+    assert page.evaluate("() => window.filled") == []
 
 
 def test_an_answer_that_somebody_typed_stays_whatever_the_program_gives(
@@ -264,6 +333,15 @@ def test_on_a_phone_no_key_is_shown_and_the_guidelines_are_closed_by_a_word(
     assert page.locator("kbd:visible").count() == 0
     close.click()
     expect(page.locator(".guidelines .prose")).to_be_hidden()
+
+
+def test_what_somebody_worked_on_leads_to_practice_of_its_kind(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    page.goto(f"{live_server.url}/work/")
+    page.get_by_role("link", name="Practise Value change").first.click()
+    expect(page.locator("div.where")).to_contain_text("Practice: Value change")
 
 
 def test_the_guidelines_of_an_item_lead_to_practice_of_its_kind(

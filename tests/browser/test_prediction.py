@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation import predicting
 from annotation.models import Annotation, Batch, Draft, Try
@@ -16,6 +16,7 @@ from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.in_flight import wait_until_quiet
 from tests.predictor.scripted import Scripted, answer, scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,10 +25,15 @@ Contexts = Callable[..., BrowserContext]
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Scripted]:
+def server(settings: Any, browser: Browser) -> Iterator[Scripted]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
+        for (
+            context
+        ) in browser.contexts:  # pages go first: a page that has the next item asks about it at once
+            context.close()
+        wait_until_quiet()
         client.connect(script.entry).close()
         client._connected.cache_clear()
 

@@ -526,3 +526,19 @@ def test_what_is_read_is_in_the_table(drawn: tuple[Table, Program]) -> None:
         return
     for row, column in read:
         table.cell(row, column)
+
+
+@pytest.mark.parametrize(
+    ("top", "column", "name"),
+    [
+        (["($ in millions)", "2019", "2018"], "c2", "column 3 (2018)"),
+        (["($ in millions)", "2019", "2018"], "c0", "column 1"),
+        (["", "2018", "2018"], "c2", "column 3 (2018)"),
+        (["", "Share", "Value"], "c2", "column 3 (Value)"),
+    ],
+)
+def test_a_column_without_a_name_is_told_by_what_stands_at_the_top_of_the_body(
+    top: list[str], column: str, name: str
+) -> None:
+    table = Table(["", "", ""], [top, ["Cost", "14.7", "15.4"], ["Other", "26.5", "24.4"]])
+    assert describe(Aggregate("sum", column, AllRows()), table) == f"sum of {name} over all rows"

@@ -67,8 +67,15 @@ class AskewMasking extends ColumnList {
 }
 
 function note(evidence, good, stands, answer) {
-  const follows = stands ? "follows from others" : good.length ? "no longer follows" : evidence.length ? "look closer" : "";
+  const follows = stands ? "follows from others" : good.length ? "no longer follows" : hint(evidence);
   return [follows, answer ? "holds the answer" : ""].filter(Boolean).join(", ");
+}
+
+/* What the table shows of a column that cannot simply go. */
+function hint(evidence) {
+  if (evidence.some(({ tells }) => tells)) return "follows in some rows only";
+  if (evidence.some(({ sources }) => sources.length)) return "goes with others, but they do not give it";
+  return evidence.length ? "the same in every row" : "";
 }
 
 customElements.define("askew-masking", AskewMasking);

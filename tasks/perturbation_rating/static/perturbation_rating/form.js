@@ -26,6 +26,8 @@ class AskewPair extends HTMLElement {
       this.#draw(this.querySelector(`[data-side=${side}]`), shows[side], shows.original, names);
       this.#name(this.querySelector(`[data-verdict=${side}]`), names);
     }
+    const [left, right] = this.querySelectorAll("[data-side] askew-grid");
+    left.scrollWith(shows.right ? right : null);
   }
 
   /* The next item may be a pair where this one is a single example: what is asked says which one it asks about. */
