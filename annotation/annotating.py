@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, DateTimeField, Exists, F, Subquery, Value, When
+from django.db.models import Case, DateTimeField, F, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 import tasks.contract
 from annotation import events, queue, tries
-from annotation.compiled import Insert, Select, Update, moment, number, text
+from annotation.compiled import Insert, Update, moment, number, text
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -255,22 +256,24 @@ _count_submission = Update(
         output_field=DateTimeField(),
     ),
 )
-_standing = Select(
-    lambda: Assignment.objects.filter(pk=number("assignment")).values_list(
-        Exists(Decision.objects.filter(item_id=number("item"))),
+_add = Insert(
+    Annotation,
+    returning=("revision",),
+    revision=Coalesce(
         Subquery(
             Annotation.objects.filter(assignment_id=number("assignment"))
             .order_by("-revision")
             .values("revision")[:1]
         ),
-        Subquery(
-            Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
-            .order_by("-number")
-            .values("pk")[:1]
-        ),
+        0,
     )
+    + 1,
+    guidelines_id=Subquery(
+        Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
+        .order_by("-number")
+        .values("pk")[:1]
+    ),
 )
-_add = Insert(Annotation)
 
 
 def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> tuple[Annotation, Tally]:
@@ -289,6 +292,7 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
     annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
     tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
     if tally is None:
+        _require_undecided(assignment.item_id)
         raise _Late
     tries.rest(annotation, assignment=assignment, now=now)
     return annotation, tally
@@ -343,15 +347,8 @@ def _touch(assignment: Assignment, now: datetime) -> None:
 def _append(
     assignment: Assignment, *, response: Mapping[str, Any] | None, before: str, after: str, now: datetime
 ) -> Annotation:
-    """The next revision, with the event that places it in the project's history. Refused where the item is decided.
-
-    The caller holds the item's lock.
-    """
+    """The next revision, under the newest guidelines, with the event that places it in the project's history."""
     batch = assignment.batch
-    ((decided, last, guidelines_id),) = _standing(
-        assignment=assignment.pk, item=assignment.item_id, project=batch.project_id, type=batch.task_type
-    )
-    _require_undecided(decided)
     event = events.record(
         project_id=batch.project_id,
         actor=assignment.person,
@@ -364,9 +361,10 @@ def _append(
     gap = (now - assignment.seen_at).total_seconds()
     return _add(
         assignment_id=assignment.pk,
-        revision=(last or 0) + 1,
+        assignment=assignment.pk,
+        project=batch.project_id,
+        type=batch.task_type,
         response=response,
-        guidelines_id=guidelines_id,
         active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
         made_at=now,
         event_id=event.pk,
@@ -376,11 +374,11 @@ def _append(
 def _lock_undecided(item_id: int) -> None:
     """Undo and decision of one item take turns; after the decision there is nothing to change."""
     Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
-    _require_undecided(Decision.objects.filter(item_id=item_id).exists())
+    _require_undecided(item_id)
 
 
-def _require_undecided(decided: bool) -> None:
-    if decided:
+def _require_undecided(item_id: int) -> None:
+    if Decision.objects.filter(item_id=item_id).exists():
         raise Refused("decided", "This item has been decided; its annotations stay as they are.")
 
 

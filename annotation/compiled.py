@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import QuerySet, get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
@@ -78,8 +79,8 @@ class _Statement:
 
     def run(self, cursor: Any, values: Sequence[Any]) -> None:
         # Behind a pooler that gives each transaction another connection, a statement cannot be prepared.
-        if self.prepares and not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
-            known = _known.setdefault(connection.connection, set())
+        if self.prepares and not cursor.db.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
+            known = _known.setdefault(cursor.db.connection, set())
             if self.name not in known:
                 self._prepare(cursor)
                 known.add(self.name)
@@ -100,26 +101,29 @@ class _Statement:
         cursor.execute(f"PREPARE {self.name}{types} AS {self.sql}", params)
 
 
+def _slots(params: Sequence[Any]) -> list[_Slot]:
+    """The places among the parameters of a statement."""
+    adapt_moment = connection.ops.adapt_datetimefield_value
+    moments = {str(adapt_moment(moment(name))): name for name in _names}
+    found = []
+    for at, value in enumerate(params):
+        if isinstance(value, str) and value.startswith(_TEXT):
+            found.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
+        elif isinstance(value, int) and 0 <= value - _NUMBERS < len(_names):
+            found.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
+        elif str(value) in moments:
+            found.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
+    return found
+
+
 class _Prepared:
     """SQL with its parameters, some of them places."""
 
     def __init__(self, sql: str, params: Any) -> None:
-        self.sql = sql
-        self.params = list(params)
-        adapt_moment = connection.ops.adapt_datetimefield_value
-        moments = {str(adapt_moment(moment(name))): name for name in _names}
-        self.slots = []
-        for at, value in enumerate(self.params):
-            if isinstance(value, str) and value.startswith(_TEXT):
-                self.slots.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
-            elif isinstance(value, int) and 0 <= value - _NUMBERS < len(_names):
-                self.slots.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
-            elif str(value) in moments:
-                self.slots.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
+        self.slots = _slots(params)
         self.wanted = {slot.name for slot in self.slots}
-        self.statement = _Statement(
-            sql, self.params, {slot.at: slot.type for slot in self.slots}, connection.vendor
-        )
+        types = {slot.at: slot.type for slot in self.slots}
+        self.statement = _Statement(sql, list(params), types, connection.vendor)
 
     def run(self, cursor: Any, values: Mapping[str, Any]) -> None:
         if values.keys() != self.wanted:
@@ -132,11 +136,11 @@ class Select:
 
     def __init__(self, make: Callable[[], QuerySet[Any, Any]]) -> None:
         self.make = make
-        self._made: dict[str, tuple[_Prepared, Any, Any, Callable[[Any], Any]]] = {}
+        self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
-        prepared, compiler, converters, build = self._of_vendor()
-        with connection.cursor() as cursor:
+        prepared, compiler, converters, build = self._made or self._prepared()
+        with _here().cursor() as cursor:
             prepared.run(cursor, values)
             rows = cursor.fetchall()
         if converters:
@@ -147,20 +151,14 @@ class Select:
         """The first row, or None."""
         return next(iter(self(**values)), None)
 
-    def _of_vendor(self) -> tuple[_Prepared, Any, Any, Callable[[Any], Any]]:
-        made = self._made.get(connection.vendor)
-        if made is None:
-            found: Any = self.make()
-            compiler = found.query.get_compiler(connection=connection)
-            prepared = _Prepared(*compiler.as_sql())
-            converters = compiler.get_converters([column[0] for column in compiler.select])
-            made = self._made[connection.vendor] = (
-                prepared,
-                compiler,
-                converters,
-                _builder(compiler) if found._fields is None else tuple,
-            )
-        return made
+    def _prepared(self) -> tuple[_Prepared, Any, Any, Callable[[Any], Any]]:
+        found: Any = self.make()
+        compiler = found.query.get_compiler(connection=connection)
+        prepared = _Prepared(*compiler.as_sql())
+        converters = compiler.get_converters([column[0] for column in compiler.select])
+        build = _builder(compiler) if found._fields is None else tuple
+        self._made = (prepared, compiler, converters, build)
+        return self._made
 
 
 class Update:
@@ -172,14 +170,13 @@ class Update:
         self.make = make
         self.returning = returning
         self.changes = changes
-        self._made: dict[str, _Prepared] = {}
+        self._made: _Prepared | None = None
 
     def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
-        prepared = self._made.get(connection.vendor)
-        if prepared is None:
-            prepared = self._made[connection.vendor] = self._prepared()
-        with connection.cursor() as cursor:
-            prepared.run(cursor, values)
+        if self._made is None:
+            self._made = self._prepared()
+        with _here().cursor() as cursor:
+            self._made.run(cursor, values)
             return list(cursor.fetchall())
 
     def _prepared(self) -> _Prepared:
@@ -196,50 +193,79 @@ class Update:
 class Insert(Generic[M]):
     """Adds a row. Called with a value for each field (by attribute, `person_id`) that has no default; gives the model.
 
-    `fixed` are fields whose value is an expression, the same for every row.
+    `worked_out` are fields that the database works out by an expression, with places of its own if need be; what it came
+    to is read back where the field is one of `returning`, and is otherwise not on the model.
     """
 
-    def __init__(self, model: type[M], **fixed: Any) -> None:
+    def __init__(self, model: type[M], *, returning: Sequence[str] = (), **worked_out: Any) -> None:
         self.model = model
-        self.fixed = fixed
+        self.returning = returning
+        self.worked_out = worked_out
         self.fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-        self.given = [field for field in self.fields if field.attname not in fixed]
-        self._made: dict[str, _Statement] = {}
+        self.given = [field for field in self.fields if field.attname not in worked_out]
+        self._made: tuple[_Statement, list[Any]] | None = None
 
     def __call__(self, **values: Any) -> M:
-        made = self._made.get(connection.vendor)
-        if made is None:
-            made = self._made[connection.vendor] = self._statement()
+        statement, parts = self._made or self._prepared()
+        if len(values) < len(parts):
+            self._complete(values)
+        here = _here()
+        params = [
+            part.adapt(values.pop(part.name))
+            if isinstance(part, _Slot)
+            else _adapted(part, values[part.attname], here)
+            for part in parts
+        ]
+        with here.cursor() as cursor:
+            statement.run(cursor, params)
+            key, *rest = cursor.fetchone()
+        row = self.model(**values, **dict(zip(self.returning, rest, strict=True)))
+        row.pk = key
+        row._state.adding, row._state.db = False, here.alias
+        return row
+
+    def _complete(self, values: dict[str, Any]) -> None:
         for field in self.given:
             if field.attname not in values:
                 values[field.attname] = field.get_default()
                 if values[field.attname] is None and not field.null:
                     raise TypeError(f"{self.model.__name__} wants {field.attname}")
-        params = [field.get_db_prep_save(values[field.attname], connection) for field in self.given]
-        with connection.cursor() as cursor:
-            made.run(cursor, params)
-            (key,) = cursor.fetchone()
-        row = self.model(**values)
-        row.pk = key
-        row._state.adding, row._state.db = False, connection.alias
-        return row
 
-    def _statement(self) -> _Statement:
+    def _prepared(self) -> tuple[_Statement, list[Any]]:
+        """The statement, and what each of its values is: that of a field, or of a place in an expression."""
         query = InsertQuery(self.model)
-        query.insert_values(self.fields, [self.model(**self.fixed)])
+        query.insert_values(self.fields, [self.model(**self.worked_out)])
         compiler: Any = query.get_compiler(connection=connection)
-        compiler.returning_fields = [self.model._meta.pk]
+        meta = self.model._meta
+        compiler.returning_fields = [meta.pk, *map(meta.get_field, self.returning)]
         ((sql, _),) = compiler.as_sql()
         params: list[Any] = []
         types: dict[int, str] = {}
+        parts: list[Any] = []
         for field in self.fields:
-            if field.attname in self.fixed:
-                expression = self.fixed[field.attname].resolve_expression(query, for_save=True)
-                params += compiler.compile(expression)[1]
+            if field.attname in self.worked_out:
+                expression = self.worked_out[field.attname].resolve_expression(query, for_save=True)
+                of_expression = list(compiler.compile(expression)[1])
+                for slot in _slots(of_expression):
+                    types[len(params) + slot.at] = slot.type
+                    parts.append(slot)
+                params += of_expression
             else:
                 types[len(params)] = "unknown"  # the column's
                 params.append(None)
-        return _Statement(sql, params, types, connection.vendor)
+                parts.append(field)
+        self._made = (_Statement(sql, params, types, connection.vendor), parts)
+        return self._made
+
+
+def _adapted(field: Any, value: Any, here: BaseDatabaseWrapper) -> Any:
+    """The value as the database wants it; keys, numbers and texts are wanted as they are."""
+    return value if type(value) in (int, str, float) else field.get_db_prep_save(value, here)
+
+
+def _here() -> BaseDatabaseWrapper:
+    """This thread's connection itself: the name that Django gives it looks it up again for every attribute."""
+    return connections[DEFAULT_DB_ALIAS]
 
 
 def _builder(compiler: Any) -> Callable[[Any], Any]:
@@ -248,10 +274,10 @@ def _builder(compiler: Any) -> Callable[[Any], Any]:
     select, names = compiler.select, compiler.annotation_col_map
     start, end = info["select_fields"][0], info["select_fields"][-1] + 1
     attributes = [column[0].target.attname for column in select[start:end]]
-    related = get_related_populators(info, select, connection.alias)  # type: ignore[call-arg]  # the stubs are Django 6.1's
+    related = get_related_populators(info, select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are Django 6.1's
 
     def build(row: Any) -> Any:
-        made = info["model"].from_db(connection.alias, attributes, row[start:end])
+        made = info["model"].from_db(DEFAULT_DB_ALIAS, attributes, row[start:end])
         for populator in related:
             populator.populate(row, made)
         for name, at in (names or {}).items():

@@ -10,7 +10,11 @@ LENGTH = 12
 
 def new_public_id() -> str:
     """Twelve characters without look-alikes: 59 bits of randomness."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+    drawn, text = secrets.randbelow(len(ALPHABET) ** LENGTH), ""
+    for _ in range(LENGTH):
+        drawn, letter = divmod(drawn, len(ALPHABET))
+        text += ALPHABET[letter]
+    return text
 
 
 def new_pseudonym() -> str:

@@ -27,7 +27,7 @@ from django.db.models.functions import Now
 
 from annotation import events
 from annotation.compiled import Insert, Select, Update, moment, number
-from annotation.models import Annotation, Assignment, Batch, Exclusion, Item, Person, Place, Tally
+from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
 from annotation.refusals import Refused
 
 LEASE = timedelta(minutes=20)
@@ -73,7 +73,12 @@ _took = Update(
     lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
 )
 _end_with = Update(
-    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED),
+    # Decisions lock the item, and so does a submission before it comes here: what was decided meanwhile is seen.
+    lambda: Assignment.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=number("item"))),
+        pk=number("assignment"),
+        state=State.LEASED,
+    ),
     state=State.SUBMITTED,
     annotation_id=number("annotation"),
     ended_at=moment("now"),
@@ -227,11 +232,12 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
 
 
 def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> Tally | None:
-    """A submission keeps the place. Gives the person's tally after it.
+    """A submission keeps the place. Gives the person's tally after it. The caller holds the item's lock.
 
-    None when the lease had been taken back, or was ended by another request: then nothing has changed.
+    None when the lease had been taken back or was ended by another request, or the item is decided: then nothing has
+    changed.
     """
-    if not _end_with(assignment=assignment.pk, annotation=annotation_id, now=now):
+    if not _end_with(assignment=assignment.pk, item=assignment.item_id, annotation=annotation_id, now=now):
         return None
     return _count(assignment, leased=-1, submitted=1)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F
+from django.db.models import F, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from annotation.compiled import Insert, Select, Update, moment, number, text
 from annotation.kept import Kept
@@ -113,6 +114,15 @@ def test_a_row_is_added_with_the_defaults_of_its_model(project: Project) -> None
     one.after = "closed"
     one.save()
     assert Event.objects.count() == 2
+
+
+def test_the_database_works_out_a_field_and_says_what_it_came_to(project: Project) -> None:
+    newest = Event.objects.filter(thing=text("kind")).order_by("-thing_id").values("thing_id")[:1]
+    add = Insert(Event, returning=("thing_id",), thing_id=Coalesce(Subquery(newest), 100) + 1, at=Value(NOON))
+    given = {"project_id": project.pk, "thing": "item", "after": "open"}
+    assert [add(**given, kind="item").thing_id for _ in range(3)] == [101, 102, 103]
+    assert add(**given, kind="other").thing_id == 101
+    assert set(Event.objects.values_list("at", flat=True)) == {NOON}
 
 
 def test_a_row_without_what_its_model_needs_is_refused(project: Project) -> None:
