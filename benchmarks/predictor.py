@@ -19,7 +19,7 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--requests", type=int, default=48)
+    parser.add_argument("--rounds", type=int, default=3, help="turns that the ways of asking take")
     parser.add_argument("--typists", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
@@ -62,36 +63,59 @@ def main() -> int:
         f"tokens: {min(lengths)} to {max(lengths)}, median {statistics.median(lengths):.0f}; {STEPS} steps each"
     )
     predict_all(model, requests[:4])  # warm
-    one_by_one(model, requests)
-    in_batches(model, requests, lengths)
+    compare(model, requests, options.rounds)
     asyncio.run(typing(model, requests, options.typists, options.seconds))
     return 0
 
 
-def one_by_one(model: Tapex, requests: Sequence[PredictRequest]) -> None:
-    """Latency and rate without batches."""
-    times = []
+def compare(model: Tapex, requests: Sequence[PredictRequest], rounds: int) -> None:
+    """The same requests one by one, in batches of similar length, and eight as they come: in turns, so that what else the
+    machine does falls on all of them. On a CPU the processor's own time is compared, which does not know of others."""
+    ways: dict[str, Callable[[Sequence[PredictRequest]], None]] = {
+        "one by one": lambda some: _one_by_one(model, some, times),
+        "batches by length": lambda some: _by_length(model, some),
+        "8 as they come": lambda some: _as_they_come(model, some),
+    }
+    times: list[float] = []
+    wall, worked = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+    for turn in range(rounds):
+        order = list(ways)[turn % len(ways) :] + list(ways)[: turn % len(ways)]
+        for name in order:
+            began, used = time.perf_counter(), time.process_time()
+            ways[name](requests[turn::rounds])
+            wall[name] += time.perf_counter() - began
+            worked[name] += time.process_time() - used
+    lengths = [model.tokens(one) for one in requests]
+    batches = [
+        [lengths[turn::rounds][place] for place in batch]
+        for turn in range(rounds)
+        for batch in plan(lengths[turn::rounds], model.budget, Settings())
+    ]
+    padded = sum(max(batch) * len(batch) for batch in batches)
+    for name in ways:
+        used = f", {1000 * worked[name] / len(requests):.0f} ms of processor time each"
+        told = f"{name:17} {len(requests) / wall[name]:8.1f} answers/s{used if model.device.type == 'cpu' else ''}"
+        if name == "one by one":
+            told += f"; median {_percentile(times, 0.5):.1f} ms, p95 {_percentile(times, 0.95):.1f} ms"
+        if name == "batches by length":
+            told += f"; {len(batches)} batches, {padded / sum(lengths):.2f} tokens computed for each real one"
+        print(told)
+
+
+def _one_by_one(model: Tapex, requests: Sequence[PredictRequest], times: list[float]) -> None:
     for request in requests:
         started = time.perf_counter()
         model.predict_batch([request], never)
-        times.append(time.perf_counter() - started)
-    _say("one by one", times, len(requests) / sum(times))
+        times.append(1000 * (time.perf_counter() - started))
 
 
-def in_batches(model: Tapex, requests: Sequence[PredictRequest], lengths: Sequence[int]) -> None:
-    """Rate in batches of similar length, and in batches as they come."""
-    batches = plan(lengths, model.budget, Settings())
-    started = time.perf_counter()
+def _by_length(model: Tapex, requests: Sequence[PredictRequest]) -> None:
     predict_all(model, requests)
-    spent = time.perf_counter() - started
-    real = sum(lengths)
-    padded = sum(max(lengths[place] for place in batch) * len(batch) for batch in batches)
-    print(f"batches by length {len(requests) / spent:8.1f} answers/s; {len(batches)} batches, "
-          f"{padded / real:.2f} tokens computed for each real one")  # fmt: skip
-    started = time.perf_counter()
+
+
+def _as_they_come(model: Tapex, requests: Sequence[PredictRequest]) -> None:
     for first in range(0, len(requests), 8):
         model.predict_batch(requests[first : first + 8], never)
-    print(f"8 as they come    {len(requests) / (time.perf_counter() - started):8.1f} answers/s")
 
 
 async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int, seconds: float) -> None:
@@ -104,8 +128,13 @@ async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int,
     async def ask(slot: str, seq: int) -> None:
         base = rng.choice(requests)
         request = PredictRequest(
-            question=f"{base.question} {seq}", table=base.table, options=base.options, slot=slot, seq=seq, deadline_ms=10_000
-        )  # fmt: skip
+            question=f"{base.question} {slot} {seq}",
+            table=base.table,
+            options=base.options,
+            slot=slot,
+            seq=seq,
+            deadline_ms=10_000,
+        )
         started = time.perf_counter()
         try:
             await batcher.submit(request)
@@ -129,7 +158,8 @@ async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int,
     counts = batcher.counts
     await batcher.close()
     if times:
-        _say(f"{typists} typists", times, len(times) / seconds)
+        print(f"{f'{typists} typists':17} {len(times) / seconds:8.1f} answers/s; median "
+              f"{1000 * _percentile(times, 0.5):6.1f} ms, p95 {1000 * _percentile(times, 0.95):6.1f} ms")  # fmt: skip
     print(f"{'':17} {outcomes}; {counts['computed']} computed in {counts['batches']} batches, "
           f"{counts['dropped']} never begun, {counts['stopped']} stopped")  # fmt: skip
 
@@ -213,11 +243,9 @@ def _data() -> Path:
     return Path(os.environ.get("ASKEW_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 
-def _say(what: str, times: Sequence[float], rate: float) -> None:
+def _percentile(times: Sequence[float], share: float) -> float:
     ordered = sorted(times)
-    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    print(f"{what:17} {rate:8.1f} answers/s; median {statistics.median(ordered) * 1000:6.1f} ms, "
-          f"p95 {late * 1000:6.1f} ms")  # fmt: skip
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 if __name__ == "__main__":

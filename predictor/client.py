@@ -193,7 +193,11 @@ class Model:
             self.breaker.report(False)
             raise Unanswered("busy", "The model is still busy with earlier questions.")
         until = time.monotonic() + within
-        call: Future[Answer] = self._threads.submit(self._call, method, path, body, read, until)
+        try:
+            call: Future[Answer] = self._threads.submit(self._call, method, path, body, read, until)
+        except RuntimeError:  # closed while a request was on its way here
+            self._free.release()
+            raise Unanswered("gone", "The server is about to stop. Ask again in a moment.") from None
         call.add_done_callback(lambda _: self._free.release())
         try:
             answer = call.result(timeout=within)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from predictor.training.bundled import TrainingError, train
+from predictor.architectures import ModelError
+from predictor.training.augment import add_arguments
+from predictor.training.bundled import TrainingError, augment, describe_again, train
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Train as asked; 0 done, 1 with a reason on stderr."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--architecture", default="bundled")
-    if first.parse_known_args(arguments)[0].architecture != "bundled":
+    first.add_argument("--record", type=Path)
+    given = first.parse_known_args(arguments)[0]
+    if given.record is not None:
+        return record(given.record)
+    if given.architecture != "bundled":
         from predictor.training.finetune import main as fine_tune  # other models, other options
 
         return fine_tune(arguments)
@@ -33,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--init", type=Path, help="the encoder's folder, instead of the installed package's")
     parser.add_argument(
-        "--questions", type=int, default=60_000, help="how many questions are seen altogether"
+        "--questions", type=int, help="how many questions are seen altogether (60,000; with --augment 2,000)"
     )
     parser.add_argument("--made", type=int, default=20_000, help="how many questions are made from tables")
     parser.add_argument("--minutes", type=float, help="stop then; the same command goes on later")
@@ -49,8 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--batch", type=int)
     parser.add_argument("--width", type=int, default=192, help="size of a cell's vector")
     parser.add_argument("--layers", type=int, default=3, help="layers over the table")
-    parser.add_argument("--rate", type=float, default=8e-4)
-    parser.add_argument("--encoder-rate", type=float, default=8e-5)
+    parser.add_argument("--rate", type=float, help="8e-4 unless given; with --augment 2e-4")
+    parser.add_argument("--encoder-rate", type=float, help="8e-5 unless given; with --augment 2e-5")
     parser.add_argument("--dropout", type=float, help="0.1 on a GPU and 0 on a CPU unless given")
     parser.add_argument(
         "--storage",
@@ -59,12 +68,70 @@ def main(arguments: list[str] | None = None) -> int:
         help="how the exported model's matrices are stored",
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--card",
+        action="store_true",
+        help="train nothing: write the card and the recorded answers of the run with these arguments anew",
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="DIR", help="only write recorded.json into the folder of a model"
+    )
+    parser.add_argument(
+        "--from",
+        dest="trained",
+        type=Path,
+        metavar="DIR",
+        help="with --augment: the --out of a training that is done",
+    )
+    add_arguments(parser)
+    options = parser.parse_args(arguments)
+    options.questions = options.questions or (2_000 if options.augment else 60_000)
+    options.rate = options.rate or (2e-4 if options.augment else 8e-4)
+    options.encoder_rate = options.encoder_rate or (2e-5 if options.augment else 8e-5)
+    options.command = command(arguments)
     try:
-        train(parser.parse_args(arguments))
-    except (TrainingError, ValueError) as error:
+        if options.augment:
+            augment(options)
+        elif options.card:
+            describe_again(options)
+        else:
+            train(options)
+    except (TrainingError, ModelError, ValueError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def record(folder: Path) -> int:
+    """`--record`: what the model of a folder answers, kept beside its weights."""
+    from predictor.bundled.recorded import record as write
+
+    try:
+        answers = write(folder)
+    except ModelError as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
+    right = sum(one.right for one in answers)
+    print(f"{len(answers)} answers recorded in {folder}, {right} of them right")
+    return 0
+
+
+PLACES = ("--data", "--out", "--init", "--every", "--minutes")
+"""Options that say where or for how long, and decide nothing: a card leaves them out."""
+
+
+def command(arguments: Sequence[str]) -> str:
+    """The training command as a card shows it: what decides the weights, and DIR for where the data lies."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        name, has_value, _ = word.partition("=")
+        if name in PLACES:
+            if not has_value:
+                next(words, None)
+        elif word != "--card":
+            kept.append(word)
+    return shlex.join(["./run", "train", "--data", "DIR", *kept])
 
 
 if __name__ == "__main__":

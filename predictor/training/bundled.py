@@ -11,13 +11,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from predictor.protocol import PredictRequest
+from tableqa.canonical import digest
 from tableqa.examples import Example
 from tableqa.readers import READERS
 from tableqa.tables import Table
@@ -33,8 +38,8 @@ HELD_OUT = 16
 CHECKED = 500
 """Questions that the curve is measured on."""
 
-TINY, TINY_CELLS = 120, 150
-"""A tiny run takes so many questions, on tables of so many cells at most."""
+TINY, TINY_CELLS, TINY_MADE = 120, 150, 60
+"""A tiny run takes so many questions, on tables of so many cells at most, and makes so many."""
 
 
 class TrainingError(Exception):
@@ -52,7 +57,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         raise TrainingError("training needs torch: install requirements-models.txt") from None
     from predictor.training.corpus import Corpus, Tables, make, tokenizer_of
     from predictor.training.evaluation import read_all
-    from predictor.training.loop import Plan, Training
+    from predictor.training.loop import Training
     from predictor.training.network import Network, Shape, encoder_shape, load_encoder
 
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -62,9 +67,9 @@ def train(options: Namespace, say: Any = print) -> Path:
     kept, held = split(examples)
     if options.tiny:
         encoder = tiny_encoder(out / "encoder", examples)
-        plan = Plan(questions=256, batch=16, seed=options.seed, rate=1e-3)
+        plan = tiny_plan(options.seed)
         sizes: dict[str, int] = {"width": 32, "table_heads": 2, "table_layers": 1}
-        made, dropout = 60, 0.1
+        made, dropout = TINY_MADE, 0.1
     else:
         encoder = options.init or packaged_encoder()
         plan = plan_of(options, device)
@@ -93,7 +98,9 @@ def train(options: Namespace, say: Any = print) -> Path:
         until=time.time() + 60 * options.minutes if options.minutes else None,
     )
     asked = read_all(held, readings), read_all(development, readings)
-    return finish(training, encoder, *asked, storage=options.storage, say=say)
+    folder = finish(training, encoder, *asked, storage=options.storage, say=say)
+    describe(options, folder, kept, development or held, made, say)
+    return folder
 
 
 def finish(
@@ -129,6 +136,154 @@ def finish(
             say(f"{name}: {json.dumps(measured[name])}", flush=True)
     (training.folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
     say(f"the model is in {folder}", flush=True)
+    return folder
+
+
+def describe(
+    options: Namespace,
+    folder: Path,
+    kept: Sequence[Example],
+    asked: Sequence[Example],
+    made: int,
+    say: Any = print,
+) -> None:
+    """Write the card and the recorded answers of an exported model, and measure how long an answer takes."""
+    from predictor.bundled.recorded import record
+    from predictor.training.card import answering, parameters_of, write_card
+
+    kept_at = folder.parent / "measured.json"
+    measured = {**json.loads(kept_at.read_text()), "answering": answering(folder, asked)}
+    kept_at.write_text(json.dumps(measured, indent=1) + "\n")
+    answers = record(folder)
+    card = write_card(
+        folder,
+        measured,
+        options.command,
+        questions=len(kept),
+        tables=len({one.table.digest() for one in kept}),
+        made=made,
+        parameters=parameters_of(folder),
+        tiny=options.tiny,
+    )
+    say(f"{card.name} and {len(answers)} recorded answers lie beside the weights", flush=True)
+
+
+def describe_again(options: Namespace, say: Any = print) -> None:
+    """`--card`: the card and the recorded answers of the run that these options have trained. Raises TrainingError."""
+    import torch
+
+    from predictor.training.loop import Plan
+
+    folder: Path = options.out / "model"
+    if not (folder / "bundled.json").is_file() or not (options.out / "measured.json").is_file():
+        raise TrainingError(f"{options.out} holds no finished run; --card needs the --out of one")
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
+    if Plan(**json.loads((folder / "bundled.json").read_text())["plan"]) != plan:
+        raise TrainingError(
+            f"{folder} was trained with other settings; give --card the arguments of that training"
+        )
+    examples, development = data(options.data, TINY if options.tiny else None)
+    kept, held = split(examples)
+    describe(options, folder, kept, development or held, TINY_MADE if options.tiny else options.made, say)
+
+
+def tiny_plan(seed: int) -> Any:
+    """The plan of `--tiny`."""
+    from predictor.training.loop import Plan
+
+    return Plan(questions=256, batch=16, seed=seed, rate=1e-3)
+
+
+def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
+    """`--augment`: go on from a trained folder with a short plan, once for each column of the table.
+
+    Every run sees as many questions; with a release half of them are the release's. Raises TrainingError, ModelError.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise TrainingError("training needs torch: install requirements-models.txt") from None
+    from predictor.bundled.decode import Balance
+    from predictor.training.augment import BEFORE, START, Column, compare_columns, wanted
+    from predictor.training.corpus import Corpus
+    from predictor.training.export import export
+    from predictor.training.loop import Training
+    from predictor.training.network import Network, Shape
+
+    trained: Path | None = options.trained
+    if trained is None or not all(
+        (trained / name).is_file() for name in ("checkpoint.pt", "model/bundled.json")
+    ):
+        raise TrainingError(
+            "--augment goes on from a training: name the --out of one that is done with --from"
+        )
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    start, out = trained / "model", Path(options.out)
+    begun = torch.load(trained / "checkpoint.pt", map_location="cpu", weights_only=True)
+    balance = json.loads((start / "bundled.json").read_text())["balance"]
+    asked = wanted(options)
+    kept, _ = split(data(options.data, TINY if options.tiny else None)[0])
+    plan = replace(
+        tiny_plan(options.seed) if options.tiny else plan_of(options, device),
+        made_first=0.0,
+        made_start=0.5,  # of a release, which takes the place of the questions that are made
+        made_end=0.5,
+        average=0.0,
+    )
+    unseen = asked.unseen(kept)
+    learnt = random.Random(f"augment:{plan.seed}").sample(unseen, min(plan.questions, len(unseen)))
+    say(f"{len(learnt):,} questions that share no table and no question with the test", flush=True)
+
+    def network() -> Network:
+        fresh = Network(Shape(**begun["shape"]))
+        fresh.load_state_dict(begun["network"])
+        with torch.no_grad():
+            for parameter, average in zip(fresh.parameters(), begun.get("average", ()), strict=False):
+                parameter.copy_(average)
+        return fresh
+
+    def goes_on(name: str, more: Sequence[Example]) -> Path:
+        say(f"--- {name}", flush=True)
+        answered = _corpus(out / "corpus" / "data", start, learnt)
+        added = _corpus(out / "corpus" / name, start, more)
+        torch.manual_seed(plan.seed)
+        training = Training(network(), plan, out / name, device)
+        training.resume()
+        if training.state.seen < plan.questions or not (out / name / "model" / "bundled.json").exists():
+            training.run(Corpus(answered), Corpus(added), (), every=60, say=say)
+            export(
+                training.result(),
+                start,
+                Balance(balance["weights"], balance["biases"]),
+                out / name / "model",
+                {"plan": plan.to_dict(), "seen": training.state.seen, "column": name},
+                options.storage,
+            )
+        return out / name / "model"
+
+    columns = [Column(START, 0, lambda: start), Column(BEFORE, len(learnt), partial(goes_on, BEFORE, ()))]
+    columns += [
+        Column(
+            one.name, len(learnt) + len(one.examples), partial(goes_on, one.place, one.examples), one.place
+        )
+        for one in asked.releases
+    ]
+    about = asked.about(architecture="bundled", plan=plan.to_dict(), start=f"the model in {start}")
+    return compare_columns(columns, asked.test, out, about, "cpu", partial(say, flush=True))
+
+
+def _corpus(folder: Path, encoder: Path, examples: Sequence[Example]) -> Path:
+    """The corpus of these examples, made unless it is there."""
+    from predictor.training.corpus import answered, tokenizer_of, write_part
+
+    made_of = digest([PredictRequest.about(one).key for one in examples])
+    done = folder / "done.json"
+    if examples and not (done.exists() and json.loads(done.read_text()) == made_of):
+        write_part(folder / "part-00", answered(examples, tokenizer_of(encoder)))
+        done.write_text(json.dumps(made_of))
     return folder
 
 

@@ -106,7 +106,7 @@ class _Part:
 
 
 class Corpus(Sequence[Item]):
-    """The questions of every part of a folder, by place."""
+    """The questions of every part of a folder, by place; of a folder without parts, none."""
 
     def __init__(self, folder: Path) -> None:
         self.parts = [_Part(part) for part in sorted(folder.glob("part-*"))]

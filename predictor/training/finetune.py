@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +31,15 @@ from torch import Tensor
 
 from predictor.architectures import ModelError, find, load
 from predictor.protocol import PredictRequest, ProtocolError
+from predictor.training.augment import (
+    BEFORE,
+    START,
+    Column,
+    add_arguments,
+    compare_columns,
+    perturbed,
+    wanted,
+)
 from tableqa import Example
 from tableqa.canonical import digest
 from tableqa.cells import fold, number_of
@@ -78,9 +88,13 @@ def split(examples: Iterable[Example], seed: int) -> tuple[list[Example], list[E
     train: list[Example] = []
     validation: list[Example] = []
     for example in examples:
-        place = int(digest([seed, example.table.digest()])[:8], 16)
-        (validation if place % 5 == 0 else train).append(example)
+        (validation if _validates(example.table.digest(), seed) else train).append(example)
     return train, validation
+
+
+def _validates(table: str, seed: int) -> bool:
+    """Whether the table of this digest belongs to the fifth that validates."""
+    return int(digest([seed, table])[:8], 16) % 5 == 0
 
 
 def finetune(
@@ -90,19 +104,29 @@ def finetune(
     recipe: Recipe,
     device: str = "cpu",
     say: Callable[[str], None] = print,
+    more: Sequence[Example] = (),
 ) -> list[Epoch]:
-    """Train, or go on training, into `out`; the curve. Raises ModelError."""
+    """Train, or go on training, into `out`; the curve. Raises ModelError.
+
+    `more` are perturbed examples to learn from as well; what was made of a table that validates is left out of them.
+    """
     torch.manual_seed(recipe.seed)
     learner = learner_of(init, device)
     train, validation = split(filter(learner.fits, examples), recipe.seed)
+    added = [one for one in more if not _validates(perturbed(one).base, recipe.seed) and learner.fits(one)]
+    train += added
     if not train or not validation:
         raise ModelError(
             f"of {len(examples)} examples {len(train)} are for training and {len(validation)} for validation: too few"
         )
+    if more:
+        say(f"{len(added)} of {len(more)} perturbed examples are learnt from as well")
     say(f"{len(train)} examples to learn from, {len(validation)} to validate on; {device}")
     out.mkdir(parents=True, exist_ok=True)
     # `epochs` is left out of what must be equal: a longer run of the same kind goes on.
     run = digest([{**asdict(recipe), "epochs": 0}, [one.id for one in (*train, *validation)]])
+    if added:  # ids of two releases may be the same
+        run = digest([run, [PredictRequest.about(one).key for one in added]])
     optimizer = torch.optim.AdamW(learner.network.parameters(), lr=recipe.rate)
     curve = _resumed(out, run, learner, optimizer, say)
     started = time.monotonic() - (curve[-1].seconds if curve else 0.0)
@@ -118,7 +142,7 @@ def finetune(
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learner.network.parameters(), 1.0)
             optimizer.step()
-            losses.append(float(loss))
+            losses.append(float(loss.detach()))
             if len(losses) % 50 == 0:
                 done = min(first + recipe.batch, len(order))
                 say(f"epoch {epoch + 1}: {done} of {len(order)}, loss {sum(losses[-50:]) / 50:.4f}")
@@ -412,6 +436,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rate", type=float, default=3e-5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", help="cpu or cuda; the GPU where there is one unless given")
+    add_arguments(parser)
     options = parser.parse_args(arguments)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -420,11 +445,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ModelError(f"{options.init} holds a {found}, not a {options.architecture}")
         examples = list(islice(READERS[options.format](options.data), options.limit))
         recipe = Recipe(options.epochs, options.batch, options.rate, options.seed)
-        finetune(options.init, options.out, examples, recipe, device, lambda line: print(line, flush=True))
+        say = partial(print, flush=True)
+        if options.augment:
+            augment(options, examples, recipe, device, say)
+        else:
+            finetune(options.init, options.out, examples, recipe, device, say)
     except (ModelError, ValueError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def augment(
+    options: argparse.Namespace,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    device: str,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """`--augment`: a model for each column of the table in a folder of its own beneath --out."""
+    asked = wanted(options)
+    learnt = asked.unseen(examples)
+    say(f"{len(learnt)} of {len(examples)} examples share no table and no question with the test")
+
+    def start() -> Path | None:
+        try:
+            load(options.init, device)
+        except ModelError:
+            return None  # an encoder without a head
+        return Path(options.init)
+
+    def trained(name: str, more: Sequence[Example]) -> Path:
+        say(f"--- {name}")
+        finetune(options.init, options.out / name, learnt, recipe, device, say, more)
+        return Path(options.out / name)
+
+    columns = [Column(START, 0, start), Column(BEFORE, len(learnt), partial(trained, BEFORE, ()))]
+    columns += [
+        Column(
+            one.name, len(learnt) + len(one.examples), partial(trained, one.place, one.examples), one.place
+        )
+        for one in asked.releases
+    ]
+    options.out.mkdir(parents=True, exist_ok=True)
+    about = asked.about(
+        architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
+    )
+    return compare_columns(columns, asked.test, options.out, about, device, say)
 
 
 def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:

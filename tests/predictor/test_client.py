@@ -196,3 +196,10 @@ def test_the_client_and_the_real_server_understand_each_other() -> None:
         finally:
             echo.gate.set()
             model.close()
+
+
+def test_a_question_on_its_way_when_the_server_stops_is_told_so(server: Scripted) -> None:
+    model = Model(server.entry["url"], "small")
+    model.close()
+    for _ in range(3):  # and nothing is used up by it
+        assert refused(model).kind == "gone"

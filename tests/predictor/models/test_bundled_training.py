@@ -421,6 +421,7 @@ def test_the_balance_finds_what_answers_most() -> None:
 def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: Path) -> None:
     from predictor import load_bundled
     from predictor.architectures import info, load, never
+    from predictor.bundled.recorded import recorded
     from predictor.protocol import Options, Prediction, PredictRequest
     from predictor.training.__main__ import main
 
@@ -431,7 +432,16 @@ def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: 
     folder = tmp_path / "run" / "model"
     measured = json.loads((tmp_path / "run" / "measured.json").read_text())
     assert 0 <= measured["development"]["published_rule"] <= 1
+    card = (folder / "MODEL_CARD.md").read_text()
+    assert f"**{measured['development']['published_rule']:.1%}**" in card
+    assert "`./run train --data DIR --tiny`" in card
+    assert f"{measured['answering']['memory_mb']} MB of memory" in card
+    sha, answers = recorded(folder)
     model = load_bundled(folder)
+    assert sha == model.sha
+    for one in answers:
+        said = model.predict(one.example.question, one.example.table)
+        assert (said.answers, said.op, said.cells) == (one.answers, one.op, one.cells)
     found = model.predict("who won most gold?", MEDALS, topk=3)
     again = model.predict("who won most gold?", MEDALS, topk=3)
     assert (again.answers, again.score, again.cells, again.text) == (
@@ -454,6 +464,25 @@ def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: 
     assert info(served).architecture == "bundled"
     assert info(served).licence.startswith("CC BY-SA 4.0")
     assert served.predict_batch(requests, never)[0].text == found.text  # type: ignore[union-attr]
+
+
+def test_a_card_is_written_anew_only_with_the_arguments_of_the_training(
+    test_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from predictor.training.__main__ import main
+
+    arguments = ["--data", str(test_data / "wtq"), "--tiny", "--out", str(tmp_path / "run")]
+    assert main([*arguments, "--card"]) == 1
+    assert "no finished run" in capsys.readouterr().err
+    assert main(arguments) == 0
+    card = tmp_path / "run" / "model" / "MODEL_CARD.md"
+    kept, weights = card.read_text(), (tmp_path / "run" / "model" / "model.onnx").read_bytes()
+    card.unlink()
+    assert main([*arguments, "--card"]) == 0
+    assert card.read_text().partition("## How fast")[0] == kept.partition("## How fast")[0]
+    assert (tmp_path / "run" / "model" / "model.onnx").read_bytes() == weights
+    assert main([*arguments, "--card", "--seed", "1"]) == 1
+    assert "other settings" in capsys.readouterr().err
 
 
 def test_where_there_is_no_data_the_command_says_so(

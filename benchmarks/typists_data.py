@@ -1,0 +1,53 @@
+"""Fills a database for `benchmarks.typists` and prints its people as JSON: cookie, CSRF token, batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main(people: int, questions: Path) -> list[dict[str, Any]]:
+    """Migrate, open a batch of paraphrases in which the model "bench" looks along, and return its people."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.utils import timezone
+
+    from annotation import assigning, importing, setting_up
+    from annotation.models import Person
+    from annotation.roles import Role
+    from benchmarks.loop_data import _signed_in
+    from tasks.contract import task_type
+
+    call_command("migrate", verbosity=0)
+    now = timezone.now()
+    mara = Person.objects.create_person("Mara", "mara@example.org")
+    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=now)
+    source = importing.import_examples(project=project, reader="wtq", path=questions, now=now).source
+    batch = assigning.plan_batch(
+        project=project,
+        name="typists",
+        task=task_type("question_paraphrase"),
+        variant="word",
+        by=mara,
+        now=now,
+        overlap=max(1, -(-people // 100)),
+        sources=[source],
+        loop_model="bench",
+    )
+    assigning.open_batch(batch=batch, by=mara, now=now)
+    crew = []
+    for number in range(people):
+        person = Person.objects.create_person(f"Person {number}")
+        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
+        crew.append({**_signed_in(person), "batch": batch.public_id})
+    return crew
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(int(sys.argv[1]), Path(sys.argv[2]))))

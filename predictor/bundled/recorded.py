@@ -1,0 +1,127 @@
+"""Recorded answers: what a model said when it was exported, kept beside its weights, so that any change is noticed.
+
+    ./run train --record predictor/bundled/weights      # after new weights have been put there
+
+The questions are Askew's own excerpts of public datasets (fixtures/), taken at even distances; the answers are the
+model's, right or wrong. A question is passed over where a second answer is almost as likely as the first: there the last
+digits of a processor's arithmetic decide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from predictor.architectures import RECORDED
+from tableqa.answers import compare
+from tableqa.examples import Example
+from tableqa.readers import READERS
+
+if TYPE_CHECKING:
+    from predictor.bundled.model import Bundled
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+SOURCES: Mapping[str, tuple[str, int]] = {
+    "wtq/excerpt-dev.tsv": ("wtq", 18),
+    "wtq_related/excerpt.tsv": ("wtq", 8),
+    "wikisql/excerpt-dev.jsonl": ("wikisql", 6),
+    "sqa/excerpt-dev.tsv": ("sqa", 4),
+    "tat_qa/excerpt-dev.json": ("tat_qa", 4),
+}
+"""File of fixtures/: its format, and how many questions are taken from it."""
+
+CLEARLY = 1.05
+"""How many times as likely as the second answer the first has to be."""
+
+SAME_SCORE = 1e-3
+"""How far a score may lie from the recorded one: processors round differently."""
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """One question with the answer that was given; `example` is what was asked."""
+
+    source: str
+    example: Example
+    answers: tuple[str, ...]
+    op: str
+    cells: tuple[tuple[int, int], ...]
+    score: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is the gold one; a recorded answer need not be."""
+        return compare(list(self.answers), list(self.example.answers)).equal
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is kept: the question by its source and id, with the table's digest to notice another table."""
+        return {
+            "source": self.source,
+            "id": self.example.id,
+            "question": self.example.question,
+            "table": self.example.table.digest(),
+            "answers": list(self.answers),
+            "op": self.op,
+            "cells": [list(cell) for cell in self.cells],
+            "score": round(self.score, 6),
+            "right": self.right,
+        }
+
+
+def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
+    """Ask the model of `folder` and write its recorded.json. Raises ModelError where the folder holds no model."""
+    from predictor.bundled.model import Bundled
+
+    model = Bundled(folder)
+    found = [
+        answer
+        for source, (form, count) in SOURCES.items()
+        for answer in _asked(
+            model, source, [one for one in READERS[form](fixtures / source) if not one.history], count
+        )
+    ]
+    lines = ",\n".join(f"  {json.dumps(one.to_dict(), ensure_ascii=False)}" for one in found)
+    (folder / RECORDED).write_text(f'{{\n "sha": "{model.sha}",\n "recorded": [\n{lines}\n ]\n}}\n')
+    return found
+
+
+def _asked(model: Bundled, source: str, examples: Sequence[Example], count: int) -> Iterator[RecordedAnswer]:
+    """`count` answers at even distances; where one is not clear, that of the next question that is."""
+    place = 0
+    for turn in range(count):
+        place = max(place, turn * len(examples) // count)
+        while place < len(examples):
+            example = examples[place]
+            place += 1
+            ways, _ = model.answers(example.question, example.table)
+            if len(ways) < 2 or ways[0].score > CLEARLY * ways[1].score:
+                best, score = ways[0], min(ways[0].score, 1.0)
+                yield RecordedAnswer(source, example, best.answers, best.operation, best.cells, score)
+                break
+
+
+def recorded(folder: Path, fixtures: Path = FIXTURES) -> tuple[str, list[RecordedAnswer]]:
+    """(hash of the weights, what they answered) of a folder; gold answers come from the fixtures.
+
+    Raises OSError where there is no such file, ValueError where it does not fit the fixtures.
+    """
+    kept = json.loads((folder / RECORDED).read_text())
+    examples = {
+        (source, one.id): one
+        for source, (form, _) in SOURCES.items()
+        for one in READERS[form](fixtures / source)
+    }
+    out = []
+    for one in kept["recorded"]:
+        example = examples.get((one["source"], one["id"]))
+        if example is None or (example.question, example.table.digest()) != (one["question"], one["table"]):
+            raise ValueError(f"{one['source']} has no question {one['id']} as it was recorded; record anew")
+        cells = tuple((row, column) for row, column in one["cells"])
+        out.append(
+            RecordedAnswer(one["source"], example, tuple(one["answers"]), one["op"], cells, one["score"])
+        )
+    return kept["sha"], out

@@ -1,0 +1,424 @@
+"""Training on a release of perturbed examples, and what it does to each kind of perturbation: RobuT's Table 4.
+
+    ./run train --architecture tapex --init DIR --data train.tsv --out OUT \\
+        --augment RTA=RELEASE --augment LETA=RELEASE --test RELEASE
+    ./run train --data WTQ --from TRAINED --out OUT --augment RTA=RELEASE --augment LETA=RELEASE --test RELEASE
+
+Every column of the table is a model: `start`, the weights as they were; `before`, trained on the data alone; and `+NAME`,
+trained on the data and on one release, from the same weights with the same seed and plan. All are asked the same
+examples, those of `--test`, through the code that a predictor serves. A table, or a question, that the test asks about is
+learnt from by none of them. Each column is made once: a run that was interrupted goes on where it was.
+
+RobuT's releases for training are made by rules (RTA) and by a language model (LETA), its test sets by people (section 5).
+Who made what stands in the records of the release; this module only counts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from predictor.architectures import Model, ModelError, load, never, weights_sha
+from predictor.protocol import Prediction, PredictRequest, ProtocolError
+from tableqa.answers import compare
+from tableqa.canonical import digest, thaw
+from tableqa.examples import Example
+from tableqa.proportions import proportion
+from tableqa.readers import READERS
+
+START, BEFORE = "start", "before"
+ORIGINAL = "original"
+"""The row of examples that nothing was done to."""
+
+EVERY = "all perturbed"
+PEOPLE, SEEDED = "people", "a seeded program"
+AT_ONCE = 16
+"""Questions in a batch, at most."""
+
+Say = Callable[[str], None]
+
+
+# --- what a release holds ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """An example of a release: `kind` is "" for an original; `parent` is the id of what it was made of.
+
+    base    digest of the source table, which an edited table no longer tells
+    maker   who made it: PEOPLE (what was decided), SEEDED (a program), or what a proposal says, "rules" or a model
+    """
+
+    example: Example
+    kind: str
+    source: str
+    parent: str
+    base: str
+    maker: str
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """What is asked, now and, where it says so, before."""
+        asked = (self.example.question, str(self.example.meta.get("original_question", "")))
+        return frozenset(" ".join(text.lower().split()) for text in asked if text.strip())
+
+
+def perturbed(example: Example) -> Perturbed:
+    """What the meta of the readers `askew` and `robut` says about an example's origin."""
+    lineage = example.meta.get("lineage") or {}
+    made = "perturbation" in lineage
+    kind = lineage.get("perturbation") if made else example.meta.get("perturbation_type")
+    return Perturbed(
+        example,
+        kind="" if kind in (None, ORIGINAL) else str(kind),
+        source=str(lineage.get("source", "")),
+        parent=str(lineage.get("parent") if made else example.meta.get("original_id", "")),
+        base=str(lineage.get("base") or example.table.digest()),
+        maker=str(lineage.get("maker") or (SEEDED if "seed" in lineage else PEOPLE)),
+    )
+
+
+def read_release(folder: Path, form: str = "askew") -> list[Perturbed]:
+    """The examples of a release: originals, what was decided, what was made by seeds, and proposals to train on.
+
+    What people contradicted is left out. Raises ReaderError (a ValueError).
+    """
+    out = [perturbed(one) for one in READERS[form](folder) if "contradicted" not in one.meta]
+    if form == "askew" and folder.is_dir():
+        out += _proposals(folder, out)
+    return out
+
+
+def _proposals(folder: Path, known: Sequence[Perturbed]) -> Iterator[Perturbed]:
+    """The proposals that a release for training holds below training/, but for those that people have taken over."""
+    originals = {one.example.id: one.example for one in known if not one.kind}
+    seen = {(one.example.question, one.example.table.digest()) for one in known}
+    for file in sorted((folder / "training").glob("**/*.json")):
+        for example in READERS["robut"](file):
+            kind = example.meta.get("perturbation_type")
+            key = (example.question, example.table.digest())
+            original = originals.get(str(example.meta.get("original_id", "")))
+            if kind in (None, ORIGINAL) or key in seen or original is None:
+                continue
+            seen.add(key)
+            lineage = {
+                "perturbation": kind,
+                "parent": original.id,
+                "base": original.table.digest(),
+                "maker": str(example.meta.get("maker", "")),
+            }
+            yield perturbed(replace(example, meta={**thaw(example.meta), "lineage": lineage}))
+
+
+def without(examples: Iterable[Perturbed], test: Sequence[Perturbed]) -> list[Perturbed]:
+    """Those that share neither a source table nor a question with the test."""
+    tables = {one.base for one in test} | {one.example.table.digest() for one in test}
+    questions = frozenset().union(*(one.questions for one in test))
+    return [
+        one
+        for one in examples
+        if not {one.base, one.example.table.digest()} & tables and not one.questions & questions
+    ]
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """A release to learn from, under its name in the table; `left_out` shared tables or questions with the test."""
+
+    name: str
+    folder: Path
+    examples: tuple[Example, ...]
+    kinds: Mapping[str, int]
+    makers: Mapping[str, int]
+    left_out: int
+
+    @property
+    def place(self) -> str:
+        """The folder of its model beneath --out."""
+        return f"with-{self.name.removeprefix('+')}"
+
+
+def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
+    """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
+    found = [one for one in read_release(folder) if one.kind]
+    kept = without(found, test)
+    if not kept:
+        raise ModelError(
+            f"{folder} has {len(found)} perturbed examples, and none on a table and question that --test does not ask about"
+        )
+    return Augmentation(
+        name,
+        folder,
+        tuple(one.example for one in kept),
+        dict(sorted(Counter(one.kind for one in kept).items())),
+        dict(sorted(Counter(one.maker for one in kept).items())),
+        len(found) - len(kept),
+    )
+
+
+# --- asking ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a model answered; `answers` is None where it could not read the example."""
+
+    answers: tuple[str, ...] | None
+    right: bool
+
+
+def ask(model: Model, examples: Sequence[Example]) -> list[Given]:
+    """What a model answers to each example, in batches within its budget."""
+    sizes: dict[int, int] = {}
+    said: dict[int, Prediction] = {}
+    for place, example in enumerate(examples):
+        try:
+            sizes[place] = model.tokens(PredictRequest.about(example))
+        except ProtocolError:
+            continue  # it cannot read this one: wrong, and counted as unread
+    for batch in _batches(sizes, model.budget):
+        found = model.predict_batch([PredictRequest.about(examples[one]) for one in batch], never)
+        answered = zip(batch, found, strict=True)
+        said |= {one: answer for one, answer in answered if isinstance(answer, Prediction)}
+    return [
+        Given(said[place].answers, compare(list(said[place].answers), list(example.answers)).equal)
+        if place in said
+        else Given(None, False)
+        for place, example in enumerate(examples)
+    ]
+
+
+def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
+    """Places of similar size together, as many as the budget holds when all are as long as the longest."""
+    batch: list[int] = []
+    for place in sorted(sizes, key=lambda one: sizes[one]):
+        if batch and (len(batch) == AT_ONCE or (len(batch) + 1) * sizes[place] > budget):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def results(test: Sequence[Perturbed], given: Sequence[Given]) -> dict[str, dict[str, Any]]:
+    """Per kind of perturbation: how many examples, how many right, and R-ACC with the originals that were right before.
+
+    The originals of the test are a row of their own, and all that was perturbed together is the last.
+    """
+    originals: dict[tuple[str, str], bool] = {}
+    for one, answer in zip(test, given, strict=True):
+        if not one.kind:
+            lineage = one.example.meta.get("lineage") or {}
+            key = one.source, str(lineage.get("id") or one.parent or one.example.id)
+            originals.setdefault(key, answer.right)
+    rows: dict[str, list[tuple[bool, bool | None, bool]]] = defaultdict(list)
+    for one, answer in zip(test, given, strict=True):
+        was = originals.get((one.source, one.parent), originals.get(("", one.parent)))
+        for name in (one.kind, EVERY) if one.kind else (ORIGINAL,):
+            rows[name].append((answer.right, was if one.kind else None, answer.answers is None))
+    order = [
+        *(name for name in (ORIGINAL,) if name in rows),
+        *sorted(name for name in rows if name not in (ORIGINAL, EVERY)),
+        *(name for name in (EVERY,) if name in rows),
+    ]
+    out: dict[str, dict[str, Any]] = {}
+    for name in order:
+        right = [one for one, _, _ in rows[name]]
+        before = [one for one, was, _ in rows[name] if was]
+        interval = proportion(sum(right), len(right))
+        out[name] = {
+            "examples": len(right),
+            "right": sum(right),
+            "accuracy": round(sum(right) / len(right), 4),
+            "low": round(interval.low or 0.0, 4),
+            "high": round(interval.high or 0.0, 4),
+            "unread": sum(unread for _, _, unread in rows[name]),
+            "right_before": len(before),
+            "r_acc": round(sum(before) / len(before), 4) if before else None,
+        }
+    return out
+
+
+# --- the columns -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table: its name, how many examples its training is given, and how its model comes about.
+
+    make    gives the model's folder, None where it cannot be served
+    place   the folder beneath --out for what was answered
+    """
+
+    name: str
+    given: int
+    make: Callable[[], Path | None]
+    place: str = ""
+
+
+def compare_columns(
+    columns: Sequence[Column],
+    test: Sequence[Perturbed],
+    out: Path,
+    about: Mapping[str, Any],
+    device: str = "cpu",
+    say: Say = print,
+) -> dict[str, Any]:
+    """Make every column, ask it, and write out/augmented.json and out/augmented.md; what the first of them holds."""
+    asked = digest([PredictRequest.about(one.example).key for one in test])
+    found: dict[str, Any] = {}
+    for column in columns:
+        folder = column.make()
+        if folder is None:
+            say(f"{column.name}: nothing that could be asked")
+            continue
+        found[column.name] = {
+            "model": weights_sha(folder),
+            "given": column.given,
+            "kinds": results(test, _given(folder, test, asked, out / (column.place or column.name), device)),
+        }
+        told = found[column.name]["kinds"]
+        last = EVERY if EVERY in told else ORIGINAL
+        say(f"{column.name}: {told[last]['right']} of {told[last]['examples']} {last} right")
+    result = {**about, "asked": asked, "columns": found}
+    (out / "augmented.json").write_text(json.dumps(result, indent=1) + "\n")
+    (out / "augmented.md").write_text(markdown(result))
+    say(markdown(result))
+    return result
+
+
+def _given(folder: Path, test: Sequence[Perturbed], asked: str, out: Path, device: str) -> list[Given]:
+    """The answers of a folder's model, kept in out/answers.json, so that nothing is asked twice."""
+    out.mkdir(parents=True, exist_ok=True)
+    key = {"model": weights_sha(folder), "asked": asked}
+    kept = out / "answers.json"
+    if kept.exists() and (found := json.loads(kept.read_text()))["of"] == key:
+        answers = [None if one is None else tuple(one) for one in found["answers"]]
+        return [
+            Given(one, one is not None and compare(list(one), list(asked_one.example.answers)).equal)
+            for one, asked_one in zip(answers, test, strict=True)
+        ]
+    given = ask(load(folder, device), [one.example for one in test])
+    part = kept.with_suffix(".part")
+    part.write_text(json.dumps({"of": key, "answers": [one.answers for one in given]}))
+    part.replace(kept)
+    return given
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """The table of accuracies, one of R-ACC, and what the columns are."""
+    columns: Mapping[str, Any] = result["columns"]
+    kinds = list(next(iter(columns.values()))["kinds"])
+
+    def table(figure: str, rows: Sequence[str], count: str) -> list[str]:
+        lines = [f"| perturbation | {count} | " + " | ".join(columns) + " |"]
+        lines.append("|---|--:|" + "--:|" * len(columns))
+        for kind in rows:
+            cells = [one["kinds"][kind] for one in columns.values()]
+            size = (
+                str(cells[0]["examples"])
+                if count == "examples"
+                else "/".join(str(one["right_before"]) for one in cells)
+            )
+            shown = ("—" if one[figure] is None else f"{100 * one[figure]:.1f}" for one in cells)
+            lines.append(f"| {kind} | {size} | " + " | ".join(shown) + " |")
+        return lines
+
+    release = [
+        f"* {name}: {one['examples']} examples ({', '.join(f'{kind} {n}' for kind, n in one['kinds'].items())}), "
+        f"made by {', '.join(f'{maker} {n}' for maker, n in one['makers'].items())}; "
+        f"{one['left_out']} left out, whose table or question is asked about"
+        for name, one in result["releases"].items()
+    ]
+    columns_are = (
+        f"{START}: {result['start']}. {BEFORE}: trained on the data alone. Every other column: and on one release, from "
+        "the same weights with the same seed and plan."
+    )
+    return "\n".join(
+        [
+            "Right answers in per cent, by `tableqa.answers.compare`:",
+            "",
+            *table("accuracy", kinds, "examples"),
+            "",
+            "R-ACC: of the perturbed examples whose original was answered rightly, how many still are:",
+            "",
+            *table("r_acc", [kind for kind in kinds if kind != ORIGINAL], "right before"),
+            "",
+            columns_are,
+            "",
+            *release,
+            "",
+        ]
+    )
+
+
+# --- the command line --------------------------------------------------------------------------------------
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--augment, --test and --test-format, which both commands have."""
+    parser.add_argument(
+        "--augment",
+        action="append",
+        default=[],
+        metavar="NAME=DIR",
+        help="a release to learn from as well; may be given several times; a table compares them (needs --test)",
+    )
+    parser.add_argument("--test", type=Path, metavar="DIR", help="the release that all are asked about")
+    parser.add_argument(
+        "--test-format",
+        choices=["askew", "robut"],
+        default="askew",
+        help="how --test is read (default askew)",
+    )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options ask for, read."""
+
+    test: tuple[Perturbed, ...]
+    releases: tuple[Augmentation, ...]
+
+    def about(self, **more: Any) -> dict[str, Any]:
+        """What the results say of it."""
+        releases = {
+            one.name: {
+                "folder": str(one.folder),
+                "examples": len(one.examples),
+                "kinds": dict(one.kinds),
+                "makers": dict(one.makers),
+                "left_out": one.left_out,
+            }
+            for one in self.releases
+        }
+        return {**more, "releases": releases}
+
+    def unseen(self, examples: Iterable[Example]) -> list[Example]:
+        """The training examples that share neither a table nor a question with the test."""
+        return [one.example for one in without(map(perturbed, examples), self.test)]
+
+
+def wanted(options: argparse.Namespace) -> Wanted:
+    """Read the releases that the options name. Raises ModelError, ReaderError (a ValueError)."""
+    if options.test is None:
+        raise ModelError("--augment needs --test: the release whose kinds of perturbation are counted")
+    named: dict[str, Path] = {}
+    for text in options.augment:
+        name, _, folder = text.rpartition("=")
+        place = Path(folder)
+        name = name or place.resolve().name
+        if not name.replace("-", "").replace("_", "").isalnum() or f"+{name}" in named:
+            raise ModelError(
+                f"--augment {text}: a name of letters, digits, - and _, which no other release has, before the ="
+            )
+        named[f"+{name}"] = place
+    test = tuple(read_release(options.test, options.test_format))
+    if not any(one.kind for one in test):
+        raise ModelError(f"{options.test} has no perturbed example to ask about")
+    return Wanted(test, tuple(augmentation(name, place, test) for name, place in named.items()))
