@@ -36,6 +36,8 @@ class ChatModel:
     timeout: float = 60.0
     transport: httpx.BaseTransport | None = None
     wait: Callable[[float], None] = time.sleep
+    heard: Callable[[Mapping[str, Any]], None] | None = None
+    """Told what each answer says of its tokens (`usage`), where the endpoint counts them."""
 
     def ask(
         self,
@@ -93,7 +95,11 @@ class ChatModel:
                 continue
             if answer.status_code != 200:
                 raise ChatError(f"{address} answered {answer.status_code}: {answer.text[:300]}")
-            return _texts(answer, address)
+            texts = _texts(answer, address)
+            usage = answer.json().get("usage")
+            if self.heard is not None and isinstance(usage, dict):
+                self.heard(usage)
+            return texts
         raise ChatError(f"{address} gave no answer in {TRIES} tries.")
 
 

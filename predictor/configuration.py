@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from predictor.chat import ChatModel
 
 COMMON = {"protocol", "url", "model", "licence"}
-FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout"}}
+FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout", "price"}}
 """What an entry may say, by its protocol."""
 LIVE_MS = 800
 """The longest deadline with which a model answers while a page waits; one that needs longer answers in a job."""
@@ -60,6 +60,17 @@ def read(text: str) -> dict[str, dict[str, Any]]:
         if isinstance(deadline, bool) or not isinstance(deadline, int) or not 1 <= deadline <= 120_000:
             raise ConfigurationError(
                 f"PREDICTORS: deadline_ms of {name!r} is a number of milliseconds up to 120000"
+            )
+        price = entry.get("price", [0, 0])
+        if (
+            not isinstance(price, list)
+            or len(price) != 2
+            or not all(
+                isinstance(one, int | float) and not isinstance(one, bool) and one >= 0 for one in price
+            )
+        ):
+            raise ConfigurationError(
+                f"PREDICTORS: price of {name!r} is [USD for a million tokens read, USD for a million tokens written]"
             )
         if not isinstance(entry.get("licence", ""), str):
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} is a text")

@@ -18,6 +18,10 @@ from tableqa.serialisations.serialisation import Serialisation
 STRUCTURAL: tuple[str, ...] = ("torr_row_swap", "torr_column_swap", "torr_transpose", "torr_empty_rows")
 """The names of ToRR's perturbations in `tableqa.perturbations`."""
 
+STRUCTURAL_RELEASED: tuple[str, ...] = ("row_shuffle", "col_shuffle", "torr_transpose", "torr_empty_rows")
+"""The same as ToRR's released recipes have them (unitxt's catalog, recipes.torr): all rows or columns are shuffled, where
+the paper speaks of swapping."""
+
 DEMONSTRATIONS = 5
 """How many demonstrations ToRR gives; for WikiTableQuestions one. Answers are decoded greedily, 512 tokens at most."""
 
@@ -40,13 +44,17 @@ class Configuration:
         return f"{self.serialisation}/{self.perturbation or 'none'}"
 
 
-def configurations(serialisations: Iterable[str] = TORR) -> tuple[Configuration, ...]:
+def configurations(
+    serialisations: Iterable[str] = TORR, perturbations: Sequence[str] = STRUCTURAL
+) -> tuple[Configuration, ...]:
     """The configurations, five for each serialisation: 35 for ToRR's seven, which is the default.
 
-    With other names, for example the lossless forms, the same design is built over those.
+    With other names, for example the lossless forms or `STRUCTURAL_RELEASED`, the same design is built over those.
     """
     return tuple(
-        Configuration(name, perturbation) for name in serialisations for perturbation in (None, *STRUCTURAL)
+        Configuration(name, perturbation)
+        for name in serialisations
+        for perturbation in (None, *perturbations)
     )
 
 
@@ -86,7 +94,7 @@ def demonstrations(
         one
         for one in pool
         if one.id != example.id
-        and (one.question, one.table.digest()) != (example.question, example.table.digest())
+        and not (one.question == example.question and one.table.digest() == example.table.digest())
     ]
     if len(others) < k:
         raise ValueError(f"there are {len(others)} other examples to draw {k} demonstrations from")

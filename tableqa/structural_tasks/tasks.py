@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tableqa.serialisations import SERIALISATIONS
@@ -56,12 +56,17 @@ class StructuralItem:
 
     def is_right(self, answer: str) -> bool:
         """Whether an answer is one of the accepted; blanks around it and around | do not matter, nor does a final stop."""
-        said = {_plain(answer), _plain(answer.strip().removesuffix("."))}
-        return any(_plain(right) in said for right in self.accepted)
+        return is_accepted(answer, self.accepted)
 
     def solved(self) -> Solved:
         """This item with its answer, to be shown before another one."""
         return Solved(self.table, self.request, self.accepted[0])
+
+
+def is_accepted(answer: str, accepted: Sequence[str]) -> bool:
+    """What `StructuralItem.is_right` says, from the accepted answers alone."""
+    said = {_plain(answer), _plain(answer.strip().removesuffix("."))}
+    return any(_plain(right) in said for right in accepted)
 
 
 def _plain(answer: str) -> str:

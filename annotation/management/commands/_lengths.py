@@ -1,0 +1,51 @@
+"""The options of commands that leave out what is too long for a model: --longest N --tokenizer FOLDER --as FORM."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from predictor.tokenizing import NoTokenizer, read_tokenizer
+from tableqa.lengths import Limit
+from tableqa.serialisations import SERIALISATIONS
+
+
+def add_length_options(parser: ArgumentParser) -> None:
+    """Add the options that `limit_of` reads."""
+    parser.add_argument(
+        "--longest", type=int, metavar="N", help="leave out examples whose table has more tokens than this"
+    )
+    parser.add_argument(
+        "--tokenizer", type=Path, metavar="FOLDER", help="for --longest: where a tokenizer.json is"
+    )
+    parser.add_argument(
+        "--as",
+        "--serialisation",
+        dest="counted_as",
+        choices=sorted(SERIALISATIONS),
+        metavar="SERIALISATION",
+        help="for --longest: how the table is written when it is counted",
+    )
+    parser.add_argument("--with-question", action="store_true", help="for --longest: count the question, too")
+
+
+def limit_of(options: Mapping[str, Any]) -> Limit | None:
+    """The limit that the options name, None where they name none; CommandError where they are incomplete."""
+    most, folder, form = options["longest"], options["tokenizer"], options["counted_as"]
+    if most is None:
+        if folder is not None or form is not None or options["with_question"]:
+            raise CommandError("--tokenizer, --as and --with-question belong to --longest N.", returncode=2)
+        return None
+    if folder is None or form is None:
+        raise CommandError(
+            "--longest needs --tokenizer FOLDER and --as SERIALISATION: a length without them means nothing.",
+            returncode=2,
+        )
+    try:
+        return Limit(most, read_tokenizer(folder), SERIALISATIONS[form], options["with_question"])
+    except (NoTokenizer, ValueError) as error:
+        raise CommandError(str(error), returncode=2) from None

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.commands._grids import add_grid_options, put_out
+from tableqa.prompt_files import (
+    PromptError,
+    Record,
+    read_predictions,
+    read_prompts,
+    score_suc,
+    score_torr,
+    suc_grids,
+)
+from tableqa.text_metrics import NotInstalled
+from tableqa.torr_scores import SCORES, TorrError, torr_report
+
+DEFAULT = "exact"
+
+
+class Command(BaseCommand):
+    help = (
+        "How well models did on files of prompts (`prompts`). Of torr: performance P, robustness R, win rates, impact of "
+        "perturbations, rank curve, separability, tau and W. Of suc and sap: accuracy per task and design. No database."
+    )
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("prompts", nargs="+", type=Path, metavar="PROMPTS")
+        parser.add_argument(
+            "--predictions",
+            action="append",
+            required=True,
+            type=_model_file,
+            metavar="MODEL=FILE",
+            help='JSON Lines, {"id", "prediction"} a line; several times for several models',
+        )
+        parser.add_argument(
+            "--score",
+            action="append",
+            default=[],
+            type=_score,
+            metavar="[DATASET=]NAME",
+            help=f"of torr, how an answer is scored: {', '.join(SCORES)}; {DEFAULT} unless said otherwise",
+        )
+        add_grid_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        predictions: dict[str, dict[str, str]] = {}
+        scores: dict[str, str] = dict(options["score"])
+        try:
+            for model, file in options["predictions"]:
+                predictions.setdefault(model, {}).update(read_predictions(file))
+            prompts = chain.from_iterable(map(read_prompts, options["prompts"]))
+            first = next(prompts, None)
+            if first is None:
+                raise PromptError("The file has no prompt.")
+            design = first["design"]
+            same = _of(design, chain((first,), prompts))
+            if design == "torr":
+                by_default = scores.pop("", DEFAULT)
+                report = torr_report(
+                    *score_torr(same, predictions, lambda dataset: scores.get(dataset, by_default))
+                )
+                names = {name: scores.get(name, by_default) for name in report.examples}
+                put_out(self, options, "ToRR", list(report.grids()), {"scores": names, **report.to_dict()})
+            elif design in ("suc", "sap"):
+                found = score_suc(same, predictions)
+                rows = [{**asdict(one), "accuracy": asdict(one.accuracy)} for one in found]
+                put_out(self, options, "SUC", list(suc_grids(found)), {"scores": rows})
+            else:
+                raise PromptError(
+                    f"{options['prompts'][0]} has prompts of {design}, which have no right answer: write the second "
+                    "requests with `prompts sap --replies FILE`."
+                )
+        except (PromptError, TorrError, NotInstalled) as error:
+            raise CommandError(str(error)) from None
+
+
+def _of(design: str, prompts: Iterator[Record]) -> Iterator[Record]:
+    for prompt in prompts:
+        if prompt["design"] != design:
+            raise PromptError(
+                f"{prompt['id']} is of {prompt['design']}, the first prompt of {design}: score them apart."
+            )
+        yield prompt
+
+
+def _model_file(given: str) -> tuple[str, Path]:
+    name, equals, file = given.partition("=")
+    if not name.strip() or not equals or not file:
+        raise ArgumentTypeError(f"{given!r}: give a model and a file, as MODEL=FILE")
+    return name.strip(), Path(file)
+
+
+def _score(given: str) -> tuple[str, str]:
+    dataset, _, name = given.rpartition("=")
+    if name not in SCORES:
+        raise ArgumentTypeError(f"there is no score {name!r}; there are {', '.join(SCORES)}")
+    return dataset, name

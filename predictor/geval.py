@@ -1,0 +1,141 @@
+"""G-Eval: a language model rates an answer as people do, by steps that it is told (Liu et al. 2023; LFTQA-Eval 2.4).
+
+The model sees the question, the table and the answer, not the system and not the reference, and gives a number from 1 to 5
+for one dimension. With several samples the score is their mean. The wording is ours, so its scores are not those
+that LFTQA-Eval published; the implementation that is named with them has the digest of the words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from predictor.chat import ChatModel
+from predictor.prompts import written
+from tableqa.canonical import canonical
+from tableqa.rated import RatedAnswer
+
+LOWEST, HIGHEST = 1, 5
+AT_ONCE = 4
+"""Answers that the model is asked about at the same time."""
+
+MEANINGS: Mapping[str, str] = {
+    "faithfulness": "Faithfulness: what the answer says is right by the table, it answers this question, and nothing in it "
+    "is wrong or made up.",
+    "comprehensiveness": "Comprehensiveness: everything that the question asks for is in the answer, and nothing that is "
+    "beside the point.",
+}
+"""What is rated, for each dimension (LFTQA-Eval 2.3)."""
+
+STEPS = (
+    "Read the question and the table, and work out what a complete answer would say.",
+    "Go through the answer statement by statement, and look each of them up in the table.",
+    "Note what is wrong, made up, missing or beside the point, as far as the dimension asks for it.",
+    f"Rate strictly from {LOWEST} (it fails altogether) to {HIGHEST} (there is nothing to complain of).",
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"score": {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+
+
+class Unrated(Exception):
+    """The model gave no score for an answer; the message says which answer and what came instead."""
+
+
+def messages(answer: RatedAnswer, dimension: str) -> list[dict[str, str]]:
+    """The conversation that asks for the score of an answer. KeyError for an unknown dimension."""
+    if answer.table is None:
+        raise ValueError(f"the table of {answer.example} is not known, so nothing can be looked up in it")
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, start=1))
+    task = (
+        "You rate an answer that somebody gave to a question about a table, on one dimension.\n"
+        f'{MEANINGS[dimension]}\n{steps}\nReply with JSON alone: {{"score": N}}.'
+    )
+    titles = [text for text in (answer.table.title, answer.table.caption) if text]
+    asked = "\n".join(
+        (*titles, written(answer.table)[0], "", f"Question: {answer.question}", f"Answer: {answer.text}")
+    )
+    return [{"role": "system", "content": task}, {"role": "user", "content": asked}]
+
+
+def read_score(reply: str) -> float | None:
+    """The score in a reply: JSON with "score", or a reply that is a number and nothing else; None otherwise."""
+    for found in (reply, *re.findall(r"\{[^{}]*\}", reply)[:20]):
+        try:
+            said = json.loads(found)
+        except ValueError:
+            continue
+        said = said.get("score") if isinstance(said, dict) else said
+        if isinstance(said, str) and re.fullmatch(r"\d(\.\d+)?", said):
+            said = float(said)
+        if isinstance(said, int | float) and not isinstance(said, bool) and LOWEST <= said <= HIGHEST:
+            return float(said)
+    return None
+
+
+def implementation(model: str, dimension: str, samples: int, temperature: float) -> str:
+    """What is named with the scores: the model, how often it was asked, and which words it was asked with."""
+    words = canonical([MEANINGS[dimension], STEPS])
+    digest = hashlib.sha256(words.encode()).hexdigest()[:12]
+    return (
+        f"G-Eval of {dimension}: {model}, {samples} samples at temperature {temperature:g}, prompt {digest}"
+    )
+
+
+def rate(
+    model: ChatModel, answer: RatedAnswer, dimension: str, samples: int = 1, temperature: float = 0.0
+) -> float:
+    """The mean score over the samples that gave one. Raises Unrated where none did, ChatError where nothing came."""
+    replies = model.ask(
+        messages(answer, dimension), samples=samples, temperature=temperature, seed=0, schema=SCHEMA
+    )
+    scores = [score for reply in replies if (score := read_score(reply)) is not None]
+    if not scores:
+        raise Unrated(
+            f"{model.model} gave no score for {answer.example} of {answer.system or 'an unnamed system'}: "
+            f"{replies[0][:80]!r}"
+        )
+    return sum(scores) / len(scores)
+
+
+def rate_all(
+    model: ChatModel,
+    answers: Sequence[RatedAnswer],
+    dimension: str,
+    *,
+    samples: int = 1,
+    temperature: float = 0.0,
+    keep: Callable[[Mapping[str, Any]], None],
+) -> tuple[int, list[str]]:
+    """Rate every answer, hand each record to `keep` as it comes; how many were rated, and what could not be.
+
+    A record is {"dataset", "example_id", "model", "score"}. Raises ChatError where the endpoint gives nothing: what
+    was kept before that stays.
+    """
+    done, failed = 0, []
+
+    def rated(answer: RatedAnswer) -> tuple[RatedAnswer, float | str]:
+        try:
+            return answer, rate(model, answer, dimension, samples, temperature)
+        except Unrated as unrated:
+            return answer, str(unrated)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for start in range(
+            0, len(answers), AT_ONCE
+        ):  # a few at a time: where the endpoint fails, little is lost
+            for answer, score in threads.map(rated, answers[start : start + AT_ONCE]):
+                if isinstance(score, str):
+                    failed.append(score)
+                    continue
+                names = {"dataset": answer.dataset, "example_id": answer.example, "model": answer.system}
+                keep({**names, "score": score})
+                done += 1
+    return done, failed

@@ -1,0 +1,38 @@
+"""The tokenizer of a folder, for counting how long an example is (`tableqa.lengths`)."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tableqa.lengths import Tokenizer
+
+FILE = "tokenizer.json"
+
+
+class NoTokenizer(ValueError):
+    """The folder holds no tokenizer that can be read; the message says what was looked for."""
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer in FOLDER/tokenizer.json, as Hugging Face's models have one; the file itself may be named, too.
+
+    What it says about cutting and filling up texts is left aside: a text is counted whole. Raises NoTokenizer.
+    """
+    path = folder / FILE if folder.is_dir() else folder
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NoTokenizer(
+            f"{path} cannot be opened ({error.strerror}). Name a folder that holds a {FILE}."
+        ) from None
+    from tokenizers import Tokenizer as Read  # a library that only this needs
+
+    try:
+        found = Read.from_buffer(data)
+    except Exception as error:  # the library raises no class of its own
+        raise NoTokenizer(f"{path} is no tokenizer: {error}") from None
+    found.no_truncation()
+    found.no_padding()
+    name = path.resolve().parent.name if path.name == FILE else path.stem
+    return Tokenizer(name, hashlib.sha256(data).hexdigest(), lambda text: len(found.encode(text).ids))
