@@ -3,7 +3,10 @@
     fleiss_kappa(ratings)                        krippendorff_alpha(ratings, level="ordinal")
     percent_agreement(ratings)                   agreement(ratings, "fleiss_kappa")  # by name, as a manifest holds it
     from_patterns(patterns, counts, "fleiss_kappa", raters=3)                        # grouped by a database
+    krippendorff_alpha(sets, level="masi")       # several labels for a unit: frozensets
+    gwet_ac1(ratings)                            # where nearly everything is of one category
     second_opinion(ratings, "fleiss_kappa")      # the same number from other people's code
+    influence(ratings, "fleiss_kappa")           # how much each pattern of a unit moves the value
 
 `ratings` has a row for each unit (the thing that is rated) and a column for each rater; None and NaN are missing. Every
 measure here depends on a unit only through how many raters chose which category, and there are few such patterns: ten for
@@ -12,10 +15,14 @@ and their counts, and drawing units with replacement is then exactly one multino
 
 Sources:
   Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.
+  Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement. British
+    Journal of Mathematical and Statistical Psychology 61(1), 29-48 (AC1).
   Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition, chapter 2 (missing ratings).
   Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of Pennsylvania.
   Krippendorff, K. (2018). Content Analysis, 4th edition, chapter 12.
-  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13 (percentile intervals).
+  Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. LREC.
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapters 11 (jackknife) and 13 (percentile
+    intervals).
 """
 
 # numpy costs a tenth of a second to import, and most commands that import `tableqa` never compute an agreement. It is
@@ -27,21 +34,31 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+from tableqa.set_distances import Distance, distance_of_sizes
+
 if TYPE_CHECKING:
     import numpy as np
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Ratings: TypeAlias = Sequence[Sequence[object]] | Array
 
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["nominal", "ordinal", "interval", "jaccard", "masi"]
 Measure = Literal[
     "percent_agreement",
     "fleiss_kappa",
     "krippendorff_alpha_nominal",
     "krippendorff_alpha_ordinal",
     "krippendorff_alpha_interval",
+    "gwet_ac1",
 ]
+SetMeasure = Literal["krippendorff_alpha_jaccard", "krippendorff_alpha_masi"]
 MEASURES: tuple[str, ...] = get_args(Measure)
+SET_MEASURES: tuple[str, ...] = get_args(SetMeasure)
+"""Of ratings that are sets of labels from one stock for all units. Cells of tables are compared by `tableqa.cell_sets`."""
+WITH_SINGLE = ("fleiss_kappa", "gwet_ac1")
+"""Measures that take something from a unit with a single rating: how often each category is chosen."""
+WITH_ORDER = ("krippendorff_alpha_ordinal", "gwet_ac1")
+"""Measures that have a use for the list of all categories."""
 
 NO_PAIR = "No unit has two ratings, so there is nothing to compare."
 ONE_CATEGORY = "Only one category was ever used, so agreement cannot be told from chance."
@@ -50,6 +67,7 @@ GENERALISED = (
     "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in which units with a "
     "single rating count in the expected agreement only."
 )
+UNEQUAL = "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014)."
 
 
 @dataclass(frozen=True)
@@ -61,7 +79,7 @@ class Agreement:
     units     units that entered: those with at least two ratings
     raters    raters with at least one rating
     ratings   ratings in the units that entered
-    measure   one of MEASURES
+    measure   one of MEASURES or SET_MEASURES (or of another module, which says so)
     reason    why `value` is None, a sentence; else None
     note      what a reader of the figure has to know, a sentence; else None
     confidence, replicates, seed   of the interval, as asked for
@@ -112,9 +130,11 @@ def krippendorff_alpha(
     ratings: units x raters, None or NaN where missing; units with fewer than two ratings do not enter. level: how far two
     categories are apart: `nominal` equal or not; `ordinal` by the ratings between them (numbers by size, anything else by
     `order`, which lists the categories from low to high); `interval` by the squared difference of the numbers
-    (Krippendorff 2011, sections C and D; 2018, chapter 12).
+    (Krippendorff 2011, sections C and D; 2018, chapter 12); `jaccard` and `masi` by the distance of sets, where a rating is
+    a frozenset of labels, such as all the faults that somebody saw (Passonneau 2006).
 
-    Raises ValueError for an unknown level, a category that `order` lacks, or an interval between things not numbers.
+    Raises ValueError for an unknown level, a category that `order` lacks, an interval between things not numbers, and a
+    distance between things not sets.
     """
     if level not in get_args(Level):
         raise ValueError(f"level is {level!r}; it is one of {', '.join(get_args(Level))}.")
@@ -139,6 +159,29 @@ def percent_agreement(
     return agreement(ratings, "percent_agreement", replicates=replicates, seed=seed, confidence=confidence)
 
 
+def gwet_ac1(
+    ratings: Ratings,
+    *,
+    order: Sequence[object] | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Agreement:
+    """Gwet's AC1 of nominal ratings by any number of raters, who need not be the same for each unit.
+
+    Observed agreement is that of `percent_agreement`. By chance it expects the mean of p (1 - p) over the categories, times
+    their number over their number less one: raters are thought to guess on some units only, and then evenly. So it stays
+    near the observed agreement where nearly everything is of one category, where kappa and alpha fall to 0 (Gwet 2008).
+    order: all categories that there could have been, in any order; without it, those that were used count. That number
+    changes the value, so a scale with unused categories has to be given.
+
+    Raises ValueError as fleiss_kappa does, and for a category that `order` lacks.
+    """
+    return agreement(
+        ratings, "gwet_ac1", order=order, replicates=replicates, seed=seed, confidence=confidence
+    )
+
+
 def agreement(
     ratings: Ratings,
     measure: str,
@@ -148,7 +191,7 @@ def agreement(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Agreement:
-    """Any of MEASURES by its name: ratings as units x raters; see the function of that name for what it means."""
+    """Any of MEASURES and SET_MEASURES by its name; see the function of that name. ratings: units x raters."""
     _check_request(measure, order, replicates, confidence)
     codes, categories = _coded(ratings)
     rows, counts = _collapsed(codes, len(categories))
@@ -176,9 +219,49 @@ def from_patterns(
 
     Raises ValueError where patterns, counts and raters do not fit together, and as the function of that measure does.
     """
+    _check_request(measure, order, replicates, confidence)
+    rows, weights, categories = _from_patterns(patterns, counts)
+    widest = int((rows > 0).sum(axis=1).max(initial=0))
+    if raters < widest:
+        raise ValueError(f"raters is {raters}, but a pattern holds {widest} ratings.")
+    return _measured(rows, weights, categories, raters, measure, order, replicates, seed, confidence)
+
+
+def influence(
+    ratings: Ratings, measure: str, *, order: Sequence[object] | None = None
+) -> tuple[Array, Array]:
+    """How much one unit of each distinct pattern moves the value, and how many units have the pattern.
+
+    The first array holds (n - 1) times the value with all n units less the value without one unit of the pattern (the
+    jackknife's estimate of the influence function; Efron and Tibshirani 1993, chapter 11). The variance of the value is
+    about the weighted mean of the squares over n. Of more than `_JACKKNIFED` patterns a sample of the units is taken, the
+    same each time; the counts are then those of the sample. Empty where the value is undefined, or where it is without
+    some unit. Raises ValueError as `agreement` does.
+    """
+    _check_request(measure, order, 0, 0.95)
+    codes, categories = _coded(ratings)
+    rows, counts = _collapsed(codes, len(categories))
+    return _influence(_canonical(rows, counts, categories, measure, order), measure)
+
+
+def influence_of_patterns(
+    patterns: Sequence[Sequence[object]],
+    counts: Sequence[int] | Array,
+    measure: str,
+    *,
+    order: Sequence[object] | None = None,
+) -> tuple[Array, Array]:
+    """`influence` from patterns and counts as `from_patterns` takes them."""
+    _check_request(measure, order, 0, 0.95)
+    rows, weights, categories = _from_patterns(patterns, counts)
+    return _influence(_canonical(rows, weights, categories, measure, order), measure)
+
+
+def _from_patterns(
+    patterns: Sequence[Sequence[object]], counts: Sequence[int] | Array
+) -> tuple[Array, Array, list[object]]:
     import numpy as np
 
-    _check_request(measure, order, replicates, confidence)
     weights = np.asarray(counts)
     if weights.shape != (len(patterns),) or (weights.size and weights.dtype.kind not in "iu"):
         raise ValueError(f"counts has to hold one whole number for each of the {len(patterns)} patterns.")
@@ -189,18 +272,14 @@ def from_patterns(
     padded = [[*pattern, *[None] * (width - len(pattern))] for pattern in listed]
     codes, categories = _coded_objects(padded)
     kept = weights > 0
-    rows, weights = codes[kept], weights[kept].astype(np.int64)
-    widest = int((rows > 0).sum(axis=1).max(initial=0))
-    if raters < widest:
-        raise ValueError(f"raters is {raters}, but a pattern holds {widest} ratings.")
-    return _measured(rows, weights, categories, raters, measure, order, replicates, seed, confidence)
+    return codes[kept], weights[kept].astype(np.int64), categories
 
 
 def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | None = None) -> float | None:
     """The value alone, computed by the packages `krippendorff` and `statsmodels`, for checking a release.
 
     It shares with `agreement` what counts as missing and how categories are ordered, and none of the arithmetic. None
-    where the value is undefined, or where no package has the measure (percent agreement; Fleiss' kappa of unequal
+    where the value is undefined, or where no package has the measure (percent agreement; AC1; Fleiss' kappa of unequal
     numbers of ratings). Slow, and large in memory, beside `agreement`. Raises ValueError as `agreement` does.
     """
     import math
@@ -209,11 +288,11 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     from statsmodels.stats import inter_rater
 
     _check_request(measure, order, 0, 0.95)
-    units = [[value for value in row if not _is_missing(value)] for row in _listed(ratings)]
+    units = [[value for value in row if not is_missing(value)] for row in _listed(ratings)]
     pairable = [unit for unit in units if len(unit) > 1]
     labels = sorted({value for unit in pairable for value in unit}, key=_sort_key)
     ranked, numbers = _ranked(labels, measure, order)
-    if len(labels) < 2 or measure == "percent_agreement":
+    if len(labels) < 2 or measure in ("percent_agreement", "gwet_ac1"):
         return None
     position = {labels[index]: place for place, index in enumerate(ranked)}
     if measure == "fleiss_kappa":
@@ -225,19 +304,37 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     for row, unit in zip(table, pairable, strict=True):
         for value in unit:
             row[position[value]] += 1
+    level: Any = measure.removeprefix("krippendorff_alpha_")
     alpha = krippendorff.alpha(
         value_counts=table,
         value_domain=list(range(len(labels))) if numbers is None else numbers,
-        level_of_measurement=cast("Level", measure.removeprefix("krippendorff_alpha_")),
+        level_of_measurement=_nltk_distance(labels, level) if measure in SET_MEASURES else level,
     )
     return float(alpha) if math.isfinite(alpha) else None
 
 
+def _nltk_distance(labels: list[object], distance: str) -> Callable[..., Array]:
+    """nltk's distance of sets as the krippendorff package takes one: between arrays of positions of labels."""
+    import numpy as np
+    from nltk.metrics.distance import jaccard_distance, masi_distance
+
+    between = {"jaccard": jaccard_distance, "masi": masi_distance}[distance]
+
+    def apart(one: int, other: int) -> float:
+        some, others = cast("frozenset[object]", labels[one]), cast("frozenset[object]", labels[other])
+        return float(between(set(some), set(others))) if some or others else 0.0
+
+    def metric(v1: Array, v2: Array, *_: object, i1: Array, i2: Array, **__: object) -> Array:
+        return cast("Array", np.vectorize(apart, otypes=[float])(i1, i2))
+
+    return metric
+
+
 def _check_request(measure: str, order: Sequence[object] | None, replicates: int, confidence: float) -> None:
-    if measure not in MEASURES:
-        raise ValueError(f"measure is {measure!r}; it is one of {', '.join(MEASURES)}.")
-    if order is not None and measure != "krippendorff_alpha_ordinal":
-        raise ValueError(f"order is for the ordinal level only; {measure} has no use for it.")
+    if measure not in (*MEASURES, *SET_MEASURES):
+        raise ValueError(f"measure is {measure!r}; it is one of {', '.join((*MEASURES, *SET_MEASURES))}.")
+    if order is not None and measure not in WITH_ORDER:
+        raise ValueError(f"order is for the ordinal level only (and AC1); {measure} has no use for it.")
     if replicates < 0:
         raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
     if not 0 < confidence < 1:
@@ -353,12 +450,12 @@ def _coded_objects(rows: Sequence[Sequence[object]]) -> tuple[Array, list[object
 
 
 def _new_code(seen: dict[object, int], value: object) -> int:
-    if _is_missing(value):
+    if is_missing(value):
         return 0
     return seen.setdefault(value, len(seen))
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT and pandas' NA, which refuses to be compared."""
     if value is None:
         return True
@@ -410,6 +507,8 @@ class _Patterns:
     category: Array  # (C,) its category, from 0 in rank order
     ratings: Array  # (C,) how many raters chose it
     values: Array | None  # (K,) the numbers behind the categories, at the interval level
+    apart: Array | None = None  # (K, K) how far two categories are apart, where they are sets
+    scale: int = 0  # categories that there could have been, for AC1
 
 
 def _canonical(
@@ -417,8 +516,8 @@ def _canonical(
 ) -> _Patterns:
     import numpy as np
 
-    # Alpha and percent agreement take nothing from a unit with a single rating; Fleiss' expected agreement does.
-    least = 1 if measure == "fleiss_kappa" else 2
+    # Alpha and percent agreement take nothing from a unit with a single rating; Fleiss' and Gwet's expected agreement does.
+    least = 1 if measure in WITH_SINGLE else 2
     entering = (rows > 0).sum(axis=1) >= least
     rows, counts = rows[entering], counts[entering]
     used = np.flatnonzero(np.bincount(rows.ravel(), minlength=len(categories) + 1)[1:])
@@ -443,7 +542,34 @@ def _canonical(
         category=keys % base - 1,
         ratings=ratings,
         values=values,
+        apart=_apart(labels, measure) if measure in SET_MEASURES else None,
+        scale=max(len(order or ()), len(labels)),
     )
+
+
+MOST_SETS = 4096
+"""Distinct sets that a set-valued alpha compares with one another: 128 MB of distances."""
+
+
+def _apart(labels: list[object], measure: str) -> Array:
+    """The distances between all sets that were chosen."""
+    import numpy as np
+
+    if odd := [label for label in labels if not isinstance(label, frozenset)]:
+        raise ValueError(f"A set-valued alpha needs frozensets of labels; {odd[0]!r} is none.")
+    if len(labels) > MOST_SETS:
+        raise ValueError(
+            f"{len(labels)} different sets were chosen, and a set-valued alpha compares at most {MOST_SETS}. Sets of cells "
+            "are compared within each table (tableqa.cell_sets)."
+        )
+    distance = cast("Distance", measure.removeprefix("krippendorff_alpha_"))
+    sets = cast("list[frozenset[object]]", labels)
+    found = np.zeros((len(sets), len(sets)))
+    for row, one in enumerate(sets):
+        for column in range(row):
+            other = sets[column]
+            found[row, column] = distance_of_sizes(len(one & other), len(one), len(other), distance)
+    return found + found.T
 
 
 def _ranked(
@@ -459,7 +585,7 @@ def _ranked(
         if odd := [label for label in labels if not isinstance(label, Real) or not math.isfinite(label)]:
             raise ValueError(f"The interval level needs finite numbers; {odd[0]!r} is none.")
         return as_they_are, np.array([float(cast("float", label)) for label in labels])
-    if measure == "krippendorff_alpha_ordinal":
+    if measure in WITH_ORDER:
         if order is not None:
             rank = {category: index for index, category in enumerate(order)}
             if len(rank) != len(order):
@@ -467,7 +593,8 @@ def _ranked(
             if odd := [label for label in labels if label not in rank]:
                 raise ValueError(f"order lacks the category {odd[0]!r}.")
             return sorted(as_they_are, key=lambda index: rank[labels[index]]), None
-        if odd := [label for label in labels if not isinstance(label, Real)]:
+        odd = [label for label in labels if not isinstance(label, Real)]
+        if odd and measure != "gwet_ac1":
             raise ValueError(
                 f"{odd[0]!r} is no number: the ordinal level needs order=, the categories from low to high."
             )
@@ -511,18 +638,18 @@ def _measured(
     patterns = _canonical(rows, counts, categories, measure, order)
     paired = patterns.sizes > 1
     units = int(patterns.counts[paired].sum())
-    many = len(np.unique(patterns.category)) > 1
+    many = _tells_from_chance(patterns, measure)
     value = low = high = reason = note = None
     left_out = 0
     if not units:
         reason = NO_PAIR
-    elif not many and measure != "percent_agreement":
+    elif not many:
         reason = ONE_CATEGORY
     else:
         estimate = _estimator(measure, patterns)
         value = float(estimate(patterns.counts[None, :].astype(float))[0])
-        if measure == "fleiss_kappa" and len(np.unique(patterns.sizes)) > 1:
-            note = GENERALISED
+        if measure in WITH_SINGLE and len(np.unique(patterns.sizes)) > 1:
+            note = GENERALISED if measure == "fleiss_kappa" else UNEQUAL
         if replicates and units == 1:
             note = f"{note} {ONE_UNIT}" if note else ONE_UNIT
         elif replicates:
@@ -556,7 +683,52 @@ def _estimator(measure: str, patterns: _Patterns) -> _Estimator:
         "krippendorff_alpha_nominal": _alpha_nominal,
         "krippendorff_alpha_ordinal": _alpha_ordinal,
         "krippendorff_alpha_interval": _alpha_interval,
+        "krippendorff_alpha_jaccard": _alpha_sets,
+        "krippendorff_alpha_masi": _alpha_sets,
+        "gwet_ac1": _ac1,
     }[measure](patterns)
+
+
+def _tells_from_chance(patterns: _Patterns, measure: str) -> bool:
+    """Whether there is more than one category, so that chance means anything; percent agreement does not ask."""
+    import numpy as np
+
+    if measure == "percent_agreement":
+        return True
+    if measure == "gwet_ac1":
+        return patterns.scale > 1
+    return len(np.unique(patterns.category)) > 1
+
+
+_JACKKNIFED = 2000
+"""Patterns whose influence is computed one by one; of more, this many units are drawn."""
+
+
+def _influence(patterns: _Patterns, measure: str) -> tuple[Array, Array]:
+    import numpy as np
+
+    nothing = np.zeros(0), np.zeros(0, np.int64)
+    number = int(patterns.counts.sum())
+    if number < 2 or not (patterns.sizes > 1).any() or not _tells_from_chance(patterns, measure):
+        return nothing
+    counts = patterns.counts
+    chosen = np.arange(len(counts))
+    if len(chosen) > _JACKKNIFED:
+        owner = np.repeat(chosen, counts)
+        sampled = np.random.default_rng(0).choice(owner, _JACKKNIFED, replace=False)
+        chosen, counts = np.unique(sampled, return_counts=True)
+    estimate = _estimator(measure, patterns)
+    whole = patterns.counts.astype(float)
+    value = estimate(whole[None, :])[0]
+    step = max(1, _DENSE // len(patterns.category))
+    without = []
+    for start in range(0, len(chosen), step):
+        block = chosen[start : start + step]
+        left = np.repeat(whole[None, :], len(block), axis=0)
+        left[np.arange(len(block)), block] -= 1
+        without.append(estimate(left))
+    moved = (number - 1) * (value - np.concatenate(without))
+    return (moved, counts) if np.isfinite(moved).all() else nothing
 
 
 def _percent(patterns: _Patterns) -> _Estimator:
@@ -582,6 +754,24 @@ def _fleiss(patterns: _Patterns) -> _Estimator:
             expected = ((totals(units) / units.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
             # A resample without a pair has 0/0 observed agreement, which stays NaN.
             return np.where(varied(units), (observed - expected) / (1 - expected), np.nan)
+
+    return estimate
+
+
+def _ac1(patterns: _Patterns) -> _Estimator:
+    import numpy as np
+
+    paired = (patterns.sizes > 1).astype(float)
+    agreeing = _agreeing_pairs(patterns) / np.maximum(_pairs(patterns), 1)
+    totals = _category_totals(patterns, 1 / patterns.sizes)
+
+    def estimate(units: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            observed = units @ agreeing / (units @ paired)
+            share = totals(units) / units.sum(axis=1, keepdims=True)
+            expected = (share * (1 - share)).sum(axis=1) / (patterns.scale - 1)
+            # A resample without a pair has 0/0 observed agreement, which stays NaN; expected agreement is at most a half.
+            return cast("Array", (observed - expected) / (1 - expected))
 
     return estimate
 
@@ -643,6 +833,31 @@ def _alpha_interval(patterns: _Patterns) -> _Estimator:
         centre = units @ (patterns.sizes * mean) / count
         apart = (units * patterns.sizes * (mean - centre[:, None]) ** 2).sum(axis=1)
         between = 2 * count * (units @ spread + apart) / (count - 1)
+        return _one_minus(units @ within, between, varied(units))
+
+    return estimate
+
+
+def _alpha_sets(patterns: _Patterns) -> _Estimator:
+    """Alpha with any distance between categories; `within` is that of ordered pairs, as at the other levels."""
+    import numpy as np
+
+    apart = cast("Array", patterns.apart)
+    within = np.zeros(len(patterns.sizes))
+    step = max(1, _DENSE // len(apart))
+    for start in range(0, len(within), step):
+        block = slice(*np.searchsorted(patterns.pattern, [start, start + step]))
+        chosen = np.zeros((min(step, len(within) - start), len(apart)))
+        chosen[patterns.pattern[block] - start, patterns.category[block]] = patterns.ratings[block]
+        within[start : start + step] = ((chosen @ apart) * chosen).sum(axis=1)
+    within /= patterns.sizes - 1
+    totals = _category_totals(patterns, np.ones(len(patterns.sizes)))
+    varied = _varied(patterns)
+
+    def estimate(units: Array) -> Array:
+        count = units @ patterns.sizes
+        total = totals(units)
+        between = ((total @ apart) * total).sum(axis=1) / (count - 1)
         return _one_minus(units @ within, between, varied(units))
 
     return estimate
@@ -722,12 +937,27 @@ def _resamples(patterns: _Patterns, replicates: int, seed: int) -> Iterator[Arra
     # ten single draws, so where most units have a pattern of their own the second is quicker.
     singly = count * 10 > units
     owner = np.repeat(np.arange(count), counts) if singly else None
+    group = max(1, _DRAWN // units)
     for done in range(0, replicates, chunk):
         size = min(chunk, replicates - done)
         if owner is None:
             yield generator.multinomial(units, counts / units, size=size).astype(float)
         else:
-            draws = [
-                np.bincount(owner[generator.integers(0, units, units)], minlength=count) for _ in range(size)
-            ]
-            yield np.stack(draws).astype(float)
+            yield np.concatenate(
+                [_singly(generator, owner, min(group, size - row), count) for row in range(0, size, group)]
+            )
+
+
+# Units drawn one by one at a time: few enough that they stay in the processor's cache.
+_DRAWN = 1 << 17
+
+
+def _singly(generator: np.random.Generator, owner: Array, rows: int, count: int) -> Array:
+    """Rows of as many units as there are, drawn one by one, as counts for each pattern."""
+    import numpy as np
+
+    units = len(owner)
+    narrow = np.int32 if units < 2**31 else np.int64  # the same draws, and half the memory
+    drawn = owner[generator.integers(0, units, (rows, units), dtype=narrow)]
+    drawn += np.arange(0, rows * count, count)[:, None]
+    return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count).astype(float)

@@ -21,15 +21,18 @@ Sources:
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
-Distance = Literal["jaccard", "masi"]
+if TYPE_CHECKING:
+    import numpy as np
+
 CellSetMeasure = Literal["cell_sets_jaccard", "cell_sets_masi"]
 CELL_SET_MEASURES: tuple[str, ...] = get_args(CellSetMeasure)
 """The measures by their names in a manifest: `cell_sets_` and the distance."""
@@ -56,8 +59,8 @@ def cell_set_distance(some: CellSet, others: CellSet, distance: Distance) -> flo
     masi      the same with the cells in common weighted: 1 for equal sets, 2/3 where one holds the other, 1/3 where they
               merely overlap (Passonneau 2006): to mark too much is a lesser disagreement than to mark something else
     """
-    _check_distance(distance)
-    return _distance(len(some & others), len(some), len(others), distance)
+    check_distance(distance)
+    return distance_of_sizes(len(some & others), len(some), len(others), distance)
 
 
 def cell_set_agreement(
@@ -79,51 +82,67 @@ def cell_set_agreement(
     `value` is None with a reason where nothing was rated twice, or all sets are empty or whole tables. Raises ValueError
     for an unknown distance, a set that is none, and more cells than the table has.
     """
-    _check_distance(distance)
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+    _check_request(distance, replicates, confidence)
     raters = max((len(sets) for _, sets in units), default=0)
+    for number, (_, sets) in enumerate(units):
+        if len(sets) != raters:
+            raise ValueError(
+                f"Unit {number} has {len(sets)} ratings and another one has {raters}: one for each rater, "
+                "None where missing."
+            )
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
-    patterns = Counter(
-        pattern
-        for number, (shape, sets) in enumerate(units)
-        if len((pattern := _pattern(number, shape, sets, raters)).pairs)
+    patterns = Counter(pattern_of(shape, sets, number) for number, (shape, sets) in enumerate(units))
+    return from_patterns(
+        patterns, distance, raters=len(used), replicates=replicates, seed=seed, confidence=confidence
     )
-    ordered = sorted(patterns, key=_Pattern.key)
-    counts = [patterns[pattern] for pattern in ordered]
-    number = sum(counts)
-    value = low = high = reason = None
-    left_out, note = 0, WITHIN_TABLES
-    if not number:
-        reason = NO_PAIR
-    else:
-        observed = [pattern.ratings * pattern.observed(distance) for pattern in ordered]
-        expected = [pattern.ratings * pattern.expected(distance) for pattern in ordered]
-        if not any(expected):
-            reason = NO_CHOICE
-        else:
-            value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
-            if replicates and number == 1:
-                note = f"{note} {ONE_UNIT}"
-            elif replicates:
-                low, high, left_out = _interval(observed, expected, counts, replicates, seed, confidence)
-    return Agreement(
-        value=value,
-        low=low,
-        high=high,
-        units=number,
-        raters=len(used),
-        ratings=sum(pattern.ratings * count for pattern, count in zip(ordered, counts, strict=True)),
+
+
+def from_patterns(
+    patterns: Mapping["Pattern", int],
+    distance: Distance = "masi",
+    *,
+    raters: int,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Agreement:
+    """The same figure from distinct patterns of units (`pattern_of`) and how many units show each.
+
+    raters: people with at least one set, which patterns cannot tell. The result equals that of the sets written out, to the
+    last digit of the interval. Raises ValueError as `cell_set_agreement` does.
+    """
+    _check_request(distance, replicates, confidence)
+    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
+    return of_ratios(
+        [pattern.ratings * pattern.observed(distance) for pattern in ordered],
+        [pattern.ratings * pattern.expected(distance) for pattern in ordered],
+        [patterns[pattern] for pattern in ordered],
         measure=f"cell_sets_{distance}",
-        reason=reason,
-        note=note,
-        confidence=confidence,
+        note=WITHIN_TABLES,
+        no_choice=NO_CHOICE,
+        ratings=sum(pattern.ratings * patterns[pattern] for pattern in ordered),
+        raters=raters,
         replicates=replicates,
-        left_out=left_out,
         seed=seed,
+        confidence=confidence,
     )
+
+
+def influence(
+    patterns: Mapping["Pattern", int], distance: Distance = "masi"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """How much one unit of each pattern moves the value, and how many units have the pattern, as `agreement.influence`.
+
+    Of a ratio of two sums it is known without leaving units out: what a unit's own disagreement exceeds the one that the
+    value would lead to expect, over the mean expected one. Empty where the value is undefined.
+    """
+    import numpy as np
+
+    check_distance(distance)
+    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
+    observed = np.array([pattern.ratings * pattern.observed(distance) for pattern in ordered])
+    expected = np.array([pattern.ratings * pattern.expected(distance) for pattern in ordered])
+    return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
 
 
 def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float | None:
@@ -134,7 +153,7 @@ def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float 
     from nltk.metrics.distance import jaccard_distance, masi_distance
     from scipy.stats import hypergeom
 
-    _check_distance(distance)
+    check_distance(distance)
     measure = {"jaccard": jaccard_distance, "masi": masi_distance}[distance]
 
     def apart(one: CellSet, other: CellSet) -> float:
@@ -155,16 +174,19 @@ def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float 
     return 1 - observed / expected if expected else None
 
 
-def _check_distance(distance: str) -> None:
-    if distance not in get_args(Distance):
-        raise ValueError(f"distance is {distance!r}; it is one of {', '.join(get_args(Distance))}.")
+def _check_request(distance: str, replicates: int, confidence: float) -> None:
+    check_distance(distance)
+    if replicates < 0:
+        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
 
 
 # ---- one unit ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
+class Pattern:
     """All that a unit's part in the figure depends on, in whole numbers.
 
     cells   cells of the table
@@ -181,9 +203,9 @@ class _Pattern:
         return self.cells, self.ratings, self.pairs
 
     def observed(self, distance: Distance) -> float:
-        return sum(_distance(common, small, large, distance) for small, large, common in self.pairs) / len(
-            self.pairs
-        )
+        return sum(
+            distance_of_sizes(common, small, large, distance) for small, large, common in self.pairs
+        ) / len(self.pairs)
 
     def expected(self, distance: Distance) -> float:
         return sum(
@@ -191,51 +213,39 @@ class _Pattern:
         ) / len(self.pairs)
 
 
-def _pattern(number: int, shape: tuple[int, int], sets: Sequence[CellSet | None], raters: int) -> _Pattern:
-    if len(sets) != raters:
-        raise ValueError(
-            f"Unit {number} has {len(sets)} ratings and another one has {raters}: one for each rater, None where missing."
-        )
+def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: object) -> Pattern:
+    """The pattern of a unit; its name is for the ValueError of what is no set of cells of a table of this shape."""
     rows, columns = shape
     if rows < 0 or columns < 0:
-        raise ValueError(f"Unit {number} has a table of {rows} rows and {columns} columns.")
+        raise ValueError(f"Unit {name} has a table of {rows} rows and {columns} columns.")
     given = [cells for cells in sets if cells is not None]
     for cells in given:
         if not isinstance(cells, Set):
-            raise ValueError(f"Unit {number} holds {cells!r}, which is no set of cells.")
+            raise ValueError(f"Unit {name} holds {cells!r}, which is no set of cells.")
         if len(cells) > rows * columns:
             raise ValueError(
-                f"Unit {number} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
+                f"Unit {name} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
             )
     pairs = sorted(
         (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
         for one, other in combinations(given, 2)
     )
-    return _Pattern(rows * columns, len(given), tuple(pairs))
+    return Pattern(rows * columns, len(given), tuple(pairs))
 
 
 # ---- two sets ------------------------------------------------------------------------------------------------
-
-
-def _distance(common: int, one: int, other: int, distance: Distance) -> float:
-    union = one + other - common
-    if not union:
-        return 0.0
-    if distance == "jaccard" or common == union:
-        return 1 - common / union
-    return 1 - common / union * (2 / 3 if common == min(one, other) else 1 / 3)
 
 
 _NEGLIGIBLE = 1e-20
 """Of the likeliest number of common cells; what is less likely than that cannot be seen in 16 digits."""
 
 
-@lru_cache(maxsize=65_536)
-def _expected_distance(small: int, large: int, cells: int, distance: Distance) -> float:
-    """The mean distance of two sets of these sizes, each drawn at random among so many cells.
+def common_by_chance(small: int, large: int, cells: int) -> Iterator[tuple[int, float]]:
+    """How many cells two sets of these sizes have in common, each drawn at random among so many: (number, weight).
 
-    The number of common cells k is hypergeometric. Its weights are built outwards from the likeliest k by their ratio,
-    with the four operations only, so that every machine gets the same number and large tables do not overflow.
+    The number is hypergeometric. Its weights are relative to that of the likeliest, which comes first, and are built
+    outwards from it by their ratio, with the four operations only, so that every machine gets the same numbers and large
+    tables do not overflow.
     """
     least, most = max(0, small + large - cells), small
     likeliest = min(max((small + 1) * (large + 1) // (cells + 2), least), most)
@@ -244,31 +254,99 @@ def _expected_distance(small: int, large: int, cells: int, distance: Distance) -
         """The weight of k + 1 over that of k."""
         return (small - k) * (large - k) / ((k + 1) * (cells - small - large + k + 1))
 
-    total, mean = 1.0, _distance(likeliest, small, large, distance)
+    yield likeliest, 1.0
     weight, k = 1.0, likeliest
     while k < most and weight > _NEGLIGIBLE:
         weight *= ratio(k)
         k += 1
-        total += weight
-        mean += weight * _distance(k, small, large, distance)
+        yield k, weight
     weight, k = 1.0, likeliest
     while k > least and weight > _NEGLIGIBLE:
         k -= 1
         weight /= ratio(k)
+        yield k, weight
+
+
+@lru_cache(maxsize=65_536)
+def _expected_distance(small: int, large: int, cells: int, distance: Distance) -> float:
+    """The mean distance of two sets of these sizes, each drawn at random among so many cells."""
+    total = mean = 0.0
+    for common, weight in common_by_chance(small, large, cells):
         total += weight
-        mean += weight * _distance(k, small, large, distance)
+        mean += weight * distance_of_sizes(common, small, large, distance)
     return mean / total
 
 
 # ---- all units -----------------------------------------------------------------------------------------------
 
 
+def of_ratios(
+    observed: Sequence[float],
+    expected: Sequence[float],
+    counts: Sequence[int],
+    *,
+    measure: str,
+    note: str,
+    no_choice: str,
+    ratings: int,
+    raters: int,
+    replicates: int,
+    seed: int,
+    confidence: float,
+) -> Agreement:
+    """One minus the sum of the observed over that of the expected distances of units, with its bootstrap interval.
+
+    One entry for each pattern of units, weighted already, and how many units show it; `no_choice` is the reason where
+    nothing is expected. The order of the patterns fixes what a seed draws.
+    """
+    number = sum(counts)
+    value = low = high = reason = None
+    left_out = 0
+    if not number:
+        reason = NO_PAIR
+    elif not any(expected):
+        reason = no_choice
+    else:
+        value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
+        if replicates and number == 1:
+            note = f"{note} {ONE_UNIT}"
+        elif replicates:
+            low, high, left_out = _interval(observed, expected, counts, replicates, seed, confidence)
+    return Agreement(
+        value=value,
+        low=low,
+        high=high,
+        units=number,
+        raters=raters,
+        ratings=ratings,
+        measure=measure,
+        reason=reason,
+        note=note,
+        confidence=confidence,
+        replicates=replicates,
+        left_out=left_out,
+        seed=seed,
+    )
+
+
+def ratio_influence(
+    observed: "np.ndarray[Any, Any]", expected: "np.ndarray[Any, Any]", counts: "np.ndarray[Any, Any]"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """The influence of units on one minus the ratio of two sums; empty where nothing is expected."""
+    import numpy as np
+
+    if not len(counts) or not expected.any():
+        return np.zeros(0), np.zeros(0, np.int64)
+    ratio = (observed @ counts) / (expected @ counts)
+    return (ratio * expected - observed) / ((expected @ counts) / counts.sum()), counts
+
+
 def _weighed(values: Sequence[float], counts: Sequence[int]) -> float:
     return sum(value * count for value, count in zip(values, counts, strict=True))
 
 
-_BLOCK = 1 << 21
-"""Numbers in the largest intermediate array of the bootstrap."""
+_BLOCK = 1 << 17
+"""Draws held at a time by the bootstrap: few enough that they stay in the processor's cache."""
 
 
 def _interval(
@@ -283,17 +361,18 @@ def _interval(
     import numpy as np
 
     generator = np.random.default_rng(seed)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    pairs = np.array([observed, expected])[:, owner]
-    number = len(owner)
-    drawn = []
+    # Both numbers of a unit side by side, so that each draw looks up one place in memory.
+    pairs = np.repeat(np.array(observed) + 1j * np.array(expected), counts)
+    number = len(pairs)
+    sums = np.zeros(replicates, complex)
     step = max(1, _BLOCK // number)
+    narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
     for done in range(0, replicates, step):
-        chosen = generator.integers(0, number, (min(step, replicates - done), number))
-        sums = pairs[:, chosen].sum(axis=2)
-        defined = sums[1] > 0
-        drawn.append(1 - sums[0][defined] / sums[1][defined])
-    values = np.concatenate(drawn)
+        size = min(step, replicates - done)
+        chosen = generator.integers(0, number, (size, number), dtype=narrow)
+        sums[done : done + size] = pairs[chosen].sum(axis=1)
+    drawn = sums[sums.imag > 0]
+    values = 1 - drawn.real / drawn.imag
     if not len(values):
         return None, None, replicates
     tail = (1 - confidence) / 2

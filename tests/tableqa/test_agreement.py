@@ -23,10 +23,16 @@ from tableqa.agreement import (
     NO_PAIR,
     ONE_CATEGORY,
     ONE_UNIT,
+    SET_MEASURES,
+    UNEQUAL,
+    WITH_SINGLE,
     Agreement,
     agreement,
     fleiss_kappa,
     from_patterns,
+    gwet_ac1,
+    influence,
+    influence_of_patterns,
     krippendorff_alpha,
     percent_agreement,
     second_opinion,
@@ -34,6 +40,7 @@ from tableqa.agreement import (
 
 LEVELS = ("nominal", "ordinal", "interval")
 CHANCE_CORRECTED = [measure for measure in MEASURES if measure != "percent_agreement"]
+HAVE_A_SECOND_OPINION = [measure for measure in CHANCE_CORRECTED if measure != "gwet_ac1"]
 NAN = float("nan")
 # A property is about values; how long one example takes depends on what else the machine does.
 unhurried = settings(deadline=None)
@@ -121,6 +128,15 @@ def test_the_generalised_kappa_of_gwets_four_raters() -> None:
     assert round(percent_agreement(KRIPPENDORFF_2011).value or 0, 5) == 0.81818
 
 
+def test_gwets_ac1_of_his_four_raters() -> None:
+    # Gwet (2014) and his irrCAC (cac.raw4raters): AC1 0.77544. The unit with one rating counts in the expected agreement.
+    result = gwet_ac1(KRIPPENDORFF_2011)
+
+    assert round(result.value or 0, 5) == 0.77544
+    assert result.note == UNEQUAL
+    assert (result.units, result.raters, result.ratings) == (11, 4, 40)
+
+
 def test_gwets_two_abstractors_of_a_hundred_pregnancies() -> None:
     # Gwet (2014), cont3x3abstractors. With two raters Fleiss' kappa is Scott's pi.
     patterns = [("ectopic", "ectopic"), ("AIU", "AIU"), ("AIU", "NIU"), ("NIU", "AIU"), ("NIU", "NIU")]
@@ -128,6 +144,7 @@ def test_gwets_two_abstractors_of_a_hundred_pregnancies() -> None:
         "fleiss_kappa": 0.7962397,
         "krippendorff_alpha_nominal": 0.7972585,
         "percent_agreement": 0.89,
+        "gwet_ac1": 0.8493305,
     }
 
     for measure, value in published.items():
@@ -189,7 +206,7 @@ def test_kappa_is_that_of_1971_where_raters_differ_but_their_number_does_not() -
     assert (fleiss_kappa(spread).raters, fleiss_kappa(ratings).raters) == (7, 3)
 
 
-@pytest.mark.parametrize("measure", CHANCE_CORRECTED)
+@pytest.mark.parametrize("measure", HAVE_A_SECOND_OPINION)
 def test_the_second_opinion_is_the_same(measure: str) -> None:
     ratings = simulated(60, 3, 4, accuracy=0.5, missing=0 if measure == "fleiss_kappa" else 0.3, seed=11)
 
@@ -219,10 +236,27 @@ def test_the_second_opinion_reads_words_and_their_order() -> None:
 
 def test_there_is_no_second_opinion_where_no_package_has_the_measure_or_no_value_exists() -> None:
     assert second_opinion([[1, 2], [2, 2]], "percent_agreement") is None
+    assert second_opinion([[1, 2], [2, 2]], "gwet_ac1") is None
     assert second_opinion([[1, 2, 2], [2, 2, None]], "fleiss_kappa") is None
     assert second_opinion([[1, 1], [1, 1]], "krippendorff_alpha_nominal") is None
     with pytest.raises(ValueError, match="measure is 'cohen'"):
         second_opinion([[1, 2]], "cohen")
+
+
+def _ac1_by_hand(ratings: list[list[int | None]], categories: int) -> float | None:
+    """Gwet (2008), formulas of the multiple-rater form, written out unit by unit."""
+    units = [[value for value in row if value is not None] for row in ratings]
+    rated = [unit for unit in units if unit]
+    paired = [unit for unit in units if len(unit) > 1]
+    if not paired or categories < 2:
+        return None
+    agreed = 0.0
+    for unit in paired:
+        pairs = [(a, b) for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j]
+        agreed += sum(a == b for a, b in pairs) / len(pairs) / len(paired)
+    shares = [sum(unit.count(k) / len(unit) for unit in rated) / len(rated) for k in range(4)]
+    expected = sum(share * (1 - share) for share in shares) / (categories - 1)
+    return (agreed - expected) / (1 - expected)
 
 
 # ---- what always holds -----------------------------------------------------------------------------------------
@@ -346,6 +380,163 @@ def test_nominal_values_do_not_depend_on_names(ratings: list[list[int | None]], 
     assert ours is None or ours == pytest.approx(renamed, abs=1e-12)
 
 
+@unhurried
+@given(ratings=few_ratings)
+def test_ac1_is_what_its_formula_says_unit_by_unit(ratings: list[list[int | None]]) -> None:
+    used = {value for row in ratings for value in row if value is not None}
+
+    found = gwet_ac1(ratings, replicates=0).value
+    on_four = gwet_ac1(ratings, order=[0, 1, 2, 3], replicates=0).value
+
+    expected = _ac1_by_hand(ratings, len(used))
+    assert (found is None) == (expected is None)
+    assert found is None or found == pytest.approx(expected, abs=1e-12)
+    assert on_four is None or on_four == pytest.approx(_ac1_by_hand(ratings, 4), abs=1e-12)
+
+
+def test_ac1_stays_where_kappa_falls_because_nearly_all_is_of_one_category() -> None:
+    patterns = [("yes", "yes"), ("yes", "no"), ("no", "no")]
+
+    kappa = from_patterns(patterns, [118, 7, 0], "fleiss_kappa", raters=2).value or 0
+    ac1 = from_patterns(patterns, [118, 7, 0], "gwet_ac1", raters=2).value or 0
+
+    assert kappa < 0
+    assert ac1 > 0.93
+
+
+def test_ac1_of_one_category_is_perfect_where_the_scale_has_others() -> None:
+    assert gwet_ac1([["yes", "yes"], ["yes", "yes"]]).reason == ONE_CATEGORY
+    assert gwet_ac1([["yes", "yes"], ["yes", "yes"]], order=["yes", "no"]).value == 1
+    with pytest.raises(ValueError, match="order lacks the category 'maybe'"):
+        gwet_ac1([["yes", "maybe"]], order=["yes", "no"])
+
+
+# ---- ratings that are sets -------------------------------------------------------------------------------------
+
+FAULTS = [
+    frozenset(),
+    *map(frozenset, ({"scope"}, {"form"}, {"scope", "form"}, {"scope", "form", "unit"}, {"unit"})),
+]
+set_ratings = st.integers(2, 4).flatmap(
+    lambda raters: st.lists(
+        st.lists(st.sampled_from([None, *FAULTS]), min_size=raters, max_size=raters), min_size=1, max_size=15
+    )
+)
+
+
+@unhurried
+@given(ratings=set_ratings, measure=st.sampled_from(SET_MEASURES))
+def test_a_set_valued_alpha_equals_the_packages_with_nltks_distances(
+    ratings: list[list[frozenset[str] | None]], measure: str
+) -> None:
+    ours, theirs = point(measure, ratings), second_opinion(ratings, measure)
+
+    assert (ours is None) == (theirs is None)
+    assert ours is None or ours == pytest.approx(theirs, abs=1e-12)
+
+
+@unhurried
+@given(ratings=set_ratings, data=st.data(), measure=st.sampled_from(SET_MEASURES))
+def test_the_order_of_raters_and_units_of_sets_does_not_matter(
+    ratings: list[list[frozenset[str] | None]], data: st.DataObject, measure: str
+) -> None:
+    columns = data.draw(st.permutations(range(len(ratings[0]))))
+    moved = [[row[column] for column in columns] for row in data.draw(st.permutations(ratings))]
+
+    assert agreement(moved, measure, replicates=30) == agreement(ratings, measure, replicates=30)
+
+
+@pytest.mark.parametrize("measure", SET_MEASURES)
+def test_sets_agree_by_chance_about_zero_and_identical_ones_perfectly(measure: str) -> None:
+    generator = np.random.default_rng(2)
+    random_ones = [[FAULTS[k] for k in generator.integers(0, 6, 3)] for _ in range(5000)]
+    same = [[FAULTS[k]] * 3 for k in generator.integers(0, 6, 40)]
+
+    assert abs(point(measure, random_ones) or 0) < 0.02
+    assert point(measure, same) == 1
+
+
+def test_sets_of_one_label_are_labels() -> None:
+    ratings = simulated(80, 3, 4, 0.6, 0.1, seed=21)
+    sets = [[None if value != value else frozenset({value}) for value in row] for row in ratings.tolist()]
+
+    for level in ("jaccard", "masi"):
+        assert krippendorff_alpha(sets, level).value == pytest.approx(krippendorff_alpha(ratings).value)
+
+
+def test_masi_forgives_a_set_within_a_set_more_than_an_overlap() -> None:
+    one, other, third = frozenset("a"), frozenset("ab"), frozenset("bc")
+    within = [[one, other], [third, third], [one, one]]
+    overlapping = [[third, other], [one, one], [third, third]]
+
+    assert (krippendorff_alpha(within, "masi").value or 0) > (
+        krippendorff_alpha(overlapping, "masi").value or 0
+    )
+
+
+def test_what_is_no_set_and_too_many_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="needs frozensets of labels; 1 is none"):
+        krippendorff_alpha([[1, frozenset()]], "masi")
+    monkeypatch.setattr("tableqa.agreement.MOST_SETS", 1)
+    with pytest.raises(ValueError, match="2 different sets were chosen"):
+        krippendorff_alpha([[frozenset("a"), frozenset("b")]], "jaccard")
+
+
+# ---- influence -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_influence_of_units_gives_the_spread_that_the_bootstrap_gives(measure: str) -> None:
+    ratings = simulated(400, 3, 3, 0.7, 0.1, seed=31)
+
+    moved, counts = influence(ratings, measure)
+    result = agreement(ratings, measure, replicates=4000)
+
+    number = counts.sum()
+    deviation = float(np.sqrt((moved**2 * counts).sum() / number / number))
+    assert ((result.high or 0) - (result.low or 0)) / 2 == pytest.approx(1.96 * deviation, rel=0.06)
+    assert abs((moved * counts).sum() / number) < 0.02
+
+
+def test_the_influence_is_what_leaving_a_unit_out_does() -> None:
+    ratings = simulated(40, 3, 3, 0.6, 0, seed=32)
+    value = point("fleiss_kappa", ratings) or 0
+
+    moved, counts = influence(ratings, "fleiss_kappa")
+
+    by_hand = sorted(
+        39 * (value - (point("fleiss_kappa", np.delete(ratings, unit, axis=0)) or 0)) for unit in range(40)
+    )
+    assert sorted(np.repeat(moved, counts)) == pytest.approx(by_hand, abs=1e-9)
+
+
+def test_counted_patterns_have_the_influence_of_the_ratings() -> None:
+    ratings = simulated(60, 3, 3, 0.6, 0.1, seed=33)
+    counted = Counter(tuple(row) for row in ratings.tolist())
+
+    moved, counts = influence(ratings, "krippendorff_alpha_ordinal")
+    again = influence_of_patterns(list(counted), list(counted.values()), "krippendorff_alpha_ordinal")
+
+    assert again[0] == pytest.approx(moved)
+    assert list(again[1]) == list(counts)
+
+
+def test_of_very_many_patterns_a_sample_has_its_influence_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = np.random.default_rng(1).normal(0, 1, (300, 3))
+    everything, _ = influence(ratings, "krippendorff_alpha_interval")
+
+    monkeypatch.setattr("tableqa.agreement._JACKKNIFED", 100)
+    moved, counts = influence(ratings, "krippendorff_alpha_interval")
+
+    assert counts.sum() == 100
+    assert set(moved) <= set(everything)
+
+
+@pytest.mark.parametrize("ratings", [[], [[1, 2]], [[1, 1], [1, 1]], [[1, 1], [1, 2]]])
+def test_where_a_unit_decides_whether_there_is_a_value_there_is_no_influence(ratings: list) -> None:
+    assert len(influence(ratings, "krippendorff_alpha_nominal")[0]) == 0
+
+
 # ---- the interval ----------------------------------------------------------------------------------------------
 
 
@@ -383,15 +574,18 @@ def test_drawing_patterns_is_drawing_units(measure: str, continuous: bool) -> No
     # the quantiles of a plain bootstrap that picks rows with replacement and computes the measure anew.
     ratings = simulated(60, 3, 3, 0.6, 0.15, seed=4)
     if continuous:
-        if measure in ("fleiss_kappa", "krippendorff_alpha_nominal"):
+        if measure in ("fleiss_kappa", "krippendorff_alpha_nominal", "gwet_ac1"):
             ratings = np.where(np.arange(60)[:, None] < 55, ratings + 10 * np.arange(60)[:, None], ratings)
         else:
             ratings = ratings + np.random.default_rng(1).normal(0, 0.05, ratings.shape)
-    rated = ratings[(~np.isnan(ratings)).sum(axis=1) >= (1 if measure == "fleiss_kappa" else 2)]
+    rated = ratings[(~np.isnan(ratings)).sum(axis=1) >= (1 if measure in WITH_SINGLE else 2)]
+    # The scale stays that of all units, whatever a draw leaves out.
+    scale = np.unique(rated[~np.isnan(rated)]).tolist() if measure == "gwet_ac1" else None
     generator = np.random.default_rng(99)
 
     resamples = (rated[generator.integers(0, len(rated), len(rated))] for _ in range(1500))
-    plain = [value for resample in resamples if (value := point(measure, resample)) is not None]
+    values = (agreement(resample, measure, order=scale, replicates=0).value for resample in resamples)
+    plain = [value for value in values if value is not None]
 
     spread = float(np.std(plain))
     for confidence in (0.5, 0.8, 0.95):
@@ -582,7 +776,7 @@ def test_no_patterns_are_no_units() -> None:
 # ---- many patterns ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", CHANCE_CORRECTED)
+@pytest.mark.parametrize("measure", HAVE_A_SECOND_OPINION)
 def test_many_raters_and_many_categories_equal_the_packages(measure: str) -> None:
     # More possible patterns than 64-bit keys: 31 columns, 60 categories.
     generator = np.random.default_rng(12)

@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,12 +18,14 @@ from tableqa.cell_sets import (
     NO_CHOICE,
     WITHIN_TABLES,
     Cell,
-    Distance,
+    Pattern,
     Unit,
     cell_set_agreement,
     cell_set_distance,
+    pattern_of,
     second_opinion,
 )
+from tableqa.set_distances import Distance
 
 DISTANCES: tuple[Distance, ...] = ("jaccard", "masi")
 ORACLES = {"jaccard": jaccard_distance, "masi": masi_distance}
@@ -301,3 +304,28 @@ def test_a_seed_gives_these_digits_on_every_machine(
 def test_what_makes_no_sense_is_refused(units: list[Unit], options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cell_set_agreement(units, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("block", [1, 1 << 17])
+def test_the_interval_is_that_of_units_drawn_one_by_one(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Stored intervals stand in releases: the same seed has to go on drawing the same units, however it is done.
+    generator = random.Random(12)
+    units = [
+        (
+            (4, 3),
+            [frozenset({(f"r{generator.randrange(4)}", f"c{generator.randrange(3)}")}) for _ in range(3)],
+        )
+        for _ in range(50)
+    ]
+    patterns = sorted((pattern_of(shape, sets, 0) for shape, sets in units), key=Pattern.key)
+    observed, expected = (
+        np.array([3 * getattr(pattern, side)("masi") for pattern in patterns])
+        for side in ("observed", "expected")
+    )
+    chosen = np.random.default_rng(7).integers(0, 50, (400, 50))
+    values = 1 - observed[chosen].sum(axis=1) / expected[chosen].sum(axis=1)
+
+    monkeypatch.setattr("tableqa.cell_sets._BLOCK", block)
+    result = cell_set_agreement(units, replicates=400, seed=7)
+
+    assert [result.low, result.high] == pytest.approx(list(np.quantile(values, [0.025, 0.975])), abs=1e-12)

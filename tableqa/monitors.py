@@ -1,0 +1,257 @@
+"""What a benchmark in the making should not have: answers, evidence and edits in few places, questions of one mould.
+
+    concentration(answers, top=3)                   # answers on few values
+    places([(evidence_rows, table_rows), ...])      # evidence, answers or edits on the first three or last two rows
+    openings(questions)                             # "how many ..." again and again
+    edit_sizes([1, 1, 4, 2])
+    templates({person: questions})                  # one person's mould
+
+Pure functions over plain data. Every share is a `Proportion`: hits of n, with Wilson's interval. An item counts once,
+however many cells or answers it has, because those of one item are not independent. Beside a share stands, where there is
+one, what chance would give: in tables of five rows everything lies in the first three or the last two.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, log
+
+from tableqa.proportions import Proportion, proportion
+
+FIRST, LAST = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Concentration:
+    """How values are spread.
+
+    n, distinct   values, and different ones
+    top           the commonest (value, share of all), the most frequent first
+    top_share     of the values in `top` together
+    entropy       in bits, with the correction of Miller and Madow (1955) for values not seen yet
+    normalised    entropy over that of n different values: 1 where all differ, 0 where all are one; None of fewer than two
+    low, high     its 95 % bootstrap interval over the values; None with `normalised`
+    """
+
+    n: int
+    distinct: int
+    top: tuple[tuple[Hashable, Proportion], ...]
+    top_share: Proportion
+    entropy: float
+    normalised: float | None
+    low: float | None
+    high: float | None
+
+
+def concentration(
+    values: Iterable[Hashable], top: int = 3, *, replicates: int = 1000, seed: int = 0
+) -> Concentration:
+    """How far answers (or any values) pile up on few. Values are told apart as they are: canonical forms come from outside.
+
+    The interval of the normalised entropy is that of a bootstrap over the values, moved so that its middle is the value:
+    drawing with replacement always loses some values, so that all draws lie too low by about as much. Raises ValueError
+    for a `top` below 1.
+    """
+    if top < 1:
+        raise ValueError(f"top is {top}; it is 1 or more.")
+    counted = Counter(values)
+    number = sum(counted.values())
+    commonest = sorted(counted.items(), key=lambda entry: (-entry[1], str(entry[0])))[:top]
+    normalised = low = high = None
+    if number > 1:
+        normalised = _entropy(counted.values(), number) / log(number, 2)
+        low, high = _entropy_interval(list(counted.values()), normalised, replicates, seed)
+    corrected = (
+        _entropy(counted.values(), number) + (len(counted) - 1) / (2 * number * log(2)) if number else 0.0
+    )
+    return Concentration(
+        n=number,
+        distinct=len(counted),
+        top=tuple((value, proportion(count, number)) for value, count in commonest),
+        top_share=proportion(sum(count for _, count in commonest), number),
+        entropy=corrected,
+        normalised=normalised,
+        low=low,
+        high=high,
+    )
+
+
+def _entropy(counts: Iterable[int], number: int) -> float:
+    # Sorted, so that the order of the values cannot change the last digit.
+    return max(0.0, -sum(count / number * log(count / number, 2) for count in sorted(counts)))
+
+
+def _entropy_interval(
+    counts: list[int], value: float, replicates: int, seed: int
+) -> tuple[float | None, float | None]:
+    import numpy as np
+
+    if not replicates:
+        return None, None
+    number = sum(counts)
+    ordered = np.array(sorted(counts, reverse=True))
+    generator = np.random.default_rng(seed)
+    drawn = []
+    step = max(1, (1 << 21) // len(ordered))
+    for done in range(0, replicates, step):
+        shares = generator.multinomial(number, ordered / number, size=min(step, replicates - done)) / number
+        logs = np.log2(np.where(shares > 0, shares, 1))
+        drawn.append(-(shares * logs).sum(axis=1) / np.log2(number))
+    lower, middle, upper = map(float, np.quantile(np.concatenate(drawn), [0.025, 0.5, 0.975]))
+    return max(0.0, value + lower - middle), min(1.0, value + upper - middle)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where rows lie in their tables; `by_chance` is the mean over items of what rows drawn at random would give.
+
+    first, last, ends   items whose rows are all among the first three, all among the last two, all among either
+    n                   items that count: those with a row and a table of more than five
+    short, without      items left out: of tables of at most five rows, which say nothing; without any row
+    """
+
+    n: int
+    first: Proportion
+    first_by_chance: float | None
+    last: Proportion
+    last_by_chance: float | None
+    ends: Proportion
+    ends_by_chance: float | None
+    short: int
+    without: int
+
+
+def places(items: Iterable[tuple[Collection[int], int]]) -> Places:
+    """Whether evidence, answers or edits keep to the first three and last two rows, where a cut table still has them.
+
+    items: for each item its row numbers from 0 and the number of rows of its table. Raises ValueError for a row that its
+    table does not have.
+    """
+    hits = {"first": 0, "last": 0, "ends": 0}
+    chance = {"first": 0.0, "last": 0.0, "ends": 0.0}
+    number = short = without = 0
+    for rows, height in items:
+        chosen = set(rows)
+        if odd := [row for row in chosen if not 0 <= row < height]:
+            raise ValueError(f"Row {odd[0]} is not in a table of {height} rows.")
+        if not chosen:
+            without += 1
+        elif height <= FIRST + LAST:
+            short += 1
+        else:
+            number += 1
+            first, last = set(range(FIRST)), set(range(height - LAST, height))
+            for name, among in (("first", first), ("last", last), ("ends", first | last)):
+                hits[name] += chosen <= among
+                chance[name] += comb(len(among), len(chosen)) / comb(height, len(chosen))
+    expected = {name: total / number if number else None for name, total in chance.items()}
+    return Places(
+        n=number,
+        first=proportion(hits["first"], number),
+        first_by_chance=expected["first"],
+        last=proportion(hits["last"], number),
+        last_by_chance=expected["last"],
+        ends=proportion(hits["ends"], number),
+        ends_by_chance=expected["ends"],
+        short=short,
+        without=without,
+    )
+
+
+def openings(questions: Iterable[str], words: int = 2, top: int = 10) -> Concentration:
+    """How questions begin: their first words in lower case without punctuation, such as "how many"."""
+    if words < 1:
+        raise ValueError(f"words is {words}; it is 1 or more.")
+    begun = (" ".join(re.findall(r"\w+(?:['’]\w+)*", question.casefold())[:words]) for question in questions)
+    return concentration(begun, top)
+
+
+@dataclass(frozen=True, slots=True)
+class EditSizes:
+    """How many net operations edits have: `counts` (size, share of all), smallest first; the mean with its interval."""
+
+    n: int
+    counts: tuple[tuple[int, Proportion], ...]
+    median: float | None
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def edit_sizes(sizes: Iterable[int], *, replicates: int = 1000, seed: int = 0) -> EditSizes:
+    """The sizes of edits, in net operations or cells. Raises ValueError for a size below 0."""
+    import numpy as np
+
+    counted = Counter(sizes)
+    if any(size < 0 for size in counted):
+        raise ValueError("An edit has a size below 0.")
+    number = sum(counted.values())
+    if not number:
+        return EditSizes(0, (), None, None, None, None)
+    ordered = sorted(counted)
+    counts = np.array([counted[size] for size in ordered])
+    low = high = None
+    if replicates and number > 1:
+        drawn = np.random.default_rng(seed).multinomial(number, counts / number, replicates)
+        low, high = map(float, np.quantile(drawn @ np.array(ordered) / number, [0.025, 0.975]))
+    everything = np.repeat(np.array(ordered), counts)
+    return EditSizes(
+        n=number,
+        counts=tuple((size, proportion(counted[size], number)) for size in ordered),
+        median=float(np.median(everything)),
+        mean=float(everything.mean()),
+        low=low,
+        high=high,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One person's commonest mould and how much of their work is in it; `of_others` is its share among everybody else."""
+
+    person: str
+    mould: str
+    share: Proportion
+    of_others: Proportion
+    stands_out: bool
+
+
+def mould(question: str) -> str:
+    """What is left of a question without its particulars: numbers are #, quoted and capitalised words after the first _."""
+    text = re.sub(r"[\"“”«»][^\"“”«»]*[\"“”«»]", " _ ", question)
+    words = re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*|_", text)
+    kept: list[str] = []
+    for number, word in enumerate(words):
+        if re.search(r"\d", word):
+            plain = "#"
+        elif word == "_" or (number and word[0].isupper()):
+            plain = "_"
+        else:
+            plain = word.casefold()
+        if not (plain == "_" and kept and kept[-1] == "_"):
+            kept.append(plain)
+    return " ".join(kept)
+
+
+def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[Template, ...]:
+    """The commonest mould of each person with at least so many questions, sorted by person.
+
+    It stands out where at least three of the person's questions are in it and their share lies above that of everybody
+    else, beyond both intervals.
+    """
+    moulds = {person: Counter(map(mould, asked)) for person, asked in questions.items()}
+    everybody: Counter[str] = sum(moulds.values(), Counter())
+    total = sum(everybody.values())
+    found = []
+    for person in sorted(moulds):
+        number = sum(moulds[person].values())
+        if number < least or not number:
+            continue
+        commonest = max(moulds[person], key=lambda one: (moulds[person][one], one))
+        times = moulds[person][commonest]
+        own = proportion(times, number)
+        others = proportion(everybody[commonest] - times, total - number)
+        beyond = others.high is not None and (own.low or 0.0) > others.high
+        found.append(Template(person, commonest, own, others, times >= 3 and beyond))
+    return tuple(found)

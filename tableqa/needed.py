@@ -1,0 +1,186 @@
+"""How many more labelled items bring the interval of an agreement below a wanted width, from the items labelled so far.
+
+    for_ratings(ratings, "fleiss_kappa", wanted=0.05).sentence
+    for_patterns(patterns, counts, "krippendorff_alpha_ordinal", raters=5, wanted=0.05)
+    units_needed(agreement, *influence, wanted=0.05)          # sets of cells, edits: agreement and influence from there
+
+The half-width of an interval over units shrinks as one over the square root of their number, so n units with half-width h
+need n (h / wanted)^2 in all. That assumes that further items are like these. Two numbers are given, because h is itself an
+estimate:
+
+    likely   as above: about as likely enough as not
+    safe     with the spread of the units at the upper end of what the data allow (its 90 % bound, from units drawn with
+             replacement) and 5 % on top for the wavering of an interval of 1,000 replicates: enough in nine of ten cases
+             where units are many, somewhat less often where they are few
+
+Where the data cannot carry such a statement, `reason` says why and both are None.
+
+Source:
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapters 6 and 11 (the spread of an estimate and
+    its influence values).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from tableqa.agreement import Agreement, agreement, from_patterns, influence, influence_of_patterns
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+FEWEST_UNITS = 20
+"""Below so many units a percentile interval is too narrow itself."""
+FEWEST_TELLING = 8
+"""Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
+MARGIN = 1.05
+"""On the half-width: an interval of 1,000 replicates wavers by some three per cent."""
+BOUND = 0.9
+DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What is still to be labelled so that `half_width` comes below `wanted`.
+
+    units        units with at least two ratings so far
+    half_width   of the interval now; None where there is none
+    likely, safe further units, 0 where the wanted width is reached; both None where `reason` says why
+    """
+
+    wanted: float
+    units: int
+    half_width: float | None
+    likely: int | None = None
+    safe: int | None = None
+    reason: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words, for a page."""
+        if self.reason is not None or self.likely is None or self.safe is None:
+            return f"Cannot be said yet. {self.reason}"
+        if not self.safe:
+            return f"The interval is within ± {self.wanted:g} already."
+        if not self.likely:
+            return f"The interval is within ± {self.wanted:g}, by so little that it may widen again."
+        if self.likely == self.safe:
+            return f"About {_items(self.likely)} would bring the interval within ± {self.wanted:g}."
+        return (
+            f"About {_items(self.likely)} would bring the interval within ± {self.wanted:g}; "
+            f"with {self.safe:,} it is safe to expect, if they are like the items so far."
+        )
+
+
+def _items(number: int) -> str:
+    return f"{number:,} more labelled item{'' if number == 1 else 's'}"
+
+
+def for_ratings(
+    ratings: Any,
+    measure: str,
+    wanted: float,
+    *,
+    order: Sequence[object] | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Needed:
+    """From units x raters, as `tableqa.agreement.agreement` takes them. Raises ValueError as it does."""
+    found = agreement(ratings, measure, order=order, replicates=replicates, seed=seed, confidence=confidence)
+    return units_needed(found, *influence(ratings, measure, order=order), wanted=wanted)
+
+
+def for_patterns(
+    patterns: Sequence[Sequence[object]],
+    counts: "Sequence[int] | Array",
+    measure: str,
+    *,
+    raters: int,
+    wanted: float,
+    order: Sequence[object] | None = None,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Needed:
+    """From counted patterns, as `tableqa.agreement.from_patterns` takes them. Raises ValueError as it does."""
+    found = from_patterns(
+        patterns,
+        counts,
+        measure,
+        raters=raters,
+        order=order,
+        replicates=replicates,
+        seed=seed,
+        confidence=confidence,
+    )
+    return units_needed(found, *influence_of_patterns(patterns, counts, measure, order=order), wanted=wanted)
+
+
+def units_needed(found: Agreement, moved: "Array", counts: "Array", *, wanted: float) -> Needed:
+    """How many more units an agreement needs, from itself and the influence of its units.
+
+    moved, counts: as `tableqa.agreement.influence`, `tableqa.cell_sets.influence` or `tableqa.edit_agreement.influence` give
+    them. wanted: half of the width that the interval shall have, above 0. Raises ValueError where it is not.
+    """
+    if not wanted > 0:
+        raise ValueError(f"The wanted half-width is {wanted}; it is a number above 0, as in 0.05.")
+    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
+    reason = _reason(found, half, moved, counts)
+    if reason is not None or half is None:
+        return Needed(wanted, found.units, half, reason=reason)
+    likely = _further(found.units, half / wanted)
+    spread = _upper_spread(moved, counts)
+    safe = _further(found.units, half * spread * MARGIN / wanted)
+    return Needed(wanted, found.units, half, likely, max(likely, safe))
+
+
+def _further(units: int, ratio: float) -> int:
+    return max(0, ceil(units * ratio * ratio) - units)
+
+
+def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array") -> str | None:
+    if found.reason is not None:
+        return found.reason
+    if found.units < FEWEST_UNITS:
+        return (
+            f"Only {found.units} item{'' if found.units == 1 else 's'} so far {'has' if found.units == 1 else 'have'} two "
+            f"ratings; from {FEWEST_UNITS} on their spread says something."
+        )
+    if half is None:
+        return "There is no interval to start from."
+    if found.left_out > 0.05 * found.replicates:
+        return (
+            "Too many draws of the items leave the measure undefined: nearly all ratings are of one category."
+        )
+    if half == 0 or not len(moved):
+        return "All items came out alike, so nothing is known of their spread."
+    centred = moved - (moved * counts).sum() / counts.sum()
+    telling = float((centred**2 * counts).sum() ** 2 / (centred**4 * counts).sum())
+    if telling < FEWEST_TELLING:
+        return (
+            "The items differ in too few places: the interval rests on "
+            f"{max(1, round(telling))} of {found.units} items."
+        )
+    return None
+
+
+def _upper_spread(moved: "Array", counts: "Array") -> float:
+    """By which factor the units' true standard deviation may well exceed the one that was seen."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    number = int(counts.sum())
+    mean = (moved * counts).sum() / number
+    seen = ((moved - mean) ** 2 * counts).sum() / number
+    share = counts / number
+    variances = []
+    step = max(1, (1 << 21) // len(counts))
+    for done in range(0, DRAWS, step):
+        drawn = generator.multinomial(number, share, min(step, DRAWS - done)) / number
+        variances.append(drawn @ (moved - mean) ** 2 - (drawn @ (moved - mean)) ** 2)
+    low = float(np.quantile(np.concatenate(variances), 1 - BOUND))
+    return float(np.sqrt(seen / low)) if low > 0 else 1.0
