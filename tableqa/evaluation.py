@@ -3,39 +3,76 @@
     evaluation = evaluate(instances, predictions)
     evaluation.to_dict(); evaluation.lines()
 
+    judged = judge(instances, predictions)      which instances are right
+    figures(judged)                             the same evaluation
+    compare(judged, other)                      another model on the same questions
+
 An instance knows what it was made of: pairs are made by id and never by position. The baselines are those of the
 papers (FREB-TQA 5): structure and evidence against the original, a value change against the table it was made on (the
 short one), judged by its new gold. Whatever is right is right by `tableqa.answers.compare`.
 
 Sources:
-  Zhou et al. (2024), FREB-TQA, section 5 (Em, Emd, VP; five seeds, mean and deviation; macro mean over sources).
-  Zhao et al. (2023), RobuT, section 4.1 (accuracy before and after, R-ACC).
+  Zhou et al. (2024), FREB-TQA, section 5 (Em, Emd, VP; five seeds, mean and deviation; macro mean over sources; what is
+  still right without evidence), Table 6 (questions that compare against others).
+  Zhao et al. (2023), RobuT, section 4.1 (accuracy before and after, R-ACC; SQA by question and by sequence).
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tableqa.answers import compare
-from tableqa.metrics import Estimate, ratio
+from tableqa.answers import compare as compare_answers
+from tableqa.metrics import Estimate, Parts, difference, gap, ratio
+from tableqa.predictions import (
+    EvaluationError,
+    Generated,
+    Predictions,
+    Question,
+    answer_to,
+    read_predictions,
+)
+
+__all__ = [
+    "COMPARISON",
+    "MACRO",
+    "ORIGINAL",
+    "Difference",
+    "Evaluation",
+    "EvaluationError",
+    "Gap",
+    "Generated",
+    "Instance",
+    "Judged",
+    "Judgement",
+    "Row",
+    "Unsupported",
+    "compare",
+    "evaluate",
+    "figures",
+    "is_right",
+    "judge",
+    "question_scores",
+    "read_predictions",
+]
 
 ORIGINAL = "original"
 """The kind of an instance that nothing was done to."""
 MACRO = "all"
 """The name of the row that is the mean over sources."""
+COMPARISON = "comparison"
+"""The group of the questions that compare, of which FREB-TQA's Table 6 takes the variation beside that of the others."""
+MOVED = "relevant_row_shuffle"
+"""The kind that Table 6 is about: rows of relevant cells moved."""
+WITHOUT_EVIDENCE = ("mask_cell", "escape_table")
+"""Kinds that take away what an answer rests on: who is right then does not look at the table."""
 
-Key = tuple[str, str]
-"""(source, id of an instance)"""
-Predictions = Mapping[Key, Sequence[str]]
-
-
-class EvaluationError(ValueError):
-    """Predictions that do not fit the instances, or cannot be read; the message names file, line or ids."""
+NOTHING_RIGHT = "Nothing was right before, so nothing could stay right,"
+FIGURES = ("after", "emd", "vp", "r_acc")
+"""The figures by which two models are compared."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +86,9 @@ class Instance:
     seed      which draw of it; 0 where nothing is drawn
     baseline  the id of the instance that this one is compared with; its own where there is none
     answers   the gold answers of this instance
+    group     `COMPARISON` for a question that compares, "" for another
+    sequence  the dialogue that the question belongs to, "" where it belongs to none
+    turn      its place in the dialogue, from 0
     """
 
     source: str
@@ -58,6 +98,27 @@ class Instance:
     seed: int
     baseline: str
     answers: tuple[str, ...]
+    group: str = ""
+    sequence: str = ""
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An instance that a model answered: whether it, and what it is compared with, was answered rightly."""
+
+    instance: Instance
+    before: bool
+    after: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Every instance of which both sides have an answer. `missing` instances have none; `left_out` were not asked."""
+
+    judged: tuple[Judged, ...]
+    missing: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,6 +130,7 @@ class Row:
     vp              share of questions that changed sides, VP
     r_acc           right on both of those right before, R-ACC
     seeds           `after` for each seed on its own, and their standard deviation (of a sample; None with one seed)
+    emd_deviation, vp_deviation   the standard deviation over seeds of these two
     """
 
     kind: str
@@ -81,6 +143,42 @@ class Row:
     r_acc: Estimate
     seeds: dict[int, float | None]
     deviation: float | None
+    emd_deviation: float | None = None
+    vp_deviation: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """VP of moved relevant rows where the question compares and where it does not, and the first less the second.
+
+    Zhou et al. (2024), Table 6.
+    """
+
+    source: str
+    comparison: Estimate
+    other: Estimate
+    gap: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Questions of a source that are answered rightly without their evidence, and what these right answers are.
+
+    right     the ids of the questions, in their order
+    answers   (gold answers, how often), the most frequent first (Zhou et al. 2024, 5.2: one year made up all of TAT's)
+    """
+
+    kind: str
+    source: str
+    questions: int
+    right: tuple[str, ...]
+    answers: tuple[tuple[str, int], ...]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -88,84 +186,64 @@ class Row:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The rows, the originals' accuracy first; `missing` are instances without a prediction that were left out."""
+    """The rows, the originals' accuracy first, and what else the papers report.
+
+    turns        the same rows for the questions of dialogues alone (RobuT's ALL)
+    sequences    the same rows, with whole dialogues in the place of questions: one is right if all of its turns are (SEQ)
+    incomplete   dialogues of some kind and seed that lack a turn, and are in no row of `sequences`
+    missing      instances without a prediction that were left out
+    left_out     instances that were not to be asked, because they are too long for the model
+    """
 
     rows: tuple[Row, ...]
     missing: int
+    left_out: int = 0
+    turns: tuple[Row, ...] = ()
+    sequences: tuple[Row, ...] = ()
+    incomplete: int = 0
+    gaps: tuple[Gap, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+
+    def row(self, kind: str, source: str = MACRO) -> Row | None:
+        """The row of that kind in that source, or over all sources."""
+        return next((row for row in self.rows if (row.kind, row.source) == (kind, source)), None)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON; shares from 0 to 1."""
-        return {"rows": [row.to_dict() for row in self.rows], "missing": self.missing}
-
-    def lines(self) -> list[str]:
-        """A table to read, shares times 100 as the papers print them."""
-        found = [f"{'':<44}{'n':>7}{'before':>9}{'after':>9}{'sd':>7}{'Emd':>9}{'VP':>8}{'R-ACC':>8}"]
-        for row in self.rows:
-            name = row.kind if row.source == MACRO else f"  {row.source}"
-            deviation = "" if row.deviation is None else f"{100 * row.deviation:.2f}"
-            figures = (_percent(row.before), _percent(row.after), deviation)
-            others = (_percent(row.emd), _percent(row.vp), _percent(row.r_acc))
-            found.append(
-                f"{name:<44}{row.questions:>7}{figures[0]:>9}{figures[1]:>9}{figures[2]:>7}"
-                f"{others[0]:>9}{others[1]:>8}{others[2]:>8}"
-            )
-        return found
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "turns": [row.to_dict() for row in self.turns],
+            "sequences": [row.to_dict() for row in self.sequences],
+            "incomplete": self.incomplete,
+            "gaps": [one.to_dict() for one in self.gaps],
+            "unsupported": [one.to_dict() for one in self.unsupported],
+            "missing": self.missing,
+            "left_out": self.left_out,
+        }
 
 
-def _percent(estimate: Estimate) -> str:
-    return "undef." if estimate.value is None else f"{100 * estimate.value:.2f}"
+@dataclass(frozen=True)
+class Difference:
+    """How much the second of two models differs from the first on one kind: second - first, for each of `FIGURES`.
 
-
-def read_predictions(path: Path, sources: Iterable[str] = ()) -> dict[Key, tuple[str, ...]]:
-    """Predictions from JSON Lines: {"id", "answers": [str] or one text, "source"} a line; the last for an id counts.
-
-    "prediction" and "pred" are taken for "answers". A text that a sequence model wrote may hold several answers with ", "
-    between them: `is_right` tries both. "source" may be left out where `sources` has one member. EvaluationError naming
-    the line.
+    The bootstrap is paired over questions: each that is drawn is drawn for both models.
     """
-    names = list(sources)
-    found: dict[Key, tuple[str, ...]] = {}
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    key, answers = _prediction(line, f"{path.name}, line {number}", names)
-                    found[key] = answers
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"{path} cannot be read: {error}") from None
-    return found
 
+    kind: str
+    source: str
+    questions: int
+    figures: dict[str, Estimate] = field(default_factory=dict)
 
-class Generated(tuple[str, ...]):
-    """One text that a sequence model wrote, which may stand for several answers."""
-
-
-def _prediction(line: str, where: str, sources: Sequence[str]) -> tuple[Key, tuple[str, ...]]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise EvaluationError(f"{where}: not JSON ({error})") from None
-    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-        raise EvaluationError(f"{where}: an object with an id is expected")
-    given = next((record[name] for name in ("answers", "prediction", "pred") if name in record), None)
-    if isinstance(given, str):
-        answers: tuple[str, ...] = Generated([given])
-    elif isinstance(given, list) and all(isinstance(answer, str) for answer in given):
-        answers = tuple(given)
-    else:
-        raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
-    source = record.get("source", sources[0] if len(sources) == 1 else None)
-    if not isinstance(source, str):
-        raise EvaluationError(f'{where}: name the "source", one of {", ".join(sources)}')
-    return (source, record["id"]), answers
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def is_right(predicted: Sequence[str], gold: Sequence[str]) -> bool:
     """Whether an answer is right. A generated text is right as one answer or as several with ", " between them."""
-    if compare(predicted, gold).equal:
+    if compare_answers(predicted, gold).equal:
         return True
     split = isinstance(predicted, Generated) and len(gold) > 1
-    return split and compare(predicted[0].split(", "), gold).equal
+    return split and compare_answers(predicted[0].split(", "), gold).equal
 
 
 def evaluate(
@@ -175,96 +253,272 @@ def evaluate(
     leave_out_missing: bool = False,
     replicates: int = 1_000,
 ) -> Evaluation:
-    """The figures of one model. EvaluationError where instances have no prediction, unless those are left out.
+    """The figures of one model: `judge`, then `figures`."""
+    judged = judge(instances, predictions, leave_out_missing=leave_out_missing)
+    return figures(judged, replicates=replicates)
 
-    A pair of which either side has no prediction is left out whole.
+
+def judge(
+    instances: Iterable[Instance],
+    predictions: Predictions,
+    *,
+    leave_out_missing: bool = False,
+) -> Judgement:
+    """Which instances a model answers rightly. EvaluationError where some have no prediction, unless those are left out.
+
+    A pair of which either side has no prediction, or was not to be asked, is left out whole.
     """
-    right: dict[Key, bool] = {}
+    right: dict[tuple[str, str], bool] = {}
     asked: list[Instance] = []
-    missing: list[Key] = []
+    missing: list[Instance] = []
+    named: dict[Question, str] = {}
     for instance in instances:
         asked.append(instance)
-        key = (instance.source, instance.id)
-        if key in predictions:
-            right[key] = is_right(predictions[key], instance.answers)
+        predicted = answer_to(predictions, instance, named)
+        if predicted is None:
+            missing.append(instance)
         else:
-            missing.append(key)
+            right[instance.source, instance.id] = is_right(predicted, instance.answers)
     if not asked:
         raise EvaluationError("There is nothing to evaluate: no instance was given.")
     if missing and not leave_out_missing:
-        named = ", ".join(f"{id} ({source})" for source, id in missing[:5])
-        raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {named}")
-    kinds: dict[str, list[Instance]] = {}
-    for instance in asked:
-        if (instance.source, instance.id) in right and (instance.source, instance.baseline) in right:
-            kinds.setdefault(instance.kind, []).append(instance)
-    order = sorted(kinds, key=lambda kind: (kind != ORIGINAL, kind))
-    rows = [row for kind in order for row in _rows(kind, kinds[kind], right, replicates)]
-    return Evaluation(tuple(rows), len(missing))
+        listed = ", ".join(f"{one.id} ({one.source})" for one in missing[:5])
+        raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {listed}")
+    judged = (
+        Judged(one, before, after)
+        for one in asked
+        if (after := right.get((one.source, one.id))) is not None
+        and (before := right.get((one.source, one.baseline))) is not None
+    )
+    return Judgement(tuple(judged), len(missing))
 
 
-def _rows(kind: str, instances: Sequence[Instance], right: Mapping[Key, bool], replicates: int) -> list[Row]:
-    """The row over all sources, then one for each where there are several."""
-    sources = sorted({instance.source for instance in instances})
-    rows = [_row(kind, MACRO, sources, instances, right, replicates)]
-    if len(sources) > 1:
-        rows += [_row(kind, source, [source], instances, right, replicates) for source in sources]
+def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
+    """Everything that the papers report about one model."""
+    dialogues, incomplete = _dialogues(judgement.judged)
+    turns = [one for one in judgement.judged if one.instance.sequence] if dialogues else []
+    return Evaluation(
+        rows=tuple(_rows(judgement.judged, replicates)),
+        missing=judgement.missing,
+        left_out=judgement.left_out,
+        turns=tuple(_rows(turns, replicates)),
+        sequences=tuple(_rows(dialogues, replicates)),
+        incomplete=incomplete,
+        gaps=tuple(_gaps(judgement.judged, replicates)),
+        unsupported=tuple(_unsupported(judgement.judged)),
+    )
+
+
+def compare(one: Judgement, other: Judgement, *, replicates: int = 1_000) -> tuple[Difference, ...]:
+    """The second model less the first, kind by kind, over the instances that both answered."""
+    theirs = {(judged.instance.source, judged.instance.id): judged for judged in other.judged}
+    both = [
+        (judged, theirs[key])
+        for judged in one.judged
+        if (key := (judged.instance.source, judged.instance.id)) in theirs
+    ]
+    kinds: dict[str, list[tuple[Judged, Judged]]] = {}
+    for pair in both:
+        kinds.setdefault(pair[0].instance.kind, []).append(pair)
+    found = []
+    for kind in _ordered(kinds):
+        for name, sources in _named(kinds[kind], lambda pair: pair[0].instance.source):
+            of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
+            first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
+            made = {
+                figure: difference(
+                    _parts(first, figure),
+                    _parts(second, figure),
+                    replicates=replicates,
+                    nothing=_nothing(figure),
+                )
+                for figure in FIGURES
+            }
+            found.append(Difference(kind, name, sum(map(len, first.values())), made))
+    return tuple(found)
+
+
+def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], float]:
+    """For each question (source, id) of a kind: the share of its seeds that were answered rightly."""
+    questions: dict[tuple[str, str], list[bool]] = {}
+    for judged in judgement.judged:
+        if judged.instance.kind == kind:
+            questions.setdefault((judged.instance.source, judged.instance.question), []).append(judged.after)
+    return {key: _mean(of) for key, of in questions.items()}
+
+
+# -- rows -------------------------------------------------------------------------------------------
+
+Pair = tuple[bool, bool]
+"""Right before, right after."""
+Pairs = dict[str, dict[str, list[Pair]]]
+"""{source: {question: [a pair for each seed]}}"""
+
+_ABOVE: dict[str, Callable[[bool, bool], float]] = {
+    "before": lambda before, after: before,
+    "after": lambda before, after: after,
+    "emd": lambda before, after: after - before,
+    "vp": lambda before, after: before != after,
+    "r_acc": lambda before, after: before and after,
+}
+"""What a pair adds above the line; below it stands 1, and for R-ACC whether it was right before."""
+
+
+def _rows(judged: Sequence[Judged], replicates: int) -> list[Row]:
+    """For every kind the row over all sources, then one for each where there are several."""
+    kinds: dict[str, list[Judged]] = {}
+    for one in judged:
+        kinds.setdefault(one.instance.kind, []).append(one)
+    rows = []
+    for kind in _ordered(kinds):
+        for name, sources in _named(kinds[kind], lambda one: one.instance.source):
+            of = [one for one in kinds[kind] if one.instance.source in sources]
+            rows.append(_row(kind, name, of, replicates))
     return rows
 
 
-def _row(
-    kind: str,
-    name: str,
-    sources: Sequence[str],
-    instances: Sequence[Instance],
-    right: Mapping[Key, bool],
-    replicates: int,
-) -> Row:
-    pairs: dict[str, dict[str, list[tuple[bool, bool]]]] = {source: {} for source in sources}
-    by_seed: dict[int, dict[str, list[bool]]] = {}
-    for one in instances:
-        if one.source in pairs:
-            pair = right[one.source, one.baseline], right[one.source, one.id]
-            pairs[one.source].setdefault(one.question, []).append(pair)
-            by_seed.setdefault(one.seed, {}).setdefault(one.source, []).append(pair[1])
+def _ordered(kinds: Iterable[str]) -> list[str]:
+    return sorted(kinds, key=lambda kind: (kind != ORIGINAL, kind))
 
-    def figure(above: Any, below: Any = lambda before, after: True) -> Estimate:
-        parts = {
-            source: {
-                question: (_mean(above(*pair) for pair in of), _mean(below(*pair) for pair in of))
-                for question, of in questions.items()
-            }
-            for source, questions in pairs.items()
-        }
-        return ratio(parts, replicates=replicates)
 
-    seeds = {seed: _macro_mean(by_seed[seed].values()) for seed in sorted(by_seed)}
-    values = [value for value in seeds.values() if value is not None]
+def _named(of: Sequence[Any], source: Callable[[Any], str]) -> list[tuple[str, set[str]]]:
+    """The names of the rows of a kind, each with the sources that it is about."""
+    sources = sorted({source(one) for one in of})
+    return [(MACRO, set(sources)), *((one, {one}) for one in sources if len(sources) > 1)]
+
+
+def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row:
+    pairs = _by_question(judged)
+    by_seed: dict[int, list[Judged]] = {}
+    for one in judged:
+        by_seed.setdefault(one.instance.seed, []).append(one)
+    seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
+    found = {
+        figure: ratio(_parts(pairs, figure), replicates=replicates, nothing=_nothing(figure))
+        for figure in _ABOVE
+    }
+    values = {
+        figure: {seed: _macro_mean(of, _ABOVE[figure]) for seed, of in seeds.items()}
+        for figure in ("after", "emd", "vp")
+    }
     row = Row(
         kind=kind,
         source=name,
         questions=sum(map(len, pairs.values())),
-        before=figure(lambda before, after: before),
-        after=figure(lambda before, after: after),
-        emd=figure(lambda before, after: after - before),
-        vp=figure(lambda before, after: before != after),
-        r_acc=figure(lambda before, after: before and after, lambda before, after: before),
-        seeds=seeds,
-        deviation=_deviation(values),
+        **found,
+        seeds={**values["after"]},
+        deviation=_deviation(list(values["after"].values())),
+        emd_deviation=_deviation(list(values["emd"].values())),
+        vp_deviation=_deviation(list(values["vp"].values())),
     )
-    _check_bounds(row)
+    _check_bounds(row, of_one_source=len(pairs) == 1)
     return row
 
 
-def _check_bounds(row: Row) -> None:
-    """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: ArithmeticError where this module is wrong."""
+def _by_question(judged: Iterable[Judged]) -> Pairs:
+    pairs: Pairs = {}
+    for one in judged:
+        of_source = pairs.setdefault(one.instance.source, {})
+        of_source.setdefault(one.instance.question, []).append((one.before, one.after))
+    return pairs
+
+
+def _parts(pairs: Pairs, figure: str) -> Parts:
+    above = _ABOVE[figure]
+    below = _ABOVE["before"] if figure == "r_acc" else lambda before, after: 1
+    return {
+        source: {
+            question: (_mean(above(*pair) for pair in of), _mean(below(*pair) for pair in of))
+            for question, of in questions.items()
+        }
+        for source, questions in pairs.items()
+    }
+
+
+def _nothing(figure: str) -> str:
+    return NOTHING_RIGHT if figure == "r_acc" else "The figure divides by nothing"
+
+
+def _check_bounds(row: Row, of_one_source: bool) -> None:
+    """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: ArithmeticError where this module is wrong.
+
+    The second holds within a source only: over several, a mean of ratios stands beside a ratio of means.
+    """
     emd, vp, r_acc, after = row.emd.value, row.vp.value, row.r_acc.value, row.after.value
     if emd is not None and vp is not None and abs(emd) > vp + 1e-9:
         raise ArithmeticError(f"{row.kind} in {row.source}: |Emd| is {abs(emd)}, above VP, {vp}")
-    if row.source == MACRO or r_acc is None or after is None or not row.before.value:
+    if not of_one_source or r_acc is None or after is None or not row.before.value:
         return
     if r_acc > after / row.before.value + 1e-9:
         raise ArithmeticError(f"{row.kind} in {row.source}: R-ACC is {r_acc}, above after / before")
+
+
+# -- dialogues, comparisons, evidence ---------------------------------------------------------------
+
+
+def _dialogues(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
+    """Whole dialogues as if each were a question, right if all of its turns are; and how many lack a turn.
+
+    A dialogue's turns are those of its originals, two or more, which have to be there from the first on without a hole. Of
+    a kind and seed it needs exactly one instance for each.
+    """
+    turns: dict[tuple[str, str], set[int]] = {}
+    of: dict[tuple[str, str, str, int], list[Judged]] = {}
+    for one in judged:
+        instance = one.instance
+        if not instance.sequence:
+            continue
+        if instance.kind == ORIGINAL:
+            turns.setdefault((instance.source, instance.sequence), set()).add(instance.turn)
+        of.setdefault((instance.source, instance.sequence, instance.kind, instance.seed), []).append(one)
+    found, incomplete = [], 0
+    for (source, sequence, kind, seed), members in of.items():
+        expected = turns.get((source, sequence), set())
+        there = sorted(one.instance.turn for one in members)
+        if len(expected) < 2 or there != list(range(len(expected))) or expected != set(there):
+            incomplete += 1
+            continue
+        whole = Instance(source, f"{sequence}~{kind}-{seed}", sequence, kind, seed, sequence, ())
+        found.append(Judged(whole, all(one.before for one in members), all(one.after for one in members)))
+    return found, incomplete
+
+
+def _gaps(judged: Sequence[Judged], replicates: int) -> list[Gap]:
+    """Table 6 of FREB-TQA. Over several sources, only those count that have questions of both groups."""
+    moved = [one for one in judged if one.instance.kind == MOVED]
+    comparing = _parts(_by_question(one for one in moved if one.instance.group == COMPARISON), "vp")
+    others = _parts(_by_question(one for one in moved if one.instance.group != COMPARISON), "vp")
+    found = []
+    for name, sources in _named(moved, lambda one: one.instance.source) if moved else ():
+        both = sources & comparing.keys() & others.keys() if name == MACRO else sources
+        first = {source: comparing[source] for source in both if source in comparing}
+        second = {source: others[source] for source in both if source in others}
+        one, other = (ratio(parts, replicates=replicates) for parts in (first, second))
+        found.append(Gap(name, one, other, gap(first, second, replicates=replicates)))
+    return found
+
+
+def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
+    found = []
+    for kind in WITHOUT_EVIDENCE:
+        sources = sorted({one.instance.source for one in judged if one.instance.kind == kind})
+        for source in sources:
+            of = [
+                one.instance for one in judged if (one.instance.kind, one.instance.source) == (kind, source)
+            ]
+            right = {
+                one.instance.question: one.instance
+                for one in judged
+                if one.after and (one.instance.kind, one.instance.source) == (kind, source)
+            }
+            answers = Counter(", ".join(instance.answers) for instance in right.values())
+            ordered = sorted(answers.items(), key=lambda one: (-one[1], one[0]))
+            questions = len({instance.question for instance in of})
+            found.append(Unsupported(kind, source, questions, tuple(right), tuple(ordered)))
+    return found
+
+
+# -- numbers ----------------------------------------------------------------------------------------
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -272,12 +526,15 @@ def _mean(values: Iterable[float]) -> float:
     return math.fsum(found) / len(found)
 
 
-def _macro_mean(sources: Iterable[Sequence[bool]]) -> float | None:
-    means = [_mean(one) for one in sources if one]
+def _macro_mean(pairs: Pairs, of_pair: Callable[[bool, bool], float]) -> float | None:
+    means = [
+        _mean(of_pair(*pair) for of in questions.values() for pair in of) for questions in pairs.values()
+    ]
     return _mean(means) if means else None
 
 
-def _deviation(values: Sequence[float]) -> float | None:
+def _deviation(given: Sequence[float | None]) -> float | None:
+    values = [value for value in given if value is not None]
     if len(values) < 2:
         return None
     mean = _mean(values)

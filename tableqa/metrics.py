@@ -6,6 +6,8 @@
     robustness_accuracy(before, after)       right on both of those right before (RobuT 4.1)
     performance(scores), robustness(scores)  over configurations, macro over datasets (ToRR)
     ratio(parts)                             the same over seeds and sources      (FREB-TQA 5, macro)
+    difference(one, other)                   of two such figures, about the same questions
+    gap(one, other)                          of two such figures, about different questions (FREB-TQA, Table 6)
     win_rates(scores)                        who beats how many on one example   (ToRR)
     instance_correlation(human, metric)      across systems within one example   (LFTQA-Eval 2.5)
 
@@ -111,23 +113,77 @@ def win_rates(scores: Sequence[float]) -> list[float] | None:
     return [one / whole for one in wins] if whole else None
 
 
-def ratio(parts: Parts, *, replicates: int = REPLICATES, seed: int = 0) -> Estimate:
+def ratio(
+    parts: Parts,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    nothing: str = "The figure divides by nothing",
+) -> Estimate:
     """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
 
     `parts` holds what a question adds above and below the line; where it was asked with several seeds, means over them.
-    The interval draws questions with replacement within their source. Undefined where a source divides by nothing.
+    The interval draws questions with replacement within their source. Undefined where a source divides by nothing; the
+    reason is `nothing` and the names of these sources.
     """
-    named = {name: parts[name] for name in sorted(parts) if parts[name]}
+    named = _filled(parts)
     n = sum(map(len, named.values()))
-    if not n:
-        return Estimate(None, None, None, 0, "There is no example.")
-    empty = [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
-    if empty:
-        return Estimate(None, None, None, n, f"The figure divides by nothing in {', '.join(empty)}.")
-    sums = [[math.fsum(one) for one in zip(*of.values(), strict=True)] for of in named.values()]
-    value = math.fsum(above / below for above, below in sums) / len(sums)
-    low, high = _interval(_ratios([list(of.values()) for of in named.values()], replicates, seed))
+    value, reason = _ratio(named, nothing)
+    if value is None:
+        return Estimate(None, None, None, n, reason)
+    low, high = _interval(_drawn([list(of.values()) for of in named.values()], replicates, seed)[0])
     return Estimate(value, low, high, n)
+
+
+def difference(
+    one: Parts,
+    other: Parts,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    nothing: str = "The figure divides by nothing",
+) -> Estimate:
+    """How much larger the `ratio` of the second is than that of the first, both about the same questions.
+
+    The bootstrap is paired: a question that is drawn is drawn for both. DifferentExamples where the questions differ.
+    """
+    for name in one.keys() | other.keys():
+        _same(one.get(name, {}), other.get(name, {}))
+    first, second = _filled(one), _filled(other)
+    n = sum(map(len, first.values()))
+    (before, reason), (after, reason_after) = _ratio(first, nothing), _ratio(second, nothing)
+    if before is None or after is None:
+        return Estimate(None, None, None, n, reason or reason_after)
+    lines = [
+        [(*pair, *second[name][question]) for question, pair in of.items()] for name, of in first.items()
+    ]
+    below, above = _drawn(lines, replicates, seed)
+    low, high = _interval(above - below)
+    return Estimate(after - before, low, high, n)
+
+
+def gap(
+    one: Parts,
+    other: Parts,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    nothing: str = "The figure divides by nothing",
+) -> Estimate:
+    """How much larger the `ratio` of the first is than that of the second, which are about different questions.
+
+    So FREB-TQA (Table 6) holds questions that compare against others. Both are drawn on their own.
+    """
+    first, second = _filled(one), _filled(other)
+    n = sum(map(len, first.values())) + sum(map(len, second.values()))
+    (value, reason), (against, reason_against) = _ratio(first, nothing), _ratio(second, nothing)
+    if value is None or against is None:
+        return Estimate(None, None, None, n, reason or reason_against)
+    drawn = _drawn([list(of.values()) for of in first.values()], replicates, seed)[0]
+    drawn_against = _drawn([list(of.values()) for of in second.values()], replicates, seed + 1)[0]
+    kept = min(len(drawn), len(drawn_against))
+    low, high = _interval(drawn[:kept] - drawn_against[:kept])
+    return Estimate(value - against, low, high, n)
 
 
 def instance_correlation(
@@ -236,22 +292,41 @@ def _means(datasets: Sequence[Sequence[float]], replicates: int, seed: int) -> A
     return total / len(datasets)
 
 
-def _ratios(sources: Sequence[Sequence[tuple[float, float]]], replicates: int, seed: int) -> Array:
-    """The macro ratio in each replicate, without the replicates in which a source divides by nothing."""
+def _filled(parts: Parts) -> dict[str, Mapping[str, tuple[float, float]]]:
+    """The sources that have questions, in the order of their names."""
+    return {name: parts[name] for name in sorted(parts) if parts[name]}
+
+
+def _ratio(named: Mapping[str, Mapping[str, tuple[float, float]]], nothing: str) -> tuple[float | None, str]:
+    """The macro ratio, or the reason why there is none."""
+    if not named:
+        return None, "There is no example."
+    empty = [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
+    if empty:
+        return None, f"{nothing} in {', '.join(empty)}."
+    sums = [[math.fsum(one) for one in zip(*of.values(), strict=True)] for of in named.values()]
+    return math.fsum(above / below for above, below in sums) / len(sums), ""
+
+
+def _drawn(sources: Sequence[Sequence[tuple[float, ...]]], replicates: int, seed: int) -> list[Array]:
+    """The macro ratios in each replicate, without the replicates in which a source divides by nothing.
+
+    A question adds (above, below), or two such pairs, one after the other, for two figures of the same draw. There are few
+    different lines, and drawing questions with replacement is drawing how often each of them comes: one multinomial.
+    """
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    total = np.zeros(replicates)
-    for pairs in sources:
-        above, below = np.array(pairs, dtype=float).T
-        for start in range(0, replicates, 100):  # a hundred replicates at a time keep the draws small
-            size = min(100, replicates - start)
-            drawn = rng.integers(0, len(pairs), size=(size, len(pairs)))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                total[start : start + size] += above[drawn].sum(axis=1) / below[drawn].sum(axis=1)
+    figures = len(sources[0][0]) // 2
+    total = np.zeros((figures, replicates))
+    for lines in sources:
+        patterns, counts = np.unique(np.array(lines, dtype=float), axis=0, return_counts=True)
+        drawn = rng.multinomial(len(lines), counts / len(lines), size=replicates) @ patterns
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total += (drawn[:, 0::2] / drawn[:, 1::2]).T
     total /= len(sources)
-    kept: Array = total[np.isfinite(total)]
-    return kept
+    kept = total[:, np.isfinite(total).all(axis=0)]
+    return list(kept)
 
 
 def _interval(values: Array) -> tuple[float | None, float | None]:

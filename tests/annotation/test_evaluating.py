@@ -14,8 +14,21 @@ from django.core.management.base import CommandError
 
 import tableqa
 from annotation import adjudicating, evaluating, perturbing, releasing
-from tableqa.evaluation import EvaluationError
+from predictor.protocol import PredictRequest
+from tableqa import Example, Table, Turn
+from tableqa.evaluation import (
+    COMPARISON,
+    ORIGINAL,
+    EvaluationError,
+    Instance,
+    Judged,
+    Judgement,
+    figures,
+)
+from tableqa.predictions import read_predictions
+from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_mixing import perturbed_thrice
 
 LATER = NOON + timedelta(days=1)
 
@@ -83,14 +96,17 @@ def test_a_model_that_reads_the_first_row_is_found_out_by_the_shuffles(tmp_path:
     evaluating.collect(evaluating.load(out), reads_the_first_row, file)
     printed = StringIO()
     call_command("evaluate", str(out), "--predictions", str(file), "--json", stdout=printed)
-    rows = {row["kind"]: row for row in json.loads(printed.getvalue())["rows"]}
+    (model,) = json.loads(printed.getvalue())["models"]
+    rows = {row["kind"]: row for row in model["rows"]}
+    assert model["name"] == "said"
     assert rows["original"]["after"]["value"] == 0.25, "only the film of the first row"
     assert rows["answer_changes"]["before"]["value"] == rows["answer_changes"]["after"]["value"] == 1
     assert set(rows["transpose"]["seeds"]) == {"0"}
     assert set(rows["row_shuffle"]["seeds"]) == {"33", "16"}
     text = StringIO()
     call_command("evaluate", str(out), "--predictions", str(file), stdout=text)
-    assert text.getvalue().splitlines()[1].split()[:2] == ["original", "4"]
+    (line,) = [line for line in text.getvalue().splitlines() if line.startswith("original ")]
+    assert line.split()[1:5] == ["all", "sources", "said", "4"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -106,3 +122,160 @@ def test_what_cannot_be_evaluated_is_said(tmp_path: Path) -> None:
         call_command("evaluate", str(out))
     with pytest.raises(CommandError, match="not a release"):
         call_command("evaluate", str(tmp_path), "--predictions", str(file))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_models_stand_side_by_side_in_every_form(tmp_path: Path) -> None:
+    out = released(make_world(tmp_path), tmp_path / "out")
+    raw = evaluating.load(out)
+    first, gold = tmp_path / "first.jsonl", tmp_path / "gold.jsonl"
+    evaluating.collect(raw, reads_the_first_row, first)
+    evaluating.collect(raw, lambda example: {"answers": list(example.answers)}, gold)
+    written = tmp_path / "report"
+    named = ("--predictions", str(first), "--predictions", f"A_1 & <b>={gold}")
+    call_command("evaluate", str(out), *named, "--out", str(written), stdout=StringIO())
+    assert {path.name for path in written.iterdir()} >= {
+        *(f"evaluation.{ending}" for ending in ("txt", "json", "md", "tex", "html")),
+        *("structure.csv", "all-figures.csv", "robustness-numbers.csv"),
+    }
+    page = (written / "evaluation.html").read_text(encoding="utf-8")
+    assert "A_1 &amp; &lt;b&gt;" in page
+    assert "<b>=" not in page
+    assert page.count("<svg width") == page.count('role="img"') + page.count('aria-hidden="true"')
+    for elsewhere in ("<script", "<link", "src=", "@import", "url("):
+        assert elsewhere not in page, "the page stands alone"
+    assert r"A\_1 \& \textless{}b\textgreater{}" in (written / "evaluation.tex").read_text(encoding="utf-8")
+    said = json.loads((written / "evaluation.json").read_text(encoding="utf-8"))
+    assert [one["name"] for one in said["models"]] == ["first", "A_1 & <b>"]
+    (difference,) = said["differences"]
+    after = {row["kind"]: row["figures"]["after"]["value"] for row in difference["rows"]}
+    assert after["original"] == pytest.approx(0.75), "the other model knows all four, this one the first"
+    one = StringIO()
+    call_command("evaluate", str(out), *named, "--format", "latex", stdout=one)
+    assert one.getvalue() == (written / "evaluation.tex").read_text(encoding="utf-8")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_too_long_for_a_model_is_left_out_with_its_pair(tmp_path: Path) -> None:
+    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
+    everything = {(one.source, one.id): list(example.answers) for one, example in evaluating.instances(raw)}
+    whole = evaluating.judged(evaluating.asked(raw), everything)
+    short = evaluating.judged(
+        evaluating.asked(raw, keep=lambda example: "Heat" not in example.question), everything
+    )
+    assert (whole.left_out, short.missing) == (0, 0)
+    assert short.left_out == sum(one.instance.question == "nu-0" for one in whole.judged)
+    assert {one.instance.question for one in short.judged} == {"nu-1", "nu-2", "nu-3"}
+    one_side = evaluating.judged(
+        evaluating.asked(raw, keep=lambda example: example.table.shape != (4, 3)), everything
+    )
+    assert {one.instance.kind for one in one_side.judged} == set(), "a pair without its baseline says nothing"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_line_that_a_killed_process_did_not_finish_is_asked_again(tmp_path: Path) -> None:
+    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
+    file = tmp_path / "said.jsonl"
+    asked = evaluating.collect(raw, reads_the_first_row, file)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20], encoding="utf-8")
+    assert evaluating.collect(raw, reads_the_first_row, file) == 1
+    assert len(read_predictions(file, evaluating.sources(raw))) == asked
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert evaluating.collect(raw, reads_the_first_row, file) == 0, "a line without an end may well be whole"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_mixes_are_asked_about_and_compared_with_their_original(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    perturbed_thrice(world)
+    out = tmp_path / "mixed"
+    releasing.make_release(
+        project=world.project, name="v1", format="askew", by=None, now=LATER, mix=7, out=out
+    )
+    mixes = [
+        (one, example) for one, example in evaluating.instances(evaluating.load(out)) if one.kind == "mix"
+    ]
+    assert len({one.id for one, _ in mixes}) == 4
+    assert {(one.question, one.baseline) for one, _ in mixes} == {("nu-0", "nu-0")}
+    assert {one.answers for one, _ in mixes} == {("1995",), ("1996",)}
+    assert all(one.answers == example.answers for one, example in mixes)
+
+
+TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
+
+
+def test_a_question_compares_if_its_source_says_so_or_its_words_do() -> None:
+    assert evaluating.group(Example("1", "which film is older?", TABLE, ["Alien"])) == COMPARISON
+    assert evaluating.group(Example("2", "when did Heat come out?", TABLE, ["1995"])) == ""
+    said = Example("3", "which film is older?", TABLE, ["Alien"], meta={"req_comparison": False})
+    assert evaluating.group(said) == ""
+    assert (
+        evaluating.group(Example("4", "the sum?", TABLE, ["1"], meta={"rep_comparison": True})) == COMPARISON
+    )
+
+
+def test_a_dialogue_of_sqa_is_known_by_its_id_and_annotator() -> None:
+    meta = {"id": "nt-1", "annotator": 2, "position": 1}
+    asked = Example(
+        "nt-1-2-1", "which is older?", TABLE, ["Alien"], meta=meta, history=[Turn("which?", ["Heat"])]
+    )
+    assert evaluating.dialogue(asked) == ("nt-1-2", 1)
+    assert evaluating.dialogue(Example("q", "which?", TABLE, ["Heat"], meta={"id": "nt-1"})) == ("", 0)
+
+
+def test_dialogues_of_the_published_sqa_are_whole_with_their_history(test_data: Path) -> None:
+    found = [
+        (example, *evaluating.dialogue(example))
+        for example in READERS["sqa"](test_data / "sqa" / "random-split-1-dev.tsv", limit=60)
+    ]
+    originals = [
+        Judged(
+            Instance("sqa", one.id, one.id, ORIGINAL, 0, one.id, one.answers, "", dialogue, turn),
+            True,
+            turn != 1,
+        )
+        for one, dialogue, turn in found
+    ]
+    whole = {row.kind: row for row in figures(Judgement(tuple(originals)), replicates=20).sequences}[ORIGINAL]
+    names = {dialogue for _, dialogue, _ in found}
+    assert whole.questions == len(names) > 15
+    assert whole.after.value == 0, "every dialogue has a second turn, which is wrong here"
+    for one, _, turn in found:
+        assert PredictRequest.about(one).history == one.history
+        assert len(one.history) == turn
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_named_tokenizer_says_what_is_too_long(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    out = released(make_world(tmp_path), tmp_path / "out")
+    file = tmp_path / "said.jsonl"
+    evaluating.collect(evaluating.load(out), reads_the_first_row, file)
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    (tmp_path / "words").mkdir()
+    tokenizer.save(str(tmp_path / "words" / "tokenizer.json"))
+    printed = StringIO()
+    options = ("--longest", "1000", "--tokenizer", str(tmp_path / "words"), "--format", "markdown")
+    call_command("evaluate", str(out), "--predictions", str(file), *options, stdout=printed)
+    assert "at most 1000 tokens of words (sha256 " in printed.getvalue()
+    with pytest.raises(CommandError, match="nothing to evaluate"):
+        call_command("evaluate", str(out), "--predictions", str(file), "--longest", "3", *options[2:])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    out = released(make_world(tmp_path), tmp_path / "out")
+    file = tmp_path / "said.jsonl"
+    evaluating.collect(evaluating.load(out), reads_the_first_row, file)
+    twice = ("--predictions", f"a={file}", "--predictions", f"a={file}")
+    with pytest.raises(CommandError, match="Two models are called 'a'"):
+        call_command("evaluate", str(out), *twice)
+    with pytest.raises(CommandError, match="go together"):
+        call_command("evaluate", str(out), "--predictions", str(file), "--longest", "512")
+    with pytest.raises(CommandError, match=r"no such|cannot be opened"):
+        call_command(
+            "evaluate", str(out), "--predictions", str(file), "--longest", "9", "--tokenizer", str(tmp_path)
+        )

@@ -15,12 +15,26 @@ from tableqa.evaluation import (
     ORIGINAL,
     EvaluationError,
     Instance,
+    Judged,
+    Judgement,
     Row,
+    compare,
     evaluate,
+    figures,
     is_right,
+    judge,
+    question_scores,
     read_predictions,
 )
-from tableqa.metrics import emd, exact_match, robustness_accuracy, variation_percentage
+from tableqa.metrics import (
+    difference,
+    emd,
+    exact_match,
+    gap,
+    ratio,
+    robustness_accuracy,
+    variation_percentage,
+)
 
 
 def questions(source: str, n: int, kind: str, seeds: Sequence[int]) -> list[Instance]:
@@ -63,7 +77,7 @@ def test_one_source_and_one_seed_give_the_figures_of_the_metrics(
         assert found.r_acc.value == pytest.approx(robustness_accuracy(one, other).value)
     else:
         assert found.r_acc.value is None
-        assert found.r_acc.reason == "The figure divides by nothing in wtq."
+        assert found.r_acc.reason == "Nothing was right before, so nothing could stay right, in wtq."
 
 
 def test_a_source_counts_once_however_many_questions_it_has() -> None:
@@ -135,6 +149,17 @@ def test_a_text_that_a_model_wrote_may_be_one_answer_or_several(tmp_path: Path) 
         ('{"id": "a"}', 'line 2: "answers" is a list of texts'),
         ('{"id": "a", "answers": [1]}', 'line 2: "answers" is a list of texts'),
         ('{"id": "a", "answers": []}', 'line 2: name the "source", one of sqa, wtq'),
+        (
+            '{"id": "a", "answers": [], "source": "tat"}',
+            "line 2: there is no source 'tat'; there are: sqa, wtq",
+        ),
+        ('{"id": "a", "pred_answer": "1", "dataset": "wtq", "perturb": 1}', 'line 2: "perturb" is the name'),
+        (
+            '{"id": "a", "pred_answer": "1", "dataset": "wtq", "perturb": "row_shuffle", "seed": "x"}',
+            'line 2: "seed" is a whole number',
+        ),
+        ("[" * 100_000, "line 2: not JSON"),
+        ('{"id": "a", "answers": ["' + "1" * 1_000_001 + '"], "source": "wtq"}', "line 2: longer than"),
     ],
 )
 def test_a_line_that_is_no_prediction_is_named(tmp_path: Path, line: str, said: str) -> None:
@@ -158,3 +183,239 @@ def test_what_always_holds_of_the_figures_holds(answers: list[str]) -> None:
             if estimate.value is not None and estimate.low is not None and estimate.high is not None:
                 assert 0 <= estimate.low <= estimate.high <= 1
                 assert 0 <= estimate.value <= 1
+
+
+# -- the papers' own figures ------------------------------------------------------------------------
+
+
+def shares(**sources: float) -> dict[str, dict[str, tuple[float, float]]]:
+    """Sources in which 10,000 questions give this share, in percent."""
+    return {
+        name: {str(i): (float(i < round(100 * percent)), 1.0) for i in range(10_000)}
+        for name, percent in sources.items()
+    }
+
+
+def test_em_over_sources_is_the_mean_that_freb_tqa_prints() -> None:
+    """Zhou et al. (2024), section 5: TAPEX on extraction questions of four sources, 79.83 on the original tables."""
+    found = ratio(shares(wtq=84.0, wikisql=89.27, sqa=67.39, tat=78.65), replicates=50)
+    assert found.value is not None
+    assert round(100 * found.value, 2) == pytest.approx(79.83)
+    assert found.n == 40_000
+
+
+def test_the_gap_between_comparing_and_other_questions_is_the_one_of_table_6() -> None:
+    """Zhou et al. (2024), Table 6: TAPEX, VP of moved relevant rows 10.24 and 9.70."""
+    found = gap(shares(wtq=10.24), shares(wtq=9.70), replicates=200)
+    assert found.value is not None
+    assert round(100 * found.value, 2) == pytest.approx(0.54)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
+
+
+def test_emd_and_vp_are_counted_as_section_5_of_freb_tqa_defines_them() -> None:
+    """VP = (C2W + W2C) / N and Emd = after - before: of 100 questions 80 right before, 60 turn wrong, 5 turn right."""
+    instances = questions("wtq", 100, "transpose", [0])
+    right = {f"q{i}" for i in range(80)} | {f"q{i}~0" for i in (*range(60, 80), *range(80, 85))}
+    found = row(evaluate(instances, said(instances, right), replicates=20).rows, "transpose")
+    assert found.before.value == pytest.approx(0.8)
+    assert found.after.value == pytest.approx(0.25)
+    assert found.emd.value == pytest.approx(-0.55)
+    assert found.vp.value == pytest.approx((60 + 5) / 100)
+    assert found.r_acc.value == pytest.approx(20 / 80), "RobuT 4.1: right on both, of those right before"
+
+
+def test_questions_that_compare_stand_beside_the_others() -> None:
+    instances = questions("wtq", 4, "relevant_row_shuffle", [33])
+    instances = [
+        Instance(**{**vars(one), "group": "comparison" if one.question in ("q0", "q1") else ""})
+        for one in instances
+    ]
+    right = {"q0", "q1", "q2", "q3", "q1~33", "q2~33", "q3~33"}
+    (found,) = evaluate(instances, said(instances, right), replicates=50).gaps
+    assert (found.comparison.value, found.other.value, found.gap.value) == (0.5, 0, 0.5)
+    none = evaluate([one for one in instances if not one.group], said(instances, right), replicates=20)
+    assert none.gaps[0].gap.value is None
+    assert none.gaps[0].gap.reason == "There is no example."
+
+
+def test_the_gap_over_sources_leaves_out_those_that_have_one_group_only() -> None:
+    kind = "relevant_row_shuffle"
+    tat = [
+        Instance(**{**vars(one), "group": "comparison" if one.question == "q0" else ""})
+        for one in questions("tat", 2, kind, [33])
+    ]
+    instances = [*tat, *questions("wtq", 2, kind, [33])]
+    right = {one.id for one in instances if one.kind == ORIGINAL}
+    answers = {
+        (one.source, one.id): ["1" if one.id in right or one.source == "wtq" else "2"] for one in instances
+    }
+    gaps = {one.source: one for one in evaluate(instances, answers, replicates=20).gaps}
+    assert gaps[MACRO].comparison.value == gaps[MACRO].other.value == 1, "no question of wtq compares"
+    assert gaps["wtq"].gap.value is None
+    assert gaps["wtq"].other.value == 0
+
+
+def test_what_is_right_without_its_evidence_is_listed_with_its_answers() -> None:
+    """Zhou et al. (2024), section 5: every answer of TAT that survives is one year."""
+    instances = questions("tat", 5, "mask_cell", [0])
+    right = {f"q{i}" for i in range(5)} | {"q1~0", "q3~0"}
+    answers = {(one.source, one.id): ["1" if one.id in right else "2"] for one in instances}
+    (found,) = evaluate(instances, answers, replicates=20).unsupported
+    assert (found.kind, found.source, found.questions) == ("mask_cell", "tat", 5)
+    assert found.right == ("q1", "q3")
+    assert found.answers == (("1", 2),)
+
+
+def test_the_deviation_over_seeds_is_that_of_emd_and_vp_as_well() -> None:
+    instances = questions("wtq", 4, "row_shuffle", [33, 16])
+    right = {"q0", "q1", "q0~33", "q1~33", "q2~16", "q3~16"}
+    found = row(evaluate(instances, said(instances, right), replicates=20).rows, "row_shuffle")
+    assert found.deviation == found.emd_deviation == 0
+    assert found.vp_deviation == pytest.approx(0.7071068), (
+        "no question changes with one seed, all with the other"
+    )
+
+
+# -- dialogues --------------------------------------------------------------------------------------
+
+
+def dialogues(rights: dict[str, list[bool]], kind: str = "row", seed: int = 33) -> list[Judged]:
+    """Turns of dialogues before and after: right before always, after as given."""
+    found = []
+    for name, turns in rights.items():
+        for turn, after in enumerate(turns):
+            id = f"{name}-{turn}"
+            original = Instance("sqa", id, id, ORIGINAL, 0, id, (), sequence=name, turn=turn)
+            made = Instance("sqa", f"{id}~{kind}-{seed}", id, kind, seed, id, (), sequence=name, turn=turn)
+            found += [Judged(original, True, True), Judged(made, True, after)]
+    return found
+
+
+def test_a_dialogue_is_right_if_every_turn_is() -> None:
+    """Zhao et al. (2023), section 4.1: accuracy of sequences beside that of questions."""
+    judged = dialogues({"a": [True, True, True], "b": [True, False], "c": [True, True]})
+    alone = Instance("wtq", "q~row-33", "q", "row", 33, "q", ())
+    found = figures(Judgement((*judged, Judged(alone, True, False))), replicates=20)
+    whole, single = row(found.sequences, "row"), row(found.turns, "row")
+    assert row(found.rows, "row").questions == 8, "the question of another source is no turn"
+    assert (whole.questions, single.questions) == (3, 7)
+    assert whole.after.value == pytest.approx(2 / 3)
+    assert single.after.value == pytest.approx(6 / 7)
+    assert row(found.sequences, ORIGINAL).after.value == 1
+
+
+def test_a_dialogue_that_lacks_a_turn_is_counted_and_left_out() -> None:
+    judged = dialogues({"a": [True, True], "b": [True, False, True], "alone": [True]})
+    without = [one for one in judged if one.instance.id != "b-1~row-33"]
+    found = figures(Judgement(tuple(without)), replicates=20)
+    assert row(found.sequences, "row").questions == 1
+    assert found.incomplete == 3, "b under the perturbation, and the two of the dialogue that is one question"
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=2, max_size=4), min_size=1, max_size=6))
+def test_dialogues_are_never_right_more_often_than_their_worst_turns_allow(rights: list[list[bool]]) -> None:
+    named = {str(number): turns for number, turns in enumerate(rights)}
+    found = figures(Judgement(tuple(dialogues(named))), replicates=10)
+    whole = row(found.sequences, "row").after.value
+    assert whole == pytest.approx(sum(map(all, rights)) / len(rights))
+    for turn in range(2):
+        assert whole is not None
+        assert whole <= sum(turns[turn] for turns in rights) / len(rights) + 1e-9
+
+
+# -- two models -------------------------------------------------------------------------------------
+
+
+def test_a_model_does_not_differ_from_itself_and_the_interval_knows_it() -> None:
+    instances = questions("wtq", 30, "row_shuffle", [33, 16])
+    judged = judge(instances, said(instances, {"q1", "q2~33", "q1~16", "q5"}))
+    for found in compare(judged, judged, replicates=100):
+        for estimate in found.figures.values():
+            assert (estimate.value, estimate.low, estimate.high) in ((0, 0, 0), (None, None, None))
+
+
+def test_two_models_are_compared_on_the_questions_that_both_answered() -> None:
+    instances = questions("wtq", 40, "transpose", [0])
+    some = {f"q{i}" for i in range(40)} | {f"q{i}~0" for i in range(10)}
+    more = {f"q{i}" for i in range(40)} | {f"q{i}~0" for i in range(30)}
+    answers = said(instances, more)
+    del answers["wtq", "q39~0"]
+    one, other = judge(instances, said(instances, some)), judge(instances, answers, leave_out_missing=True)
+    found = {difference.kind: difference for difference in compare(one, other, replicates=500)}["transpose"]
+    assert found.questions == 39
+    after = found.figures["after"]
+    assert after.value == pytest.approx(20 / 39)
+    assert after.low is not None
+    assert after.low > 0, "twenty of thirty-nine is no accident"
+    turned = {difference.kind: difference for difference in compare(other, one, replicates=500)}["transpose"]
+    assert turned.figures["after"].value == pytest.approx(-20 / 39)
+
+
+def test_a_paired_difference_is_narrower_than_two_drawn_apart() -> None:
+    one = {"wtq": {str(i): (float(i % 2), 1.0) for i in range(100)}}
+    other = {"wtq": {str(i): (float(i % 2 or i % 10 == 0), 1.0) for i in range(100)}}
+    paired, apart = difference(one, other, replicates=500), gap(other, one, replicates=500)
+    assert paired.value == apart.value == pytest.approx(0.1)
+    assert paired.low is not None
+    assert paired.high is not None
+    assert apart.low is not None
+    assert apart.high is not None
+    assert paired.high - paired.low < apart.high - apart.low
+
+
+def test_a_question_scores_the_share_of_its_seeds() -> None:
+    instances = questions("wtq", 2, "row_shuffle", [33, 16])
+    judged = judge(instances, said(instances, {"q0~33", "q1~33", "q1~16"}))
+    assert question_scores(judged, "row_shuffle") == {("wtq", "q0"): 0.5, ("wtq", "q1"): 1}
+
+
+# -- the form of FREB-TQA's program -----------------------------------------------------------------
+
+
+def test_predictions_as_freb_tqa_writes_them_find_their_instances(tmp_path: Path) -> None:
+    instances = [
+        *questions("wtq-dev", 1, "row_shuffle", [33, 16]),
+        Instance("wtq-dev", "q0~transpose-0", "q0", "transpose", 0, "q0", ("1",)),
+        Instance("wtq-dev", "q0~mask_cell-0", "q0", "mask_cell", 0, "q0", ("1",)),
+        Instance("wtq-dev", "q0~short_table-1", "q0", "short_table", 0, "q0", ("1",)),
+        Instance("wtq-dev", "q0~answer_changes-1", "q0", "answer_changes", 0, "q0~short_table-1", ("3",)),
+    ]
+    lines = [
+        {"perturb": "no_shuffle", "seed": 33, "pred_answer": ["1"]},
+        {"perturb": "row_shuffle", "seed": 33, "pred_answer": ["1"]},
+        {"perturb": "row_shuffle", "seed": 16, "pred_answer": ["2"]},
+        {"perturb": "transpose", "seed": 33, "pred_answer": "2"},
+        {"perturb": "mask_cell_all_wtq", "seed": 33, "pred_answer": "none"},
+        {"perturb": "no_shuffle_short_table", "seed": 33, "pred_answer": "1"},
+        {"perturb": "no_shuffle_ans_change", "seed": 33, "pred_answer": "3"},
+    ]
+    path = tmp_path / "tapex.json"
+    path.write_text(
+        "".join(json.dumps({"id": "q0", "dataset": "wtq", "truncate": False, **one}) + "\n" for one in lines)
+    )
+    judged = judge(instances, read_predictions(path, {"wtq-dev": "wtq", "sqa": "sqa"}))
+    right = {(one.instance.kind, one.instance.seed) for one in judged.judged if one.after}
+    expected = {(ORIGINAL, 0), ("row_shuffle", 33), ("short_table", 0), ("answer_changes", 0)}
+    assert {pair for pair in right if pair[0] != "q0~33"} == expected
+
+
+def test_a_prediction_that_could_be_for_two_instances_is_refused(tmp_path: Path) -> None:
+    instances = [
+        Instance("wtq", f"q~answer_stays-{n}", "q", "answer_stays", 0, f"q~answer_stays-{n}", ("1",))
+        for n in (1, 2)
+    ]
+    path = tmp_path / "said.jsonl"
+    path.write_text('{"id": "q", "perturb": "no_shuffle_ans_no_change", "pred_answer": "1"}\n')
+    with pytest.raises(EvaluationError, match="could be for either"):
+        judge(instances, read_predictions(path, ["wtq"]))
+
+
+def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "said.jsonl"
+    path.write_bytes(b'{"id": "a", "answers": ["1"]}\n{"id": "b", "answers": ["caf\xe9"]}\n')
+    with pytest.raises(EvaluationError, match=r"said.jsonl, line 2: not UTF-8"):
+        read_predictions(path, ["wtq"])
+    with pytest.raises(EvaluationError, match="cannot be read"):
+        read_predictions(tmp_path, ["wtq"])

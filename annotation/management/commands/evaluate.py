@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -9,55 +8,158 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation import evaluating
+from annotation.evaluating import Keep
+from annotation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.release_files import Difference
-from tableqa.evaluation import EvaluationError, evaluate, read_predictions
+from predictor.tokenizing import NoTokenizer, read_tokenizer
+from tableqa.lengths import Limit
+from tableqa.predictions import EvaluationError, read_predictions
+from tableqa.serialisations import SERIALISATIONS
 
 
 class Command(BaseCommand):
     help = (
-        "How well a model does on a release, and how much of that survives each perturbation. The answers come from "
-        "a file, or from a predictor of PREDICTORS whose answers are then kept in that file. Needs no database."
+        "How well models do on a release, and how much of that survives each perturbation; several side by side. The "
+        "answers come from files, or from predictors of PREDICTORS whose answers are then kept in files. Needs no "
+        "database."
     )
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", type=Path, metavar="DIR")
         parser.add_argument(
-            "--predictions", type=Path, metavar="FILE", help='JSON Lines: {"source", "id", "answers"} a line'
+            "--predictions",
+            type=_named,
+            action="append",
+            default=[],
+            metavar="[NAME=]FILE",
+            help='JSON Lines: {"source", "id", "answers"} a line, or as FREB-TQA\'s program writes them; one for each model',
         )
-        parser.add_argument("--predictor", metavar="NAME", help="ask this model for what FILE does not have")
+        parser.add_argument(
+            "--predictor",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="ask this model for what its file does not have: the one that --predictions gives under this name, "
+            "else DIR.NAME.jsonl",
+        )
         parser.add_argument(
             "--leave-out-missing", action="store_true", help="do without instances that have no prediction"
         )
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument("--longest", type=int, metavar="N", help="ask only what has at most N tokens")
+        parser.add_argument("--tokenizer", type=Path, metavar="DIR", help="a folder with a tokenizer.json")
+        parser.add_argument(
+            "--serialisation",
+            choices=sorted(SERIALISATIONS),
+            default="indexed_row_major_tapex",
+            metavar="NAME",
+            help="how the table is written when its tokens are counted, behind the question; default: %(default)s",
+        )
+        parser.add_argument("--format", choices=FORMATS, help="default: text, and with --out every form")
+        parser.add_argument("--json", action="store_true", help="the same as --format json")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="write files into this folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        folder, file, name = options["release"], options["predictions"], options["predictor"]
-        if file is None and name is None:
-            raise CommandError("Name a file of --predictions, a --predictor, or both.", returncode=2)
-        file = file or folder.resolve().with_name(f"{folder.resolve().name}.{name}.jsonl")
+        models = self._models(options["release"], options["predictions"], options["predictor"])
+        keep, about = self._limit(options)
         try:
-            raw = evaluating.load(folder)
-            if name is not None:
-                ask = evaluating.model_of(settings.PREDICTORS, name)
-                evaluating.collect(raw, ask, file, progress=self._progress)
-            predictions = read_predictions(file, raw.sources)
-            found = evaluate(
-                evaluating.only(evaluating.instances(raw)),
-                predictions,
-                leave_out_missing=options["leave_out_missing"],
-            )
+            report = self._report(options, models, keep, about)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (Difference, EvaluationError) as error:
             raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps(found.to_dict(), indent=1))
-        else:
-            self.stdout.write("\n".join(found.lines()))
-            if found.missing:
-                self.stdout.write(f"{found.missing} instances without a prediction were left out.")
+        format = options["format"] or ("json" if options["json"] else None)
+        if options["out"] is None:
+            self.stdout.write(written(report, format or "text"), ending="")
+            return
+        try:
+            for path in write(report, options["out"], [format] if format else FORMATS):
+                self.stdout.write(str(path))
+        except OSError as error:
+            raise CommandError(f"{options['out']} cannot be written to: {error.strerror}") from None
+
+    def _models(
+        self, folder: Path, files: list[tuple[str, Path]], predictors: list[str]
+    ) -> dict[str, tuple[Path, bool]]:
+        """The file of each model by its name, and whether it is asked for what is missing there."""
+        models: dict[str, tuple[Path, bool]] = {}
+        for name, file in files:
+            # One file without a name of its own belongs to the one predictor.
+            known = predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
+            if known in models:
+                raise CommandError(f"Two models are called {known!r}. Write NAME=FILE.", returncode=2)
+            models[known] = (file, known in predictors)
+        here = folder.resolve()
+        for name in predictors:
+            models.setdefault(name, (here.with_name(f"{here.name}.{name}.jsonl"), True))
+        if not models:
+            raise CommandError("Name a file of --predictions, a --predictor, or both.", returncode=2)
+        if len(models) > MOST_MODELS:
+            raise CommandError(f"At most {MOST_MODELS} models stand side by side.", returncode=2)
+        return models
+
+    def _report(
+        self,
+        options: dict[str, Any],
+        models: dict[str, tuple[Path, bool]],
+        keep: Keep | None,
+        about: list[str],
+    ) -> Report:
+        raw = evaluating.load(options["release"])
+        asks = {
+            name: evaluating.model_of(settings.PREDICTORS, name)
+            for name, (_, asked) in models.items()
+            if asked
+        }
+        for name, ask in asks.items():
+            evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep)
+        said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
+        asked = evaluating.asked(raw, keep)
+        leave_out = options["leave_out_missing"]
+        judgements = {
+            name: evaluating.judged(asked, predictions, leave_out_missing=leave_out)
+            for name, predictions in said.items()
+        }
+        about += [
+            f"{name}: left out for want of a prediction: {one.missing} of its instances."
+            for name, one in judgements.items()
+            if one.missing
+        ]
+        if left_out := max(one.left_out for one in judgements.values()):
+            about.append(
+                f"{left_out} instances are longer than that and were left out, with what is compared to them."
+            )
+        return make_report(options["release"].resolve().name, judgements, about=about)
+
+    def _limit(self, options: dict[str, Any]) -> tuple[Keep | None, list[str]]:
+        """The filter by length, and the sentence that says which it is."""
+        most, folder = options["longest"], options["tokenizer"]
+        if (most is None) != (folder is None):
+            raise CommandError("--longest and --tokenizer go together.", returncode=2)
+        if most is None or folder is None:
+            return None, []
+        try:
+            limit = Limit(
+                most, read_tokenizer(folder), SERIALISATIONS[options["serialisation"]], question=True
+            )
+        except (NoTokenizer, ValueError) as error:
+            raise CommandError(str(error), returncode=2) from None
+        said = limit.to_dict()
+        tokenizer = f"{said['tokenizer']} (sha256 {said['tokenizer_sha256'][:12]})"
+        return limit.fits, [
+            f"Asked is what has at most {most} tokens of {tokenizer}, question and table as {said['serialisation']}."
+        ]
 
     def _progress(self, done: int, total: int) -> None:
         if self.stderr.isatty():
             self.stderr.write(f"\r{done} of {total}", ending="\n" if done == total else "")
+
+
+def _named(given: str) -> tuple[str, Path]:
+    """NAME=FILE, or a FILE alone, whose model has no name yet."""
+    name, equals, file = given.partition("=")
+    if not equals or "/" in name:
+        return "", Path(given)
+    if not name.strip() or not file:
+        raise ArgumentTypeError("write NAME=FILE, or a FILE alone")
+    return name.strip(), Path(file)

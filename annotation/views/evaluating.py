@@ -1,0 +1,121 @@
+"""How models do on a release: the evaluations that are kept, side by side, and the form for another one."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from annotation import access, evaluation_runs, visibility
+from annotation.evaluation_report import FORMATS, MOST_MODELS, Report, written
+from annotation.forms import EvaluateForm
+from annotation.models import Job, Release
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on
+from tableqa.sheets import as_csv
+
+AT_FIRST = 4
+"""How many of the newest evaluations are shown where none were chosen."""
+TYPES = {
+    "text": "text/plain",
+    "json": "application/json",
+    "markdown": "text/markdown",
+    "latex": "application/x-tex",
+    "html": "text/html",
+    "csv": "application/zip",
+}
+
+
+@page("GET", "POST")
+def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
+    """The evaluations of a release, those that were chosen side by side, and the form for another one."""
+    release = access.release(access.actor(request), public_id, Permission.RELEASE)
+    if (barred := _barred(request, release)) is not None:
+        return barred
+    form = EvaluateForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        with refusals_on(form):
+            run = evaluation_runs.start(
+                release=release, by=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            return redirect("job", run.public_id)
+    chosen = _chosen(request, release)
+    context: dict[str, Any] = {
+        "project": release.project,
+        "release": release,
+        "form": form,
+        "runs": cut(request, evaluation_runs.runs(release)),
+        "chosen": {run.public_id for run in chosen},
+        "most": MOST_MODELS,
+        "downloads": _downloads(release, chosen) if chosen else (),
+    }
+    if chosen:
+        try:
+            context["report"] = evaluation_runs.report(release, chosen)
+        except Refused as refused:
+            context["why_not"] = refused.detail
+    return render(request, "evaluating/evaluations.html", context)
+
+
+@page("GET")
+def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
+    """The tables of the chosen evaluations as a file; CSV as an archive with a file for each table."""
+    release = access.release(access.actor(request), public_id, Permission.RELEASE)
+    if (barred := _barred(request, release)) is not None:
+        return barred
+    chosen, format = _chosen(request, release), request.GET.get("format", "html")
+    if not chosen or format not in FORMATS:
+        messages.error(request, "Choose at least one evaluation, then download it from the page.")
+        return redirect("evaluations", public_id)
+    try:
+        report = evaluation_runs.report(release, chosen)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("evaluations", public_id)
+    content = _archive(report) if format == "csv" else written(report, format).encode()
+    response = HttpResponse(content, content_type=f"{TYPES[format]}; charset=utf-8")
+    ending = "zip" if format == "csv" else FORMATS[format]
+    name = f"{release.project.slug}-evaluation-{release.public_id}.{ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _barred(request: PageRequest, release: Release) -> HttpResponse | None:
+    """Where those are sent who annotate in an open batch, or who come before the release is ready."""
+    try:
+        visibility.require_no_open_work(request.user, release.project)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", release.project.slug)
+    return None if release.ready_at is not None else redirect("releases", release.project.slug)
+
+
+def _chosen(request: PageRequest, release: Release) -> list[Job]:
+    """The runs that the address names, in the order in which they were made; the newest where it names none."""
+    done = evaluation_runs.runs(release).filter(state=Job.State.DONE)
+    named = [one for one in request.GET.getlist("run") if "\0" not in one]
+    found = done.filter(public_id__in=named)[:MOST_MODELS] if named else done[:AT_FIRST]
+    return list(found)[::-1]
+
+
+def _downloads(release: Release, chosen: list[Job]) -> list[tuple[str, str]]:
+    """(format, address) of the files of what is shown."""
+    address = reverse("evaluations_download", args=[release.public_id])
+    runs = [("run", run.public_id) for run in chosen]
+    return [(format, f"{address}?{urlencode([('format', format), *runs])}") for format in FORMATS]
+
+
+def _archive(report: Report) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for sheet in [*report.sheets, *(figure.sheet for figure in report.figures)]:
+            packed.writestr(f"{sheet.name}.csv", as_csv(sheet))
+    return out.getvalue()

@@ -1,0 +1,374 @@
+"""Evaluations of several models as tables, laid out as in the papers.
+
+    sheets({"TAPEX": evaluation, "OmniTab": other}, differences={("TAPEX", "OmniTab"): compare(...)})
+
+Zhou et al. (2024), FREB-TQA: a row for each model, two columns (Emd, VP) for each perturbation; Table 6.
+Zhao et al. (2023), RobuT: a row for each perturbation within its level; for each model accuracy before and after, R-ACC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tableqa.evaluation import (
+    FIGURES,
+    MACRO,
+    ORIGINAL,
+    Difference,
+    Evaluation,
+    Gap,
+    Row,
+    Unsupported,
+)
+from tableqa.metrics import Estimate
+from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, share, text
+
+STRUCTURE = (
+    *("row_shuffle", "target_row_random", "target_row_front", "target_row_middle", "target_row_bottom"),
+    *("col_shuffle", "target_col_random", "target_col_front", "target_col_back", "transpose"),
+)
+"""FREB-TQA's first part, in the order of its tables."""
+EVIDENCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
+"""FREB-TQA's second part: relevant cells removed (RRel), table removed (RT), relevant rows moved."""
+VALUES = ("short_table", "answer_changes", "answer_stays")
+"""FREB-TQA's third part: the short table (ST), and its values changed with (AC) and without the answer (NC)."""
+LEVELS: Mapping[str, tuple[str, ...]] = {
+    "table header": ("header_synonym", "header_abbreviation"),
+    "table content": ("row", "column", "column_extension", "column_masking", "column_adding"),
+    "question": ("word", "sentence"),
+    "mix": ("mix",),
+}
+"""RobuT's levels with their perturbations (section 3), under the names that examples of them have here."""
+POSITIONS: Mapping[str, Mapping[str, str]] = {
+    "rows": {"front": "target_row_front", "middle": "target_row_middle", "bottom": "target_row_bottom"},
+    "columns": {"front": "target_col_front", "back": "target_col_back"},
+}
+"""Where FREB-TQA moves the rows and columns of the answer, in the order of the table."""
+
+_PARTS = (
+    ("structure", "Structure (FREB-TQA, part 1)", STRUCTURE, "against the original table"),
+    ("evidence", "Attention to evidence (FREB-TQA, part 2)", EVIDENCE, "against the original table"),
+    (
+        "values",
+        "Values (FREB-TQA, part 3)",
+        VALUES,
+        "the short table against the original, changed values against what they were changed in, by their own gold",
+    ),
+)
+_HEADINGS = {"after": "accuracy", "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
+_TIMES = "Shares times 100."
+LONGEST = 50
+"""Characters of an answer in a table of answers."""
+
+
+def in_order(kinds: Iterable[str]) -> list[str]:
+    """Kinds of perturbation in the order of the papers' tables, others behind them by name."""
+    known = [*STRUCTURE, *EVIDENCE, *VALUES, *(kind for of_level in LEVELS.values() for kind in of_level)]
+    there = set(kinds)
+    return [kind for kind in known if kind in there] + sorted(there - set(known))
+
+
+def sheets(
+    models: Mapping[str, Evaluation],
+    differences: Mapping[tuple[str, str], Sequence[Difference]] | None = None,
+) -> list[Sheet]:
+    """Every table that there is something for, the papers' first."""
+    made = [_part(models, *part) for part in _PARTS]
+    made += [_levels(models), _rows("others", "Other perturbations", models, _others(models))]
+    made += [_sequences(models), _gaps(models), _unsupported(models)]
+    made += [
+        _differences(f"difference-{number}", *pair, found)
+        for number, (pair, found) in enumerate((differences or {}).items(), start=1)
+    ]
+    made.append(_rows("all-figures", "All figures", models, None))
+    return [one for one in made if one is not None]
+
+
+# -- FREB-TQA ---------------------------------------------------------------------------------------
+
+
+def _part(
+    models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequence[str], baseline: str
+) -> Sheet | None:
+    there = [kind for kind in kinds if any(one.row(kind) for one in models.values())]
+    if not there:
+        return None
+    columns = [Column("Model", numeric=False), Column("Source", numeric=False), Column("Em", ORIGINAL)]
+    for kind in there:
+        columns += [Column("Em", kind)] if name == "values" else []
+        columns += [Column("Emd", kind), Column("VP", kind)]
+    lines = []
+    for model, evaluation in models.items():
+        for source in _sources(evaluation, [*there, ORIGINAL]):
+            line = [
+                text(model),
+                text(_source_in_words(source)),
+                _figure(evaluation.row(ORIGINAL, source), "after"),
+            ]
+            for kind in there:
+                row = evaluation.row(kind, source)
+                line += [_figure(row, "after")] if name == "values" else []
+                line += [_figure(row, "emd"), _figure(row, "vp")]
+            lines.append(line)
+    of_kind = ["high", "high", "low"] if name == "values" else ["high", "low"]
+    wanted = ["high", *(of_kind * len(there))]
+    note = (
+        f"{_TIMES} Em: right answers. Emd: Em after less Em before, {baseline}. VP: answers that turned right or wrong. "
+        "±: standard deviation over seeds. Zhou et al. (2024), section 5."
+    )
+    return Sheet(name, title, tuple(columns), _best(lines, 2, wanted), note)
+
+
+def _figure(row: Row | None, name: str) -> Cell:
+    """A figure of a row with its deviation over seeds, as the papers' tables have it; intervals stand in the last table."""
+    if row is None:
+        return text(NOTHING)
+    deviation = {"after": row.deviation, "emd": row.emd_deviation, "vp": row.vp_deviation}.get(name)
+    return share(getattr(row, name), deviation=deviation, interval=False)
+
+
+def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
+    found: list[tuple[str, Gap]] = [(model, one) for model, of in models.items() for one in of.gaps]
+    if not found:
+        return None
+    columns = (
+        Column("Model", numeric=False),
+        Column("Source", numeric=False),
+        Column("comparing", "questions"),
+        Column("others", "questions"),
+        Column("comparing", "VP"),
+        Column("others", "VP"),
+        Column("gap", "VP"),
+    )
+    lines = [
+        (
+            text(model),
+            text(_source_in_words(one.source)),
+            count(one.comparison.n),
+            count(one.other.n),
+            share(one.comparison),
+            share(one.other),
+            share(one.gap),
+        )
+        for model, one in found
+    ]
+    note = (
+        f"{_TIMES} VP of moved relevant rows where the question compares and where it does not, with 95 % intervals. A "
+        "model that relies on the order of rows shows a gap. Zhou et al. (2024), Table 6."
+    )
+    return Sheet("comparing", "Questions that compare (FREB-TQA, Table 6)", columns, tuple(lines), note)
+
+
+def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
+    found: list[tuple[str, Unsupported]] = [
+        (model, one) for model, of in models.items() for one in of.unsupported
+    ]
+    if not found:
+        return None
+    columns = (
+        Column("Model", numeric=False),
+        Column("Perturbation", numeric=False),
+        Column("Source", numeric=False),
+        Column("questions"),
+        Column("right"),
+        Column("share"),
+        Column("different answers"),
+        Column("the most frequent", numeric=False),
+    )
+    lines = []
+    for model, one in found:
+        row = models[model].row(one.kind, one.source) or models[model].row(one.kind)
+        often = "; ".join(f"{_short(answer)} ({n})" for answer, n in one.answers[:5])
+        lines.append(
+            (
+                text(model),
+                text(one.kind),
+                text(one.source),
+                count(one.questions),
+                count(len(one.right)),
+                share(row.after) if row else text(NOTHING),
+                count(len(one.answers)),
+                text(often or NOTHING),
+            )
+        )
+    note = (
+        "Questions that are answered rightly although the relevant cells, or the whole table, are gone, with a 95 % "
+        "interval, and which gold answers they have. One answer that makes up nearly all of them is a guess that pays. "
+        "Zhou et al. (2024), section 5."
+    )
+    return Sheet("without-evidence", "Right without evidence", columns, tuple(lines), note)
+
+
+def _short(answer: str) -> str:
+    return "no answer" if not answer else answer if len(answer) <= LONGEST else answer[: LONGEST - 1] + "…"
+
+
+# -- RobuT ------------------------------------------------------------------------------------------
+
+
+def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
+    there = [
+        (level, kind)
+        for level, kinds in LEVELS.items()
+        for kind in kinds
+        if any(one.row(kind) for one in models.values())
+    ]
+    if not there:
+        return None
+    columns = [Column("Level", numeric=False), Column("Perturbation", numeric=False)]
+    for model in models:
+        columns += [Column("pre", model), Column("post", model), Column("R-ACC", model)]
+    dev = [text("dev"), text("none: the originals")]
+    for one in models.values():
+        dev += [_figure(one.row(ORIGINAL), "after"), text(NOTHING), text(NOTHING)]
+    lines = [dev]
+    for level, kind in there:
+        line = [text(level), text(kind)]
+        for one in models.values():
+            row = one.row(kind)
+            line += [_figure(row, name) for name in ("before", "after", "r_acc")]
+        lines.append(line)
+    note = (
+        f"{_TIMES} pre and post: right answers on what was perturbed, before and after. R-ACC: right after, of those right "
+        "before. Zhao et al. (2023), section 4.1."
+    )
+    return Sheet("levels", "Levels of perturbation (RobuT)", tuple(columns), tuple(map(tuple, lines)), note)
+
+
+def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
+    if not any(one.sequences for one in models.values()):
+        return None
+    columns = [Column("Perturbation", numeric=False), Column("Source", numeric=False)]
+    for model in models:
+        columns += [
+            Column("n", model),
+            Column("ALL", model),
+            Column("SEQ", model),
+            Column("SEQ R-ACC", model),
+        ]
+    there = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.sequences)
+    order = [ORIGINAL, *in_order({kind for kind, _ in there} - {ORIGINAL})]
+    keys = sorted(there, key=lambda key: order.index(key[0]))
+    lines = []
+    for kind, source in keys:
+        line = [text(kind), text(_source_in_words(source))]
+        for one in models.values():
+            single, whole = _found(one.turns, kind, source), _found(one.sequences, kind, source)
+            line += [
+                count(whole.questions) if whole else text(NOTHING),
+                _figure(single, "after"),
+                _figure(whole, "after"),
+                _figure(whole, "r_acc") if kind != ORIGINAL else text(NOTHING),
+            ]
+        lines.append(tuple(line))
+    left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
+    note = (
+        f"{_TIMES} ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if every turn is. "
+        f"Dialogues that lack a turn are left out{f' ({left})' if left else ''}. Zhao et al. (2023), section 4.1."
+    )
+    return Sheet("sequences", "Dialogues (SQA)", tuple(columns), tuple(lines), note)
+
+
+def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
+    return next((row for row in rows if (row.kind, row.source) == (kind, source)), None)
+
+
+# -- everything -------------------------------------------------------------------------------------
+
+
+def _others(models: Mapping[str, Evaluation]) -> list[str]:
+    """Kinds that none of the papers' tables has a place for."""
+    of_papers = {ORIGINAL, *STRUCTURE, *EVIDENCE, *VALUES, *(kind for of in LEVELS.values() for kind in of)}
+    return sorted({row.kind for one in models.values() for row in one.rows} - of_papers)
+
+
+def _rows(
+    name: str, title: str, models: Mapping[str, Evaluation], kinds: Sequence[str] | None
+) -> Sheet | None:
+    """Every figure with its interval, for some kinds or for all."""
+    keys = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.rows)
+    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
+    wanted = sorted(
+        (key for key in keys if kinds is None or key[0] in kinds), key=lambda key: order.index(key[0])
+    )
+    if not wanted:
+        return None
+    columns = (
+        Column("Perturbation", numeric=False),
+        Column("Source", numeric=False),
+        Column("Model", numeric=False),
+        *(Column(title) for title in ("n", "before", "after", "sd", "Emd", "VP", "R-ACC")),
+    )
+    lines = []
+    for kind, source in wanted:
+        for model, evaluation in models.items():
+            row = evaluation.row(kind, source)
+            if row is None:
+                continue
+            deviation = "" if row.deviation is None else f"{100 * row.deviation:.2f}"
+            of_row = (row.before, row.after, row.emd, row.vp, row.r_acc)
+            before, after, emd, vp, r_acc = (share(one) for one in of_row)
+            line = (text(kind), text(_source_in_words(source)), text(model), count(row.questions))
+            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc))
+    note = (
+        f"{_TIMES} With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on what the "
+        "perturbation is compared with. sd: standard deviation of after over seeds. Rows for all sources are means over "
+        "sources, each counting once."
+    )
+    missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
+    left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
+    note += f" Instances without a prediction, left out: {', '.join(missing)}." if missing else ""
+    note += f" Instances that are too long, left out: {', '.join(left)}." if left else ""
+    return Sheet(name, title, columns, tuple(lines), note)
+
+
+def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -> Sheet | None:
+    if not found:
+        return None
+    columns = (
+        Column("Perturbation", numeric=False),
+        Column("Source", numeric=False),
+        Column("n"),
+        *(Column(_HEADINGS[name]) for name in FIGURES),
+    )
+    lines = []
+    for line in found:
+        cells = (_difference(line.figures[name]) for name in FIGURES)
+        lines.append((text(line.kind), text(_source_in_words(line.source)), count(line.questions), *cells))
+    note = (
+        f"{_TIMES} {other} less {one}, on the same questions, with 95 % intervals (paired bootstrap over questions). "
+        "In bold: the interval leaves out 0."
+    )
+    return Sheet(name, f"{other} beside {one}", columns, tuple(lines), note)
+
+
+def _difference(estimate: Estimate) -> Cell:
+    cell = share(estimate)
+    told_apart = estimate.low is not None and estimate.high is not None and estimate.low * estimate.high > 0
+    return Cell(cell.text, cell.number, cell.detail, cell.reason, best=told_apart)
+
+
+def _best(lines: Iterable[Sequence[Cell]], first: int, wanted: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
+    """The rows with the best number of each column marked, among the rows of one source; `wanted` says which end."""
+    rows = [list(line) for line in lines]
+    for place, which in enumerate(wanted, start=first):
+        for source in dict.fromkeys(row[1].text for row in rows):
+            of = [row for row in rows if row[1].text == source and row[place].number is not None]
+            numbers = [row[place].number or 0.0 for row in of]
+            if len(numbers) < 2 or len(set(numbers)) < 2:
+                continue
+            target = max(numbers) if which == "high" else min(numbers)
+            for row in of:
+                cell = row[place]
+                if cell.number == target:
+                    row[place] = Cell(cell.text, cell.number, cell.detail, cell.reason, best=True)
+    return tuple(map(tuple, rows))
+
+
+def _sources(evaluation: Evaluation, kinds: Iterable[str]) -> list[str]:
+    found = dict.fromkeys(row.source for row in evaluation.rows if row.kind in set(kinds))
+    return sorted(found, key=lambda source: (source != MACRO, source))
+
+
+def _source_in_words(source: str) -> str:
+    return "all sources" if source == MACRO else source

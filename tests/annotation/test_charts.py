@@ -1,0 +1,140 @@
+"""Charts: well-formed, named for those who do not see them, and drawn where the numbers say."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import charts
+from annotation.charts import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
+from config.csp import POLICY
+
+AXIS = Axis(0, 100, (0, 20, 40, 60, 80, 100))
+TWO = [
+    Series("TAPEX <b>", [Point(50, 40, 60), Point(None), None]),
+    Series("Omni & co", [Point(25), Point(100, 90, 100), Point(0)]),
+]
+KNOWN = {
+    *("div", "ul", "li", "b", "span", "svg", "title", "desc", "g", "text", "rect", "line", "path", "circle"),
+}
+LABELS = ["row_shuffle", "transpose", "<i>"]
+
+
+def parsed(markup: str) -> ElementTree.Element:
+    """The chart as a tree; an error where a tag is left open or a text was read as one."""
+    return ElementTree.fromstring(markup)
+
+
+@given(name=st.text(alphabet=st.characters(blacklist_categories=("Cc", "Cs", "Cn")), max_size=30))
+def test_whatever_a_model_is_called_it_stays_a_text(name: str) -> None:
+    series = [Series(name, [Point(1.0)]), Series("b", [Point(2.0)])]
+    for chart in (
+        bars("x", name, [name], series, AXIS),
+        lines("x", name, [name], series, AXIS),
+        distribution("x", name, [name], [Spread(name, [[1.0, 2.0]])], AXIS),
+    ):
+        tree = parsed(chart)
+        tags = {element.tag for element in tree.iter()}
+        assert tags <= KNOWN
+        assert name in [element.text or "" for element in tree.iter("title")]
+
+
+def test_a_chart_is_named_and_described() -> None:
+    svg = parsed(bars("robustness", "R-ACC", LABELS, TWO, AXIS)).find("svg")
+    assert svg is not None
+    assert svg.attrib["role"] == "img"
+    assert svg.attrib["aria-labelledby"] == "robustness-title robustness-desc"
+    said = {element.attrib.get("id"): element.text for element in svg}
+    assert said["robustness-title"] == "R-ACC"
+    assert said["robustness-desc"] == (
+        "TAPEX <b>: highest 50.00 (row_shuffle), lowest 50.00 (row_shuffle). "
+        "Omni & co: highest 100.00 (transpose), lowest 0.00 (<i>)"
+    )
+
+
+def test_a_chart_needs_no_script_and_no_style_of_its_own() -> None:
+    assert "style-src 'self'" in POLICY
+    for chart in (
+        bars("x", "t", LABELS, TWO, AXIS),
+        lines("x", "t", LABELS, TWO, AXIS),
+        distribution("x", "t", ["a"], [Spread("s", [[1.0, 2.0]])], AXIS),
+    ):
+        assert not re.search(r"\sstyle=|<style|<script|\son\w+=", chart)
+
+
+def test_a_bar_is_as_long_as_its_number() -> None:
+    rects = [
+        float(one.attrib["width"].rstrip("%"))
+        for one in parsed(bars("x", "t", LABELS, TWO, AXIS)).iter("rect")
+    ]
+    whole = charts.TO - charts.FROM
+    assert rects == pytest.approx([whole / 2, whole / 4, whole, 0.2], abs=0.01)
+
+
+def test_a_bar_below_nothing_ends_at_nothing() -> None:
+    axis = axis_over([-50, 10])
+    (rect,) = parsed(bars("x", "t", ["a"], [Series("s", [Point(-50)])], axis)).iter("rect")
+    start, wide = (float(rect.attrib[name].rstrip("%")) for name in ("x", "width"))
+    assert start + wide == pytest.approx(charts.FROM + (charts.TO - charts.FROM) * axis.part(0), abs=0.01)
+
+
+def test_what_is_undefined_is_said_and_what_was_not_asked_too() -> None:
+    said = [one.text for one in parsed(bars("x", "t", LABELS, TWO, AXIS)).iter("text")]
+    assert "undefined" in said
+    assert "not asked" in said
+
+
+def test_a_line_is_broken_where_a_point_is_missing() -> None:
+    whole = [Series("s", [Point(1.0), Point(2.0), Point(3.0)])]
+    broken = [Series("s", [Point(1.0), None, Point(3.0)])]
+
+    def drawn(series: list[Series]) -> int:
+        return lines("x", "t", LABELS, series, AXIS).count('class="line"')
+
+    assert (drawn(whole), drawn(broken)) == (2, 0)
+
+
+def test_series_are_told_apart_without_colours() -> None:
+    chart = lines("x", "t", ["a", "b"], [Series(str(i), [Point(i), Point(i)]) for i in range(5)], AXIS)
+    legend = parsed(chart).find("ul")
+    assert legend is not None
+    assert [key.text for key in legend.iter("b")] == ["A", "B", "C", "D", "E"]
+    assert len({path.attrib["d"] for path in legend.iter("path")}) == 5
+
+
+def test_few_values_are_dots_and_many_are_columns() -> None:
+    few = distribution("x", "t", ["a"], [Spread("s", [[10.0, 10.0, 30.0]])], AXIS)
+    many = distribution("x", "t", ["a"], [Spread("s", [[float(i % 5) * 20 for i in range(50)]])], AXIS)
+    assert (few.count("<circle"), few.count("<rect")) == (3, 0)
+    assert (many.count("<circle"), many.count("<rect")) == (0, 5)
+    dots = [float(one.attrib["cy"]) for one in parsed(few).iter("circle")]
+    assert len(set(dots)) == 2, "equal values stand on each other"
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=80))
+def test_every_value_is_in_one_column(values: list[float]) -> None:
+    assert sum(one.count for one in bins(values, AXIS)) == len(values)
+
+
+@given(st.lists(st.floats(-1000, 1000), max_size=20), st.floats(0, 100))
+def test_an_axis_holds_what_it_is_for_with_a_handful_of_marks(values: list[float], most: float) -> None:
+    axis = axis_over(values, most=most)
+    assert 2 <= len(axis.ticks) <= 9
+    assert axis.low == axis.ticks[0] < axis.ticks[-1] == axis.high
+    for value in [*values, most, 0.0]:
+        assert axis.low - 1e-6 <= value <= axis.high + 1e-6
+
+
+def test_numbers_have_a_real_minus_and_never_minus_nothing() -> None:
+    said = [
+        one.text
+        for one in parsed(
+            bars("x", "t", ["a", "b"], [Series("s", [Point(-5), Point(-0.001)])], axis_over([-5]))
+        ).iter("text")
+    ]
+    assert "\N{MINUS SIGN}5.00" in said
+    assert "0.00" in said

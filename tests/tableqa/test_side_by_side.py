@@ -1,0 +1,161 @@
+"""Several models in the tables of the papers."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tableqa.evaluation import ORIGINAL, Instance, Judgement, compare, evaluate, figures, judge
+from tableqa.perturbations import instances
+from tableqa.readers import READERS
+from tableqa.sheets import Sheet, as_html, as_latex, as_markdown
+from tableqa.side_by_side import in_order, sheets
+
+KINDS = ("row_shuffle", "transpose", "target_row_front", "target_row_middle", "target_row_bottom", "row")
+
+
+@pytest.fixture(scope="module")
+def asked(test_data: Path) -> list[Instance]:
+    """Questions of FREB-TQA's first part with their perturbations: two sources, two seeds."""
+    found = []
+    for source in ("wtq", "sqa"):
+        file = test_data / "freb_tqa" / "01_str" / f"{source}_factoid_dev.json"
+        for example in READERS["freb_tqa"](file, limit=12):
+            found.append(Instance(source, example.id, example.id, ORIGINAL, 0, example.id, example.answers))
+            found += [
+                Instance(
+                    source,
+                    made.id_of(example.id),
+                    example.id,
+                    made.kind,
+                    made.seed,
+                    example.id,
+                    example.answers,
+                )
+                for made in instances(example, KINDS, [33, 16])
+                if made.is_made
+            ]
+    return found
+
+
+def answering(asked: list[Instance], draw: int, fails: str) -> Judgement:
+    """A model that knows most answers, and loses many where one kind of perturbation was made."""
+    drawn = random.Random(draw)
+    knows = {(one.source, one.question): drawn.random() < 0.8 for one in asked}
+    said = {
+        (one.source, one.id): list(one.answers)
+        if knows[one.source, one.question] and not (one.kind == fails and drawn.random() < 0.9)
+        else ["no idea"]
+        for one in asked
+    }
+    return judge(asked, said)
+
+
+def named(found: list[Sheet], name: str) -> Sheet:
+    return next(sheet for sheet in found if sheet.name == name)
+
+
+def test_freb_tqa_has_a_row_for_each_model_and_two_columns_for_each_perturbation(
+    asked: list[Instance],
+) -> None:
+    one, other = answering(asked, 1, "transpose"), answering(asked, 2, "row_shuffle")
+    found = sheets({name: figures(of, replicates=20) for name, of in (("A_1", one), ("B & co", other))})
+    structure = named(found, "structure")
+    assert [name for name, _ in structure.groups] == [
+        *("", "original", "row_shuffle", "target_row_front", "target_row_middle", "target_row_bottom"),
+        "transpose",
+    ]
+    assert [(row[0].text, row[1].text) for row in structure.rows] == [
+        *(("A_1", "all sources"), ("A_1", "sqa"), ("A_1", "wtq")),
+        *(("B & co", "all sources"), ("B & co", "sqa"), ("B & co", "wtq")),
+    ]
+    transposed = structure.columns.index(next(c for c in structure.columns if c.group == "transpose"))
+    lost, kept = structure.rows[0][transposed].number, structure.rows[3][transposed].number
+    assert lost is not None
+    assert kept is not None
+    assert lost < -40 < kept
+    assert structure.rows[3][transposed].best
+    assert not structure.rows[0][transposed].best
+    assert "B & co" not in as_html(structure)
+    assert "B &amp; co" in as_html(structure)
+    assert r"B \& co" in as_latex(structure)
+    assert r"A\_1" in as_markdown(structure)
+
+
+def test_robut_has_dev_then_pre_post_and_r_acc_for_each_level(asked: list[Instance]) -> None:
+    evaluation = figures(answering(asked, 1, "row"), replicates=20)
+    levels = named(sheets({"TAPEX": evaluation}), "levels")
+    assert [column.title for column in levels.columns[2:]] == ["pre", "post", "R-ACC"]
+    assert [[cell.text for cell in row[:2]] for row in levels.rows] == [
+        ["dev", "none: the originals"],
+        ["table content", "row"],
+    ]
+    row = evaluation.row("row")
+    assert row is not None
+    assert row.r_acc.value is not None
+    assert levels.rows[1][4].number == pytest.approx(100 * row.r_acc.value, abs=0.005)
+
+
+def test_every_row_of_every_model_stands_in_the_last_table(asked: list[Instance]) -> None:
+    evaluation = figures(answering(asked, 1, "row"), replicates=20)
+    last = sheets({"one": evaluation, "two": evaluation})[-1]
+    assert len(last.rows) == 2 * len(evaluation.rows)
+    assert last.rows[0][0].text == ORIGINAL
+
+
+def test_a_difference_is_bold_where_its_interval_leaves_out_nothing(asked: list[Instance]) -> None:
+    one, other = answering(asked, 1, "transpose"), answering(asked, 1, "none")
+    models = {"weak": figures(one, replicates=20), "strong": figures(other, replicates=20)}
+    found = sheets(models, {("weak", "strong"): compare(one, other, replicates=200)})
+    difference = named(found, "difference-1")
+    assert difference.title == "strong beside weak"
+    of = {(row[0].text, row[1].text): row for row in difference.rows}
+    after = of["transpose", "all sources"][3]
+    assert after.best
+    assert after.number is not None
+    assert after.number > 30
+    assert not of["original", "all sources"][3].best
+
+
+def test_kinds_come_in_the_order_of_the_papers() -> None:
+    assert in_order(["zeal", "row", "transpose", "row_shuffle", "mask_cell", "answer_stays"]) == [
+        *("row_shuffle", "transpose", "mask_cell", "answer_stays", "row", "zeal")
+    ]
+
+
+def test_tables_that_there_is_nothing_for_are_left_out() -> None:
+    instances = [Instance("wtq", "q", "q", ORIGINAL, 0, "q", ("1",))]
+    evaluation = evaluate(instances, {("wtq", "q"): ["1"]}, replicates=20)
+    assert [sheet.name for sheet in sheets({"one": evaluation})] == ["all-figures"]
+
+
+def test_what_is_right_without_evidence_names_the_answers_that_pay() -> None:
+    asked = [
+        Instance("tat", f"q{i}{tail}", f"q{i}", kind, 0, f"q{i}", ("2019",))
+        for i in range(4)
+        for tail, kind in (("", ORIGINAL), ("~x", "escape_table"))
+    ]
+    said = {(one.source, one.id): ["2019" if one.question != "q3" else "2018"] for one in asked}
+    sheet = named(sheets({"TAPEX": evaluate(asked, said, replicates=20)}), "without-evidence")
+    assert [cell.text for cell in sheet.rows[0][1:6]] == ["escape_table", "tat", "4", "3", "75.00"]
+    assert sheet.rows[0][7].text == "2019 (3)"
+
+
+def test_dialogues_stand_beside_their_questions() -> None:
+    asked = [
+        Instance(
+            "sqa", f"{name}-{turn}{tail}", f"{name}-{turn}", kind, 0, f"{name}-{turn}", ("1",), "", name, turn
+        )
+        for name in ("a", "b")
+        for turn in range(2)
+        for tail, kind in (("", ORIGINAL), ("~row-0", "row"))
+    ]
+    said = {(one.source, one.id): ["2" if one.id == "b-1~row-0" else "1"] for one in asked}
+    sheet = named(sheets({"TAPEX": evaluate(asked, said, replicates=20)}), "sequences")
+    assert [column.title for column in sheet.columns[2:]] == ["n", "ALL", "SEQ", "SEQ R-ACC"]
+    assert [[cell.text for cell in row] for row in sheet.rows] == [
+        ["original", "all sources", "2", "100.00", "100.00", "–"],
+        ["row", "all sources", "2", "75.00", "50.00", "50.00"],
+    ]
