@@ -166,10 +166,10 @@ def example(actor: Actor, public_id: str) -> Example:
     return found
 
 
-def release(actor: Actor, public_id: str) -> Release:
-    """The release, for those who see the project's progress."""
+def release(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Release:
+    """The release, for those who see the project's progress, or who may do this there."""
     found = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
-    _require(actor, found.project, Permission.SEE_PROGRESS)
+    _require(actor, found.project, permission)
     return found
 
 

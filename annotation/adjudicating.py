@@ -237,7 +237,7 @@ def _write(
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
     event = _record(item, "complete" if by is None else "adjudication", kind.value, by, now)
     decision = Decision.objects.create(
-        item=item, kind=kind, reason=resolution.reason, note=note, made_by=by, made_at=now, event=event
+        item=item, kind=kind, reason=resolution.reason, note=note, made_by=by, made_at=now, event_id=event
     )
     task, plain = item.batch.task(), item.plain()
     for number, resolved in enumerate(resolution.outcomes, start=1):

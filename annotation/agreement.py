@@ -6,12 +6,14 @@ differ: raw responses in, figures out. Decisions never enter, added places never
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from annotation.models import Assignment, Batch, Item
-from tableqa.agreement import Agreement, agreement
+from tableqa.agreement import Agreement, from_patterns
 from tasks.contract import Measure, TaskType
 
 REPLICATES = 1_000
@@ -57,18 +59,74 @@ class Figure:
 def figures(
     task: TaskType, rows: Iterable[tuple[str, str, Any]], shapes: Mapping[str, tuple[int, int]] = NO_SHAPES
 ) -> list[Figure]:
-    """The kind's statistics over rows of (item, annotator, response), in any order.
+    """The kind's statistics over rows of (item, annotator, response), item by item.
 
     `shapes` gives rows and columns of each item's table where the kind compares cells (`wants_shapes`).
     """
-    ratings = list(rows)
-    return [
-        of_cells(measure, statistic, ratings, shapes)
-        if measure.level == "cells"
-        else figure(measure, statistic, table(measure, ratings))
-        for measure in task.measures
-        for statistic in named(measure)
-    ]
+    return [one.figure(statistic) for one in tallies(task, rows, shapes) for statistic in named(one.measure)]
+
+
+@dataclass
+class Tally:
+    """The ratings of a measure as its statistics need them: how many items show which pattern, and who rated.
+
+    There are few patterns, however many items: the memory does not grow with their number.
+    """
+
+    measure: Measure
+    patterns: Counter[Any] = field(default_factory=Counter)
+    raters: set[str] = field(default_factory=set)
+
+    def figure(self, statistic: str) -> Figure:
+        """One statistic, rounded as it is stored."""
+        if self.measure.level == "cells":
+            from tableqa.cell_sets import from_patterns as of_cells
+
+            distance: Literal["jaccard", "masi"] = "masi" if statistic == "cell_sets_masi" else "jaccard"
+            found = of_cells(
+                self.patterns, distance, raters=len(self.raters), replicates=REPLICATES, seed=SEED
+            )
+        else:
+            found = from_patterns(
+                list(self.patterns),
+                list(self.patterns.values()),
+                statistic,
+                raters=len(self.raters),
+                order=self.order(statistic),
+                replicates=REPLICATES,
+                seed=SEED,
+            )
+        return _figure(self.measure, statistic, found)
+
+    def order(self, statistic: str) -> tuple[str, ...] | None:
+        """The order of the categories, where the statistic uses one."""
+        return (
+            self.measure.order if self.measure.order and statistic == "krippendorff_alpha_ordinal" else None
+        )
+
+    def ratings(self) -> list[Sequence[object]]:
+        """The ratings of each item, in no order; of cells there are none."""
+        return list(self.patterns.elements())
+
+
+def tallies(
+    task: TaskType, rows: Iterable[tuple[str, str, Any]], shapes: Mapping[str, tuple[int, int]] = NO_SHAPES
+) -> list[Tally]:
+    """The ratings of every measure of a kind, from rows as `figures` takes them."""
+    from tableqa.cell_sets import pattern_of
+
+    found = [Tally(measure) for measure in task.measures]
+    for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
+        said = {annotator: response for _, annotator, response in of_item}
+        for one in found:
+            values = {who: one.measure.value(response) for who, response in said.items()}
+            given = {who: value for who, value in values.items() if value is not None}
+            one.raters |= given.keys()
+            pattern: Any = tuple(given.values())
+            if one.measure.level == "cells":
+                pattern = pattern_of(shapes[item], pattern, item)
+            one.patterns[pattern] += 1
+    return found
 
 
 def wants_shapes(task: TaskType) -> bool:
@@ -76,55 +134,11 @@ def wants_shapes(task: TaskType) -> bool:
     return any(measure.level == "cells" for measure in task.measures)
 
 
-def of_cells(
-    measure: Measure,
-    statistic: str,
-    rows: Iterable[tuple[str, str, Any]],
-    shapes: Mapping[str, tuple[int, int]],
-) -> Figure:
-    """Agreement over sets of cells, each compared within its own table."""
-    from tableqa.cell_sets import cell_set_agreement
-
-    ratings = list(rows)
-    items = sorted({item for item, _, _ in ratings})
-    lines = cast("list[list[frozenset[tuple[str, str]] | None]]", table(measure, ratings))
-    units = [(shapes[item], line) for item, line in zip(items, lines, strict=True)]
-    distance: Literal["jaccard", "masi"] = "masi" if statistic == "cell_sets_masi" else "jaccard"
-    found = cell_set_agreement(units, distance=distance, replicates=REPLICATES, seed=SEED)
-    return _figure(measure, statistic, found)
-
-
-def table(measure: Measure, rows: Iterable[tuple[str, str, Any]]) -> list[list[Hashable | None]]:
-    """Units x raters: one row an item, one column an annotator, None where there is no rating.
-
-    Rows and columns are sorted by name: the bootstrap depends on no order of arrival.
-    """
-    cells: dict[str, dict[str, Hashable | None]] = {}
-    raters: set[str] = set()
-    for item, annotator, response in rows:
-        cells.setdefault(item, {})[annotator] = measure.value(response)
-        raters.add(annotator)
-    columns = sorted(raters)
-    return [[cells[item].get(rater) for rater in columns] for item in sorted(cells)]
-
-
 def named(measure: Measure) -> list[str]:
     """The statistics of a measure under the names of `tableqa.agreement`."""
     return [
         f"{name}_{measure.level}" if name == "krippendorff_alpha" else name for name in measure.statistics
     ]
-
-
-def figure(measure: Measure, statistic: str, ratings: list[list[Hashable | None]]) -> Figure:
-    """One statistic of a measure over units x raters, rounded as it is stored."""
-    found: Agreement = agreement(
-        ratings,
-        statistic,
-        order=measure.order if measure.order and statistic == "krippendorff_alpha_ordinal" else None,
-        replicates=REPLICATES,
-        seed=SEED,
-    )
-    return _figure(measure, statistic, found)
 
 
 def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
@@ -149,7 +163,10 @@ def of_batch(batch: Batch) -> list[Figure]:
         return []
     submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
     rows = submitted.values_list("item__public_id", "person_id", "annotation__response")
-    said = ((item, str(person), stored(task, response or {})) for item, person, response in rows)
+    said = (
+        (item, str(person), stored(task, response or {}))
+        for item, person, response in sorted(rows, key=_first)
+    )
     shapes = _shapes(batch) if wants_shapes(task) else {}
     return figures(task, said, shapes)
 
@@ -165,6 +182,10 @@ def stored(task: TaskType, envelope: dict[str, Any]) -> Any:
     if envelope["version"] != task.version:
         data = task.upgrade(data, envelope["version"])
     return task.restore(data)
+
+
+def _first(row: Sequence[Any]) -> Any:
+    return row[0]
 
 
 def _rounded(value: float | None) -> float | None:

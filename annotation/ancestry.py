@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release
+from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release, Try
 from tableqa.contracts import Contract
 from tableqa.operations import describe, from_dict, replay
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.verdicts import WORDS
 from tasks.contract import Item
 
 MOST = 300
@@ -25,15 +26,23 @@ class Node:
     how        what was done to its parent, a sentence for each operation
     by         pseudonyms of the people whose annotations it rests on; () where a program made it
     decision   how it was accepted, None for an original and for what a program made
+    decider    the pseudonym of the adjudicator, "" where the responses decided
+    contract   what it had to keep
+    verdicts   what models in the loop came to on the submissions that it rests on: (model, verdict)
     releases   the releases, oldest first, that hold it
+    waivers    (release, reason) where a release holds it although it breaks its contract
     """
 
     example: Example
     how: list[str] = field(default_factory=list)
     by: tuple[str, ...] = ()
     decision: Decision | None = None
+    decider: str = ""
     contract: Contract | None = None
+    verdicts: tuple[tuple[str, str], ...] = ()
     releases: list[Release] = field(default_factory=list)
+    waivers: list[tuple[Release, str]] = field(default_factory=list)
+    outcome: Outcome | None = None
     made: list[Node] = field(default_factory=list)
 
     @property
@@ -61,6 +70,8 @@ def tree(example: Example, releases: Sequence[Release]) -> tuple[Node, int]:
                 left_out += 1
                 continue
             nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child))
+            if child.seed is not None and child.perturbation in PERTURBATIONS:
+                nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
             nodes[child.parent_id or 0].made.append(nodes[child.pk])
             level.append(child.pk)
     _tell_people(root.source.project, nodes)
@@ -98,7 +109,9 @@ def _tell_people(project: Project, nodes: Mapping[int, Node]) -> None:
         node = nodes[outcome.example_id or 0]
         people = {annotation.assignment.person_id for annotation in outcome.annotations.all()}
         node.by = tuple(sorted(names[person] for person in people))
-        node.decision = outcome.decision
+        node.decision, node.outcome = outcome.decision, outcome
+        node.decider = names.get(outcome.decision.made_by_id or 0, "")
+        node.verdicts = _verdicts([annotation.pk for annotation in outcome.annotations.all()])
         item = outcome.decision.item
         batch = item.batch
         plain = Item(
@@ -108,6 +121,17 @@ def _tell_people(project: Project, nodes: Mapping[int, Node]) -> None:
             inputs=item.inputs,
         )
         node.contract = batch.task().contract(plain)
+
+
+def _verdicts(annotations: Sequence[int]) -> tuple[tuple[str, str], ...]:
+    """The newest verdict on each submission, with the model that it is about."""
+    rows = Try.objects.filter(annotation__in=annotations, kind=Try.Kind.SUBMISSION).order_by("pk")
+    found = []
+    for row in rows:
+        newest = row.verdicts.order_by("-pk").first()
+        if newest is not None:
+            found.append((row.model or row.predictor, WORDS.get(newest.verdict, newest.verdict)))
+    return tuple(found)
 
 
 def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
@@ -120,6 +144,8 @@ def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Rel
         for key, node in nodes.items():
             if key in held or any(_made(run, node.example) for run in through):
                 node.releases.append(release)
+                if node.outcome is not None and (why := release.waivers.get(node.outcome.public_id)):
+                    node.waivers.append((release, why))
         if any(release in node.releases for node in nodes.values()):
             root.releases.append(release)
 

@@ -17,7 +17,7 @@ from django.db.models import Case, DateTimeField, F, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 import tasks.contract
-from annotation import events, queue, tries
+from annotation import events, helping, queue, tries
 from annotation.compiled import Insert, Update, moment, number, text
 from annotation.models import (
     Adjudication,
@@ -53,6 +53,14 @@ class SavedDraft:
     answer: Mapping[str, Any] | None
 
 
+@dataclass(frozen=True)
+class Found:
+    """What is wrong with a response so far, and its old and new answer (`TaskType.preview`)."""
+
+    problems: tuple[Problem, ...]
+    answer: Mapping[str, Any] | None
+
+
 def payload(assignment: Any) -> dict[str, Any]:
     """What an annotator's page gets of an assignment that `access` loaded: what its kind shows, and nothing else."""
     batch, item = assignment.batch, plain(assignment)
@@ -76,6 +84,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         },
         "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
         "loop": tries.loop(batch),
+        "help": helping.mode(assignment),
     }
 
 
@@ -98,12 +107,20 @@ def save_draft(
     with transaction.atomic():
         saved = _write_draft(assignment, revision, response, now)
         _touch(assignment, now)
+    found = found_in(response, task, item)
+    return SavedDraft(saved, now, found.problems, found.answer)
+
+
+def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> Found:
+    """What is to be said of a response that somebody works on, whatever it holds."""
     problems: Sequence[Problem] = ()
     try:
         problems = task.warnings(task.receive(response, item), item)
     except Invalid as invalid:
         problems = invalid.problems
-    return SavedDraft(saved, now, tuple(problems), task.preview(response.get("data"), item))
+    # Old and new answer hold the gold one: for kinds that show it.
+    shown = "answers" in task.showing(item)
+    return Found(tuple(problems), task.preview(response.get("data"), item) if shown else None)
 
 
 def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime) -> Annotation:
@@ -295,6 +312,8 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
         _require_undecided(assignment.item_id)
         raise _Late
     tries.rest(annotation, assignment=assignment, now=now)
+    if assignment.batch.help:
+        helping.attribute(annotation, assignment=assignment)
     return annotation, tally
 
 
@@ -367,7 +386,7 @@ def _append(
         response=response,
         active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
         made_at=now,
-        event_id=event.pk,
+        event_id=event,
     )
 
 

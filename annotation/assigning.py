@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 import tableqa
 import tasks.contract
-from annotation import events, guidance, lending, lineage, queue
+from annotation import events, guidance, helping, lending, lineage, queue
 from annotation.models import (
     Adjudication,
     Batch,
@@ -59,6 +59,9 @@ def plan_batch(
     feeds_from: Batch | None = None,
     of: str = "",
     loop_model: str = "",
+    help: str = "",
+    help_from: Mapping[str, Any] | None = None,
+    unhelped: int = 0,
 ) -> Batch:
     """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
@@ -66,6 +69,8 @@ def plan_batch(
     every example; `only` names examples by their ids and is taken in its own order. Examples that the
     kind has no use for (`TaskType.prepare`) are left out before they are counted.
     `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
+    `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
+    percentage of places that are drawn to show none.
     Raises Refused: name_taken, invalid_request.
     """
     settings = _settings(task, settings or {})
@@ -85,6 +90,9 @@ def plan_batch(
     if loop_model and loop_model not in django_settings.PREDICTORS:
         known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
         raise Refused("invalid_request", f"There is no model called {loop_model!r}; there are: {known}.")
+    help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
+    if help_from.get("search") and not loop_model:
+        raise Refused("invalid_request", "To search for what fools a model, choose a model in the loop.")
     of = of or task.of[0]
     if of not in about(task):
         raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
@@ -111,6 +119,9 @@ def plan_batch(
                 seed=seed,
                 feeds_from=feeds_from,
                 loop_model=loop_model,
+                help=help,
+                help_from=help_from,
+                unhelped=unhelped,
                 made_by=by,
                 made_at=now,
             )
@@ -156,6 +167,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             if batch.feeds_from_id is not None:
                 lineage.catch_up(batch)  # what was decided while the batch was being planned
             lending.prepare(batch.project, batch.task().needs)
+            helping.order(batch, by=by, now=now)
             _record(batch, by, "planned", "open", now)
 
 

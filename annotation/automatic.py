@@ -61,4 +61,6 @@ def records(
         more = {"seed": seed, "dataset": reader, "perturb": kind}
         yield f"{folder}/{{reader}}_{{split}}_{kind}", {**freb_example(made.example), "id": id, **more}
     elif format == "robut" and paper == ROBUT:
+        # Accuracy before and after needs both (RobuT 4.1); the original is written once, whatever was made of it.
+        yield "{reader}_{split}_original", robut_record(original, original, "original")
         yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}

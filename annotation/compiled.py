@@ -194,7 +194,7 @@ class Insert(Generic[M]):
     """Adds a row. Called with a value for each field (by attribute, `person_id`) that has no default; gives the model.
 
     `worked_out` are fields that the database works out by an expression, with places of its own if need be; what it came
-    to is read back where the field is one of `returning`, and is otherwise not on the model.
+    to is read back where the field is one of `returning`, and is otherwise fetched when somebody asks the model for it.
     """
 
     def __init__(self, model: type[M], *, returning: Sequence[str] = (), **worked_out: Any) -> None:
@@ -203,9 +203,21 @@ class Insert(Generic[M]):
         self.worked_out = worked_out
         self.fields = [field for field in model._meta.concrete_fields if not field.primary_key]
         self.given = [field for field in self.fields if field.attname not in worked_out]
+        self.key = str(model._meta.pk.attname)
         self._made: tuple[_Statement, list[Any]] | None = None
 
     def __call__(self, **values: Any) -> M:
+        key, *rest = self._add(values)
+        values |= zip(self.returning, rest, strict=True)
+        values[self.key] = key
+        known = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
+        return self.model.from_db(DEFAULT_DB_ALIAS, known, [values[name] for name in known])
+
+    def only(self, **values: Any) -> Any:
+        """The key of the new row alone, where nobody needs a model."""
+        return self._add(values)[0]
+
+    def _add(self, values: dict[str, Any]) -> Sequence[Any]:
         statement, parts = self._made or self._prepared()
         if len(values) < len(parts):
             self._complete(values)
@@ -216,12 +228,11 @@ class Insert(Generic[M]):
             else _adapted(part, values[part.attname], here)
             for part in parts
         ]
+        if len(values) > len(self.given):
+            raise TypeError(f"{self.model.__name__} was given {sorted(values)}")
         with here.cursor() as cursor:
             statement.run(cursor, params)
-            key, *rest = cursor.fetchone()
-        row = self.model(**values, **dict(zip(self.returning, rest, strict=True)))
-        row.pk = key
-        row._state.adding, row._state.db = False, here.alias
+            row: Sequence[Any] = cursor.fetchone()
         return row
 
     def _complete(self, values: dict[str, Any]) -> None:

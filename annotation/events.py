@@ -19,9 +19,9 @@ def record(
     before: str = "",
     after: str,
     now: datetime,
-) -> Event:
-    """One change of state, in ids. `thing` is the lower-case name of the model."""
-    return _add(
+) -> int:
+    """One change of state, in ids; gives the event's key. `thing` is the lower-case name of the model."""
+    key: int = _add.only(
         project_id=project_id,
         actor_id=actor.pk if actor else None,
         thing=thing,
@@ -30,3 +30,4 @@ def record(
         after=after,
         at=now,
     )
+    return key

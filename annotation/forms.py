@@ -19,7 +19,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
-from annotation import assigning, importing, setting_up
+from annotation import assigning, helping, importing, setting_up
 from annotation.models import Batch, Person, Project, Source
 from annotation.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Permission, Role
@@ -342,6 +342,46 @@ class BatchForm(forms.Form):
         label="Model in the loop",
         help_text="Annotators see what it says of their work. Its weights are frozen when the batch opens.",
     )
+    help = forms.ChoiceField(
+        required=False,
+        label="How proposals are shown",
+        choices=[
+            ("", "not at all"),
+            ("offered", "beside an empty form"),
+            ("filled", "filled in, for people to verify"),
+        ],
+        help_text="Machines propose whole responses; people accept, edit or reject them. Whose each response is is kept.",
+    )
+    help_rules = forms.BooleanField(
+        required=False, initial=True, label="Proposals by rules", help_text="They need no model."
+    )
+    help_models = forms.MultipleChoiceField(
+        required=False,
+        label="Proposals by language models",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Asked in the background when the batch opens, with accepted responses of people as demonstrations.",
+    )
+    repetitions = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=helping.MOST_REPETITIONS,
+        initial=helping.REPETITIONS,
+        label="Requests for each category",
+    )
+    search = forms.BooleanField(
+        required=False,
+        label="Put first what fools the model in the loop",
+        help_text="Every proposal is tried on it in the background.",
+    )
+    unhelped = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=helping.MOST_UNHELPED,
+        initial=0,
+        label="Share without help, in percent",
+        help_text="So many places are drawn to show no proposals: what help does to time, quality and variety is then "
+        "measured on the report of the batch.",
+    )
     open_at_once = forms.BooleanField(
         required=False, initial=True, label="Open it at once", help_text="Annotators get items from then on."
     )
@@ -359,11 +399,37 @@ class BatchForm(forms.Form):
         self.fields["loop_model"].choices = _models()  # type: ignore[attr-defined]
         if not task.predicts or not settings.PREDICTORS:
             del self.fields["loop_model"]
+        chats = [name for name, entry in sorted(settings.PREDICTORS.items()) if entry["protocol"] == "chat"]
+        self.fields["help_models"].choices = [(name, name) for name in chats]  # type: ignore[attr-defined]
+        without = () if task.proposes else HELP
+        for name in (*without, *(("help_models", "repetitions") if not chats else ())):
+            self.fields.pop(name, None)
+        if "loop_model" not in self.fields:
+            self.fields.pop("search", None)
         self.fields["overlap"].initial = task.default_overlap
         why = (
             "whose responses are compared" if not task.making else "each of whom makes something of their own"
         )
         self.fields["overlap"].help_text = f"How many people get each item, {why}."
+
+    def clean(self) -> dict[str, Any]:
+        """What is said of help becomes `help`, `help_from` and `unhelped`, as `assigning.plan_batch` takes them."""
+        given = super().clean() or {}
+        said = {name: given.pop(name, None) for name in HELP}
+        given["help"] = said["help"] or ""
+        given["unhelped"] = (said["unhelped"] or 0) if given["help"] else 0
+        given["help_from"] = {}
+        if given["help"]:
+            given["help_from"] = {
+                "rules": bool(said["help_rules"]),
+                "models": said["help_models"] or [],
+                "search": bool(said["search"]),
+                "repetitions": said["repetitions"] or helping.REPETITIONS,
+            }
+        return given
+
+
+HELP = ("help", "help_rules", "help_models", "repetitions", "search", "unhelped")
 
 
 def _models() -> list[tuple[str, str]]:
@@ -557,6 +623,15 @@ class ReleaseForm(forms.Form):
         help_text="With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
         "question) are composed, two or three at a time. Leave it empty for none.",
     )
+    purpose = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "as it is decided"),
+            ("evaluation", "evaluation: without what a machine proposed and nobody verified"),
+            ("training", "training: with proposals that nobody looked at, marked, in files of their own"),
+        ],
+        help_text="Counts where batches had help in crafting.",
+    )
     waivers = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -583,3 +658,41 @@ class ReleaseForm(forms.Form):
             if outcome:
                 found[outcome] = reason.strip()
         return found
+
+
+# -- evaluating -------------------------------------------------------------------------------------
+
+
+class EvaluateForm(forms.Form):
+    """A model's name, and where its answers come from: a file, or a predictor of the settings."""
+
+    name = forms.CharField(max_length=60, label="Model", help_text="As the tables shall call it.")
+    file = forms.FileField(
+        required=False,
+        label="File of predictions",
+        help_text='JSON Lines, as {"source": "wtq-dev", "id": "nt-652~row_shuffle-33", "answers": ["1995"]}, or as '
+        "FREB-TQA's program writes them.",
+    )
+    predictor = forms.ChoiceField(
+        required=False,
+        label="Or ask a predictor",
+        help_text="It is asked about every instance of the release, in the background.",
+    )
+    leave_out_missing = forms.BooleanField(
+        required=False,
+        label="Do without instances that the file has no prediction for",
+        help_text="Otherwise one of them is an error.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(name, name) for name in sorted(settings.PREDICTORS)]
+        self.fields["predictor"].choices = [("", "none"), *names]  # type: ignore[attr-defined]
+        if not settings.PREDICTORS:
+            del self.fields["predictor"]
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if not self.errors and bool(given.get("file")) == bool(given.get("predictor")):
+            raise ValidationError("Send a file of predictions, or choose a predictor: one of the two.")
+        return given

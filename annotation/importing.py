@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -27,7 +27,7 @@ import tableqa
 from annotation import events, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused
-from tableqa.readers import READERS, Mapped, Reader, ReaderError, published_id
+from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
 from tableqa.readers import credit as credit_of
 
 ROWS = 1_000
@@ -48,7 +48,8 @@ LOST = timedelta(hours=1)
 class Imported:
     """What an import did: the source, how many examples and tables it has, and whether anything was new.
 
-    `numbered` are the ids that got a number because the source gives them more than once.
+    `numbered` are the ids that got a number because the source gives them more than once. `left_out` says what of the files
+    was not taken, and why; "" where all was.
     """
 
     source: Source
@@ -56,6 +57,7 @@ class Imported:
     tables: int
     new: bool
     numbered: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 def import_examples(
@@ -102,22 +104,22 @@ def import_examples(
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
-        known = _known(project, name)
         total = new = 0
         numbered: list[str] = []
-        for example in read(path, tables=tables, limit=limit):
-            total += 1
-            if len(example.id) > LONGEST_ID:
-                raise Refused(
-                    "import_failed",
-                    f"{path.name}: the id {example.id[:40]!r}… is over {LONGEST_ID} characters.",
-                )
-            _compare(example, known, path)
-            if total % ROWS == 0:
-                progress(0, 0)  # a sign of life: how many there are is not known yet
-            new += example.id not in known
-            if published_id(example) is not None:
-                numbered.append(example.id)
+        for chunk in _chunks(read(path, tables=tables, limit=limit)):
+            known = _known(project, name, chunk)
+            for example in chunk:
+                if len(example.id) > LONGEST_ID:
+                    raise Refused(
+                        "import_failed",
+                        f"{path.name}: the id {example.id[:40]!r}… is over {LONGEST_ID} characters.",
+                    )
+                _compare(example, known, path)
+                if published_id(example) is not None:
+                    numbered.append(example.id)
+            total += len(chunk)
+            new += sum(example.id not in known for example in chunk)
+            progress(0, 0)  # a sign of life: how many there are is not known yet
         if not total:
             raise Refused("import_failed", f"{path.name}: there are no examples in this file.")
         if not new:
@@ -136,9 +138,11 @@ def import_examples(
             made_by=by,
             started_at=now,
         )
-        fresh = (e for e in read(path, tables=tables, limit=limit) if e.id not in known)
+        fresh = _fresh(project, name, read(path, tables=tables, limit=limit))
+        left_out = read.left_out(path, tables) if isinstance(read, Sifting) else ""
         try:
-            return replace(_write(source, fresh, new, progress, by), numbered=tuple(numbered))
+            done = _write(source, fresh, new, progress, by)
+            return replace(done, numbered=tuple(numbered), left_out=left_out)
         except BaseException:
             discard(source)
             raise
@@ -209,6 +213,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         "tables": done.tables,
         "new": done.new,
         "numbered": list(done.numbered[:MOST_SHOWN]),
+        **({"left_out": done.left_out} if done.left_out else {}),
     }
 
 
@@ -296,7 +301,6 @@ def _write(
     progress: Callable[[int, int], None],
     by: Person | None,
 ) -> Imported:
-    digests: set[str] = set()
     written = 0
     progress(0, total)
     for chunk in _chunks(examples):
@@ -311,7 +315,6 @@ def _write(
                 [_row(source, example, written + at, stored) for at, example in enumerate(chunk)],
                 batch_size=500,
             )
-        digests |= tables.keys()
         written += len(chunk)
         progress(written, total)
     with transaction.atomic():
@@ -319,14 +322,15 @@ def _write(
         Project.objects.select_for_update().filter(pk=source.project_id).values_list("pk").first()
         others = Source.objects.ready().filter(project_id=source.project_id, name=source.name)
         ids = Example.objects.filter(source=source).values("external_id")
-        if Example.objects.filter(source__in=others, external_id__in=ids).exists():
+        if written != total or Example.objects.filter(source__in=others, external_id__in=ids).exists():
             raise Refused(
                 "import_failed", "Somebody else has just imported some of these examples. Try again."
             )
         now = timezone.now()
+        tables_count = Example.objects.filter(source=source).values("stored_table").distinct().count()
         try:
             Source.objects.filter(pk=source.pk).update(
-                ready_at=now, examples_count=written, tables_count=len(digests)
+                ready_at=now, examples_count=written, tables_count=tables_count
             )
         except IntegrityError:
             raise Refused("import_failed", "Somebody else has just imported the same files.") from None
@@ -334,7 +338,7 @@ def _write(
             project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
         )
     source.refresh_from_db()
-    return Imported(source, written, len(digests), new=True)
+    return Imported(source, written, source.tables_count, new=True)
 
 
 def _row(source: Source, example: tableqa.Example, position: int, stored: dict[str, int]) -> Example:
@@ -377,10 +381,15 @@ def _checksum(files: Iterable[Path], limit: int | None, fields: Mapping[str, str
     return whole.hexdigest()
 
 
-def _known(project: Project, name: str) -> dict[str, tuple[str, list[str], str]]:
-    """What sources of this name already hold: id -> (question, answers, table digest)."""
+def _known(
+    project: Project, name: str, chunk: Sequence[tableqa.Example]
+) -> dict[str, tuple[str, list[str], str]]:
+    """What sources of this name already hold of these examples: id -> (question, answers, table digest)."""
     rows = Example.objects.originals().filter(
-        source__project=project, source__name=name, source__ready_at__isnull=False
+        source__project=project,
+        source__name=name,
+        source__ready_at__isnull=False,
+        external_id__in=[example.id for example in chunk],
     )
     return {
         external_id: (question, answers, table)
@@ -388,6 +397,13 @@ def _known(project: Project, name: str) -> dict[str, tuple[str, list[str], str]]
             "external_id", "question", "answers", "table_digest"
         )
     }
+
+
+def _fresh(project: Project, name: str, examples: Iterable[tableqa.Example]) -> Iterator[tableqa.Example]:
+    """The examples that no source of this name holds."""
+    for chunk in _chunks(examples):
+        known = _known(project, name, chunk)
+        yield from (example for example in chunk if example.id not in known)
 
 
 def _refuse_another_format(project: Project, name: str, reader: str) -> None:

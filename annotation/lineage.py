@@ -18,6 +18,7 @@ from annotation.models import (
     ModelAnswer,
     Outcome,
     PerturbationRun,
+    Provenance,
 )
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
@@ -198,12 +199,22 @@ def surroundings(
 
 
 def _made_by(example: Example) -> str:
-    """What made an example: "person", "automatic", or what an import calls it; "" where nobody says."""
+    """What made an example: "person", "machine" or "machine, edited" where it was proposed, "automatic", or what an
+    import calls it; "" where nobody says."""
     if example.seed is not None:
         return "automatic"
     if example.parent_id is not None:
-        return "person" if Outcome.objects.filter(example=example).exists() else ""
+        outcome = Outcome.objects.filter(example=example).first()
+        return "" if outcome is None else _origin(outcome)
     return str(example.more.get("meta", {}).get("maker") or "")
+
+
+def _origin(outcome: Outcome) -> str:
+    """Whose an accepted response is: "person", "machine" or "machine, edited"; a person's where one of several made it."""
+    said = set(Provenance.objects.filter(annotation__outcomes=outcome).values_list("origin", flat=True))
+    if not said or Provenance.Origin.HUMAN in said:
+        return "person"
+    return "machine, edited" if Provenance.Origin.EDITED in said else "machine"
 
 
 def makers(example: Example) -> set[int]:

@@ -7,12 +7,12 @@ and the manifest counts what was refused and why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tableqa
-from tableqa.mixing import Level, Mixed, Part, combinations, mix
+from tableqa.mixing import Level, Mixed, Part, Refused, combinations, mix
+from tableqa.on_disk import Shelf
 from tableqa.operations import RenameHeader, from_dict
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_record
@@ -23,16 +23,21 @@ MOST = 10
 """Mixes of one original: a question with many accepted perturbations must not outweigh the others."""
 
 
-@dataclass
-class Mixes:
-    """What composing came to: (source, original, mixed example), and how many were refused for which reason."""
+Group = tuple[str, tableqa.Example, Sequence[Part]]
+"""An original, by its source, with the accepted perturbations of it that can be part of a mix."""
+Composed = tuple[str, tableqa.Example, Mixed | Refused]
+"""What came of a mix of an original, by its source."""
 
-    made: list[tuple[str, tableqa.Example, Mixed]] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)
 
-    def to_dict(self, seed: int) -> dict[str, Any]:
-        """What the manifest says of them."""
-        return {"seed": seed, "made": len(self.made), "refused": dict(sorted(self.refused.items()))}
+def summary(composed: Iterable[Composed], seed: int) -> dict[str, Any]:
+    """What the manifest says of mixes: how many were made, and refused for which reason."""
+    made, refused = 0, Counter[str]()
+    for _, _, one in composed:
+        if isinstance(one, Mixed):
+            made += 1
+        else:
+            refused[one.reason] += 1
+    return {"seed": seed, "made": made, "refused": dict(sorted(refused.items()))}
 
 
 def part(original: tableqa.Example, kind: str, derived: Mapping[str, Any]) -> Part | None:
@@ -53,38 +58,33 @@ def part(original: tableqa.Example, kind: str, derived: Mapping[str, Any]) -> Pa
     )
 
 
-def compose(parts: Iterable[tuple[str, tableqa.Example, Part]], seed: int) -> Mixes:
+def compose(groups: Iterable[Group], seed: int) -> Iterator[Composed]:
     """Mix the parts of each original, two or three at a time, all of different levels; the seed draws which come first.
 
-    An original is known by its source and its id: two sources may well have the same ids.
+    An original is known by its source and its id, and is one group: two sources may well have the same ids.
     """
-    of: dict[tuple[str, str], tuple[tableqa.Example, list[Part]]] = {}
-    for source, original, one in parts:
-        of.setdefault((source, original.id), (original, []))[1].append(one)
-    found = Mixes()
-    numbers: Counter[str] = Counter()
-    for (source, _), (original, mine) in of.items():
+    numbers: Shelf[str, int] = Shelf()
+    for source, original, mine in groups:
         made = 0
         for chosen in combinations(mine, seed, original.id):
             if made == MOST:
                 break
-            id = f"{original.id}~mix-{numbers[original.id] + 1}"
-            mixed = mix(original, [mine[place] for place in chosen], id)
+            number = numbers.get(original.id, 0) + 1
+            mixed = mix(original, [mine[place] for place in chosen], f"{original.id}~mix-{number}")
             if isinstance(mixed, Mixed):
                 made += 1
-                numbers[original.id] += 1
-                found.made.append((source, original, mixed))
-            else:
-                found.refused[mixed.reason] += 1
-    return found
+                numbers[original.id] = number
+            yield source, original, mixed
 
 
-def records(mixes: Mixes, format: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def records(composed: Iterable[Composed], format: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(part, source, record) of the mixes in a format of a release; nothing where it has no place for them.
 
     RobuT has a file for each dataset, as for every other perturbation.
     """
-    for source, original, mixed in mixes.made:
+    for source, original, mixed in composed:
+        if not isinstance(mixed, Mixed):
+            continue
         if format == "robut":
             record = robut_record(original, mixed.example, "combined")
             yield "{reader}_{split}_combined", source, {**record, "id": mixed.example.id}

@@ -105,7 +105,7 @@ def perform(
                 _make(run, [chunk[key] for key in sorted(chunk)])
                 run.through = max(chunk)
             else:
-                run.event = events.record(
+                run.event_id = events.record(
                     project_id=run.project_id,
                     actor=run.made_by,
                     thing="perturbation_run",

@@ -545,6 +545,27 @@ def _answer(batch: Batch, row: Try, now: datetime) -> bool:
     return True
 
 
+def answer_to(batch: Batch, asked: tries.Asked) -> Answer | None:
+    """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
+
+    None where it gives no answer, or is another one than the batch has frozen.
+    """
+    entry = settings.PREDICTORS.get(batch.loop_model)
+    if entry is None or asked.perturbed is None:
+        return None
+    if entry["protocol"] == "chat":
+        try:
+            answer = _ask_chat(batch.loop_model, asked)
+        except ChatError:
+            return None
+    else:
+        within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
+        answer = _ask(entry, asked, slot="", seq=0, within=within)
+    if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
+        return None
+    return answer
+
+
 def recheck(*, batch: Batch, now: datetime) -> int:
     """Take the verdicts of what was submitted again by the gold answers of now. Returns how many are new."""
     rows = Try.objects.filter(

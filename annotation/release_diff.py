@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.release_files import read_manifest, records
+from tableqa.canonical import digest
+from tableqa.on_disk import Shelf
 
 
 @dataclass(frozen=True)
@@ -88,20 +90,21 @@ def _file(name: str, before: Path, after: Path) -> FileDiff:
     was, now = (_records(folder / name) for folder in (before, after))
     added = tuple(key for key in now if key not in was)
     removed = tuple(key for key in was if key not in now)
-    changed = tuple(key for key in now if key in was and was[key] != now[key])
-    return FileDiff(name, added, removed, changed, order=not (added or removed) and list(was) != list(now))
+    changed = tuple(key for key, sha in now.items() if was.get(key, sha) != sha)
+    moved = not (added or removed) and any(one != other for one, other in zip(was, now, strict=True))
+    return FileDiff(name, added, removed, changed, order=moved)
 
 
-def _records(path: Path) -> dict[str, Any]:
-    """The records by what names them within their file; {} where the release has no such file."""
+def _records(path: Path) -> Shelf[str, str]:
+    """The digests of the records by what names them within their file; none where the release has no such file."""
+    found: Shelf[str, str] = Shelf()
     if not path.is_file():
-        return {}
-    found: dict[str, Any] = {}
+        return found
     for number, record in enumerate(records(path), start=1):
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
         name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
         if "example_id" in record:  # LFTQA-Eval's own files
             name = f"{record['example_id']} {record.get('model', '')}"
         key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
-        found[key if key not in found else f"{key} (line {number})"] = record
+        found[key if key not in found else f"{key} (line {number})"] = digest(record)
     return found

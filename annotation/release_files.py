@@ -10,168 +10,120 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import cached_property
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
 import tableqa
-from annotation import agreement, automatic, mixing
+from annotation import agreement, automatic, mixing, provenances
+from annotation.part_three import PartThree
+from annotation.raw_records import (
+    ANNOTATIONS,
+    DECISIONS,
+    SOURCES,
+    Difference,
+    Raw,
+    load,
+    records,
+)
 from tableqa import verdicts
-from tableqa.answers import compare
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest
-from tableqa.examples import Context, Turn
-from tableqa.operations import OperationError, from_dict, replay
+from tableqa.mixing import Part
+from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
 from tableqa.writers import hub, whole
 from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
 
+__all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
+
 MANIFEST = "manifest.json"
-RAW = ("sources.jsonl", "annotations.jsonl", "decisions.jsonl")
+RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
+ARRAYS = ("robut", "lftqa")
+"""Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
-
-
-class Difference(Exception):
-    """The first thing in a release that does not hold: which file, which record, what is wrong."""
-
-
-@dataclass
-class Raw:
-    """The raw records of a release folder, indexed."""
-
-    folder: Path
-    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tables: dict[str, tableqa.Table] = field(default_factory=dict)
-    originals: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    derived: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
-    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @cached_property
-    def decisions(self) -> list[dict[str, Any]]:
-        return list(records(self.folder / "decisions.jsonl"))
-
-    @cached_property
-    def annotations(self) -> list[dict[str, Any]]:
-        return list(records(self.folder / "annotations.jsonl"))
-
-    @cached_property
-    def responses(self) -> dict[str, Any]:
-        """The responses by the ids of their annotations."""
-        return {record["id"]: record["response"] for record in self.annotations}
-
-    @cached_property
-    def contradicted(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """What people contradicted in examples, by source and id, as the manifest lists it."""
-        return _contradicted(self)
-
-    def left_out(self, source: str, id: str) -> bool:
-        """Whether an example is in no benchmark file, because people contradicted it or what it was made of."""
-        return (source, id) in self.contradicted and self.contradicted[source, id]["left_out"]
-
-    @cached_property
-    def _judged_automatic(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """The raw lines of the automatic perturbations that annotations or decisions are about."""
-        named = {(record["source"], record["example"]) for record in (*self.annotations, *self.decisions)}
-        wanted = named - self.originals.keys() - self.derived.keys()
-        path = self.folder / automatic.LINES
-        lines = records(path) if wanted and path.exists() else ()
-        found = ((line["source"], automatic.id_of(line), line) for line in lines)
-        return {(source, id): line for source, id, line in found if (source, id) in wanted}
-
-    def example(self, source: str, id: str) -> tableqa.Example:
-        """An original, derived or automatic example by its source and id, its table replayed from the source table."""
-        key = (source, id)
-        record = self.originals.get(key) or self.derived.get(key)
-        if record is None and (line := self._judged_automatic.get(key)) is not None:
-            made = automatic.again(line, self.example(source, line["original"]))
-            return replace(made.perturbed.example, id=id)
-        if record is None:
-            raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
-        base = self.tables.get(record["table"])
-        if base is None:
-            raise Difference(f"sources.jsonl: the table {record['table']} of example {id!r} is missing")
-        try:
-            operations = [from_dict(operation) for operation in record.get("operations", [])]
-            table = replay(base, operations) if operations else base
-        except OperationError as error:
-            raise Difference(f"decisions.jsonl: example {id!r} does not replay: {error}") from None
-        more = record.get("more", {})
-        return tableqa.Example(
-            id=id,
-            question=record["question"],
-            table=table,
-            answers=record["answers"],
-            meta=more.get("meta"),
-            program=more.get("program"),
-            context=Context.from_dict(more["context"]) if "context" in more else None,
-            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
-        )
-
-    def shapes(self, batch: str) -> dict[str, tuple[int, int]]:
-        """Rows and columns of the table of every annotated item of a batch."""
-        of_batch = {r["item"]: r for r in self.annotations if r["batch"] == batch}
-        return {id: self.example(r["source"], r["example"]).table.shape for id, r in of_batch.items()}
-
-    def item(self, record: Mapping[str, Any]) -> tuple[TaskType, Item]:
-        """The kind and the item of an annotation or decision record."""
-        batch = self.batches.get(record["batch"])
-        if batch is None:
-            raise Difference(f"manifest.json: there is no batch {record['batch']!r}, which a record names")
-        example = self.example(record["source"], record["example"])
-        return task_type(batch["type"]), Item(
-            example=example,
-            variant=batch["variant"],
-            settings=batch["settings"],
-            inputs=self.inputs.get(record["item"], {}),
-        )
-
-
-def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
-    """Read the raw records of a folder. `batches` come from the manifest."""
-    raw = Raw(folder, batches={batch["id"]: dict(batch) for batch in batches})
-    for record in records(folder / "sources.jsonl"):
-        if record["kind"] == "source":
-            raw.sources[record["name"]] = record
-        elif record["kind"] == "table":
-            raw.tables[record["digest"]] = tableqa.Table.from_dict(record["content"])
-        elif record["kind"] == "item":
-            raw.inputs[record["id"]] = record["inputs"]
-        else:
-            raw.originals[record["source"], record["id"]] = record
-    for decision in raw.decisions:
-        for outcome in decision["outcomes"]:
-            if outcome["example"] is not None:
-                raw.derived[decision["source"], outcome["example"]["id"]] = outcome["example"]
-    return raw
 
 
 # -- deriving ---------------------------------------------------------------------------------------
 
 
-def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[dict[str, Any]]]:
-    """The records of the benchmark files by path, from the accepted decisions in their order.
+def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, record, what it follows from) of every record of the benchmark files, in their order; one at a time.
 
-    Examples that people contradicted are left out (`Raw.contradicted`); what was said against them has its record.
+    First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
+    examples of the formats that take them whatever made them. Examples that people contradicted are left out
+    (`Raw.contradicted`); what was said against them has its record.
 
     Where several accepted edits of one example land in one file, the records of the second get the id
-    `ID#2` in every file that it goes to, so that an edit and its original keep one id. With a seed for
-    `mix`, accepted perturbations of one original are composed as well.
+    `ID#2` in every file that it goes to, so that an edit and its original keep one id.
     """
-    files: dict[str, list[dict[str, Any]]] = {}
-    seen: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    written: set[tuple[str, ...]] = set()
+    numbering, part_three = _Numbering(), PartThree()
+    for exports in _decided(raw, format):
+        for path, record in numbering.once(exports):
+            if format != "freb_tqa" or not part_three.take(path, record):
+                yield path, DECIDED, record
+    for path, record in part_three.records():
+        yield path, DECIDED, record
+    if mix is not None:
+        for part, source, record in mixing.records(mixed(raw, mix), format):
+            yield _path(part, raw.sources[source]), DECIDED, record
+    for exports in _perturbed(raw, format):
+        for path, record in numbering.once(exports):
+            yield path, PERTURBED, record
+    for path, record in _examples_whole(raw, format):
+        yield path, WHOLE, record
+    if raw.purpose == provenances.TRAINING:
+        for parts, origin in provenances.training(raw, format):
+            for path, record in numbering.once([(_path(part, origin), one) for part, one in parts]):
+                yield path, PROPOSED, record
+
+
+DECIDED, PERTURBED, WHOLE, PROPOSED = "decisions", "perturbations", "examples", "proposals"
+Export = tuple[str, dict[str, Any]]
+"""The path of a benchmark file, and a record of it."""
+
+
+class _Numbering:
+    """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered."""
+
+    def __init__(self) -> None:
+        self._seen: Shelf[tuple[str, ...], tuple[str, ...]] = Shelf()
+        self._written: Shelf[tuple[str, ...], int] = Shelf()
+
+    def once(self, exports: Sequence[Export]) -> Iterator[Export]:
+        """What is to be written of the records that one outcome or perturbation gives."""
+        numbers: dict[tuple[str, ...], int] = {}
+        for path, record in exports:
+            key = _key(record)
+            numbers[key] = max(self._number(path, record), numbers.get(key, 1))
+        for path, record in exports:
+            key = _key(record)
+            one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
+            if (place := (path, *_key(one))) not in self._written:
+                self._written[place] = 1
+                yield path, one
+
+    def _number(self, path: str, record: dict[str, Any]) -> int:
+        """Which of the different records of one id this is, from 1; a new one is noted."""
+        place, sha = (path, *_key(record)), digest(record)
+        known = self._seen.get(place, ())
+        if sha not in known:
+            known = self._seen[place] = (*known, sha)
+        return known.index(sha) + 1
+
+
+def _decided(raw: Raw, format: str) -> Iterator[list[Export]]:
+    """What each accepted outcome gives, in the order of the decisions."""
     for decision in raw.decisions:
         task, item = raw.item(decision)
         source = raw.sources[decision["source"]]
@@ -181,28 +133,14 @@ def benchmark(raw: Raw, format: str, mix: int | None = None) -> dict[str, list[d
             if _makes_left_out(raw, decision, outcome):
                 continue
             response = agreement.stored(task, outcome["response"])
-            exports = [
+            yield [
                 (_path(exported.part, source), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
             ]
-            numbers: dict[tuple[str, ...], int] = {}
-            for path, record in exports:
-                key = _key(record)
-                number = _number(seen.setdefault((path, *key), []), record)
-                numbers[key] = max(number, numbers.get(key, 1))
-            for path, record in exports:
-                key = _key(record)
-                one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
-                if (path, *_key(one)) not in written:
-                    written.add((path, *_key(one)))
-                    files.setdefault(path, []).append(one)
-    for part, source_name, record in mixing.records(mixes(raw, mix), format) if mix is not None else ():
-        files.setdefault(_path(part, raw.sources[source_name]), []).append(record)
-    return files
 
 
-def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(path, record) of every automatic perturbation in the format, in the order of the raw lines; one at a time."""
+def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
+    """What each automatic perturbation gives, in the order of the raw lines."""
     for line, original in automatic_lines(raw):
         if "digest" not in line:
             continue
@@ -210,8 +148,10 @@ def perturbed(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
         instance = automatic.again(line, original)
         if raw.left_out(line["source"], instance.id_of(original.id)):
             continue
-        for part, record in automatic.records(format, source["reader"], original, instance):
-            yield _path(part, source), record
+        yield [
+            (_path(part, source), record)
+            for part, record in automatic.records(format, source["reader"], original, instance)
+        ]
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
@@ -223,8 +163,8 @@ def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]
         yield line, last[1]
 
 
-def examples_whole(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(path, record) of every example of the release, in the formats that take examples whatever made them."""
+def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
+    """What each example of the release gives, in the formats that take examples whatever made them."""
     if format in whole.FORMATS:
         for line in _every_example(raw):
             for part, record in whole.records(format, line):
@@ -233,15 +173,15 @@ def examples_whole(raw: Raw, format: str) -> Iterator[tuple[str, dict[str, Any]]
 
 def _every_example(raw: Raw) -> Iterator[whole.Line]:
     """Originals, then what people made of them, then what programs did, one at a time."""
-    decided: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for decision in raw.decisions:
-        said = [one["response"] for one in decision["outcomes"] if one["example"] is None]
-        decided.setdefault((decision["source"], decision["example"]), []).extend(
-            {name: response[name] for name in ("type", "variant", "data")} for response in said
-        )
+
+    def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
+        outcomes = chain.from_iterable(one["outcomes"] for one in raw.decisions_about(*key))
+        said = (one["response"] for one in outcomes if one["example"] is None)
+        return [{name: response[name] for name in ("type", "variant", "data")} for response in said]
+
     for key in raw.originals:
         example = raw.example(*key)
-        yield whole.Line(raw.sources[key[0]], example, decided=decided.get(key, ()))
+        yield whole.Line(raw.sources[key[0]], example, decided=decided(key))
     for key, record in raw.derived.items():
         if raw.left_out(*key):
             continue
@@ -251,7 +191,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             original=record["parent"],
             perturbation=record["perturbation"],
             operations=record["operations"],
-            decided=decided.get(key, ()),
+            decided=decided(key),
         )
     for made, original in automatic_lines(raw):
         if "digest" in made and not raw.left_out(made["source"], automatic.id_of(made)):
@@ -267,14 +207,30 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             )
 
 
-def write_whole(raw: Raw, manifest: Mapping[str, Any]) -> None:
-    """Write the records of `examples_whole`, and beside those of the format hf what its tools read.
+def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
+    """Write the benchmark files, one record at a time."""
+    with ExitStack() as stack:
+        files: dict[str, TextIO] = {}
+        array = format in ARRAYS
+        for name, _, record in derived(raw, format, mix):
+            if name in files:
+                files[name].write(",\n" if array else "\n")
+            else:
+                path = raw.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+                files[name].write("[" if array else "")
+            files[name].write(canonical(record))
+        for file in files.values():
+            file.write("]\n" if array else "\n")
+
+
+def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """Write what lies beside the records of the format hf for its tools; nothing in any other format.
 
     `manifest` is what the manifest will say, but for its files.
     """
-    format = manifest["format"]
-    _write_streamed(raw.folder, examples_whole(raw, format))
-    if format == "hf":
+    if manifest["format"] == "hf":
         (raw.folder / whole.HUB).parent.mkdir(exist_ok=True)
         (raw.folder / whole.HUB).touch()
         if hub.can_write_parquet():
@@ -292,22 +248,6 @@ def _shas(folder: Path) -> dict[str, str]:
     return found
 
 
-def write_perturbed(raw: Raw, format: str) -> None:
-    """Write the records of the automatic perturbations into their files, one at a time."""
-    _write_streamed(raw.folder, perturbed(raw, format))
-
-
-def _write_streamed(folder: Path, lines: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    with ExitStack() as stack:
-        files: dict[str, TextIO] = {}
-        for name, record in lines:
-            if name not in files:
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-            files[name].write(canonical(record) + "\n")
-
-
 def perturbed_counts(raw: Raw) -> Counts:
     """How often each kind of automatic perturbation made something, nothing (and why), or broke its contract."""
     counts: Counts = {}
@@ -317,78 +257,36 @@ def perturbed_counts(raw: Raw) -> Counts:
     return counts
 
 
-def mixes(raw: Raw, seed: int) -> mixing.Mixes:
+def mixed(raw: Raw, seed: int) -> Iterator[mixing.Composed]:
     """Accepted perturbations of the same original, composed: what the kinds made directly of originals takes part."""
-    parts = []
+    return mixing.compose(_mixable(raw), seed)
+
+
+def _mixable(raw: Raw) -> Iterator[mixing.Group]:
+    originals: Shelf[tuple[str, str], int] = Shelf()
     for decision in raw.decisions:
-        if (decision["source"], decision["example"]) not in raw.originals:
-            continue
-        original = raw.example(decision["source"], decision["example"])
-        kind = raw.batches[decision["batch"]]["type"]
-        made = (
-            outcome["example"]
-            for outcome in decision["outcomes"]
-            if outcome["example"] and not _makes_left_out(raw, decision, outcome)
-        )
-        source = decision["source"]
-        parts += [(source, original, part) for one in made if (part := mixing.part(original, kind, one))]
-    return mixing.compose(parts, seed)
+        key = decision["source"], decision["example"]
+        if key in raw.originals and key not in originals and _parts(raw, decision, raw.example(*key)):
+            originals[key] = 1
+    for key in originals:
+        original = raw.example(*key)
+        parts = [part for one in raw.decisions_about(*key) for part in _parts(raw, one, original)]
+        yield key[0], original, parts
+
+
+def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> list[Part]:
+    kind = raw.batches[decision["batch"]]["type"]
+    made = (
+        outcome["example"]
+        for outcome in decision["outcomes"]
+        if outcome["example"] and not _makes_left_out(raw, decision, outcome)
+    )
+    return [part for one in made if (part := mixing.part(original, kind, one))]
 
 
 def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
     made = outcome["example"]
     return made is not None and raw.left_out(decision["source"], made["id"])
-
-
-def _contradicted(raw: Raw) -> dict[tuple[str, str], dict[str, Any]]:
-    """Examples whose newest decision about their answer is against them, and what people made of such.
-
-    The decision is of a kind that says which answer is right (`TaskType.says_gold`). Reasons: "excluded", where the item
-    was excluded there; "other_answer", where the answer that was accepted is not equal to the given one; "parent" for
-    what was made of an example that is left out. Originals are listed only: their answers are their sources' business.
-    """
-    newest: dict[tuple[str, str], dict[str, Any]] = {}
-    for decision in sorted(raw.decisions, key=lambda one: datetime.fromisoformat(one["made_at"])):
-        if task_type(raw.batches[decision["batch"]]["type"]).says_gold:
-            newest[decision["source"], decision["example"]] = decision
-    found = {
-        key: _contradiction(key, reason, decision["item"], key not in raw.originals)
-        for key, decision in newest.items()
-        if (reason := _said_against(raw, decision))
-    }
-    for key in raw.derived.keys() - found.keys():
-        for above in _line(raw, key):
-            if above in newest and above in found and above not in raw.originals:
-                found[key] = _contradiction(key, "parent", found[above]["item"], True)
-                break
-    return dict(sorted(found.items()))
-
-
-def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool) -> dict[str, Any]:
-    return {"source": key[0], "id": key[1], "reason": reason, "item": item, "left_out": left_out}
-
-
-def _said_against(raw: Raw, decision: Mapping[str, Any]) -> str:
-    """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
-    if decision["kind"] == "excluded":
-        return "excluded"
-    task, item = raw.item(decision)
-    said = [task.gold(agreement.stored(task, one["response"]), item) for one in decision["outcomes"]]
-    golds = [gold for gold in said if gold is not None]
-    given = item.example.answers
-    against = golds and given and not any(compare(gold, given).equal for gold in golds)
-    return "other_answer" if against else ""
-
-
-def _line(raw: Raw, key: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """What a derived example was made of, and that of, up to the original or the first that comes again."""
-    seen = {key}
-    while key in raw.derived:
-        key = key[0], raw.derived[key]["parent"]
-        if key in seen:
-            return
-        seen.add(key)
-        yield key
 
 
 def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -401,27 +299,25 @@ def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {**record, name: f"{record[name]}#{number}"}
 
 
-def _number(known: list[dict[str, Any]], record: dict[str, Any]) -> int:
-    """Which of the different records of one id this is, from 1; a new one is added."""
-    if record not in known:
-        known.append(record)
-    return known.index(record) + 1
-
-
 def figures(raw: Raw) -> list[dict[str, Any]]:
     """Agreement of every batch from the raw responses: newest revisions, planned places."""
-    found = []
-    for batch in raw.batches.values():
-        task = task_type(batch["type"])
-        rows = [
-            (record["item"], record["annotator"], agreement.stored(task, record["response"]))
-            for record in raw.annotations
-            if record["batch"] == batch["id"] and counts(record)
-        ]
-        shapes = raw.shapes(batch["id"]) if agreement.wants_shapes(task) else {}
-        figures = agreement.figures(task, rows, shapes)
-        found += [{"batch": batch["id"], **figure.to_dict()} for figure in figures]
-    return found
+    return [
+        {"batch": batch, **tally.figure(statistic).to_dict()}
+        for batch in raw.batches
+        for tally in tallies(raw, batch)
+        for statistic in agreement.named(tally.measure)
+    ]
+
+
+def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
+    """The ratings of a batch by measure."""
+    task = task_type(raw.batches[batch]["type"])
+    rows = (
+        (record["item"], record["annotator"], agreement.stored(task, record["response"]))
+        for record in raw.annotations_in(batch)
+        if counts(record)
+    )
+    return agreement.tallies(task, rows, raw.shapes(batch))
 
 
 def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
@@ -460,16 +356,6 @@ def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
             out.write(canonical(line) + "\n")
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a JSON Lines file; a broken line is named."""
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
-
-
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
     """sha256, size in bytes and lines of every file of the folder but the manifest, by path."""
     found = {}
@@ -505,6 +391,7 @@ def verify(folder: Path) -> dict[str, int]:
         ArithmeticError,
         RecursionError,
         OSError,
+        sqlite3.Error,
     ) as error:
         # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
         raise Difference(
@@ -520,17 +407,19 @@ def _verify(folder: Path) -> dict[str, int]:
     manifest = read_manifest(folder)
     _check_files(folder, manifest)
     raw = load(folder, manifest["batches"])
+    raw.purpose = manifest.get("purpose", "")
     _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
             raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
-    by_id = {record["id"]: record for record in raw.annotations}
     waived = _check_waivers(raw, manifest)
     for record in raw.annotations:
         if record["id"] not in waived:
             _check_annotation(raw, record)
-    replayed = sum(_check_decision(raw, decision, by_id, waived) for decision in raw.decisions)
+    replayed = sum(_check_decision(raw, decision, raw.by_id, waived) for decision in raw.decisions)
     _check_tries(raw)
+    if fault := next(provenances.faults(raw), None):
+        raise Difference(fault)
     _check_benchmark(folder, raw, manifest)
     _check_figures(raw, manifest)
     return {
@@ -569,7 +458,9 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     if manifest.get("format") not in FORMATS:
         raise Difference(f"{MANIFEST}: there is no format {manifest.get('format')!r}")
     _check_once(raw)
-    for key in sorted(KEYS ^ manifest.keys()):
+    if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
+        raise Difference(f"{MANIFEST}: there is no purpose {manifest['purpose']!r}")
+    for key in sorted((KEYS ^ manifest.keys()) - {"purpose"}):
         raise Difference(
             f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
         )
@@ -602,35 +493,16 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
 
 def _check_once(raw: Raw) -> None:
     """Ids stand once, an item is decided once, and of each person's revisions of an item the last is the newest."""
-    ids = Counter(record["id"] for record in raw.annotations)
-    items = Counter(decision["item"] for decision in raw.decisions)
-    for what, counts_of in (("annotations.jsonl: annotation", ids), ("decisions.jsonl: item", items)):
-        for id, times in counts_of.items():
-            if times > 1:
-                raise Difference(f"{what} {id} stands {times} times")
-    last: dict[tuple[str, str], int] = {}
-    for record in raw.annotations:
-        key = (record["item"], record["annotator"])
-        last[key] = max(last.get(key, 0), record["revision"])
-    for record in raw.annotations:
-        if record["newest"] != (record["revision"] == last[record["item"], record["annotator"]]):
-            raise Difference(f"annotations.jsonl: {record['id']}: 'newest' does not fit its revision")
+    if repeated := raw.repeated():
+        what, id, times = repeated
+        raise Difference(f"{what} {id} stands {times} times")
+    if wrong := raw.out_of_turn():
+        raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
 
 
 def counted(raw: Raw) -> dict[str, int]:
     """How much of what there is: the manifest's counts."""
-    decisions = raw.decisions
-    return {
-        "annotations": len(raw.annotations),
-        "annotators": len({record["annotator"] for record in raw.annotations}),
-        "simulated_annotators": len({r["annotator"] for r in raw.annotations if r["simulated"]}),
-        "items": len({(record["batch"], record["item"]) for record in raw.annotations}),
-        "accepted": sum(decision["kind"] == "accepted" for decision in decisions),
-        "excluded": sum(decision["kind"] == "excluded" for decision in decisions),
-        "adjudicated": sum(decision["by"] != "resolve" for decision in decisions),
-        "outcomes": sum(len(decision["outcomes"]) for decision in decisions),
-        "contradicted": len(raw.contradicted),
-    }
+    return {**raw.counts(), "contradicted": len(raw.contradicted)}
 
 
 def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -752,6 +624,8 @@ def _check_decision(
             ("replayed table", stored.table.digest(), example["digest"]),
             ("question", perturbed.example.question, example["question"]),
             ("answers", list(perturbed.example.answers), example["answers"]),
+            ("parent", decision["example"], example["parent"]),
+            ("perturbation", item.variant or task.key, example["perturbation"]),
         ):
             if is_now != claimed:
                 raise Difference(
@@ -794,9 +668,9 @@ def _check_resolution(
 ) -> None:
     """What the kind decides from the raw responses must be what was decided."""
     mine = [
-        r
-        for r in raw.annotations
-        if r["item"] == decision["item"] and r["newest"] and r["response"] is not None
+        record
+        for record in raw.annotations_of(decision["item"])
+        if record["newest"] and record["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
     resolution = task.resolve([agreement.stored(task, record["response"]) for record in mine], item)
@@ -813,33 +687,21 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         raise Difference(
             f"{MANIFEST}: contradicted is {manifest['contradicted']}, the decisions give {against}"
         )
-    files = benchmark(raw, manifest["format"], seed)
-    if seed is not None and manifest["mix"] != (made := mixes(raw, seed).to_dict(seed)):
+    if seed is not None and manifest["mix"] != (made := mixing.summary(mixed(raw, seed), seed)):
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
-    more = _check_perturbed(folder, raw, manifest) | _check_whole(folder, raw, manifest)
-    for name in manifest["files"].keys() - files.keys() - more - {*RAW, automatic.LINES, TRIES}:
+    _check_perturbed(folder, raw, manifest)
+    more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
+    for name in manifest["files"].keys() - more - {*RAW, automatic.LINES, TRIES, provenances.PROPOSALS}:
         raise Difference(f"{name}: does not follow from the decisions")
-    for name, lines in files.items():
-        path = folder / name
-        if not path.is_file():
-            raise Difference(f"{name}: follows from the decisions, but is missing")
-        there = path.read_text(encoding="utf-8").split("\n")
-        for number, line in enumerate(lines, start=1):
-            if number > len(there) or there[number - 1] != canonical(line):
-                raise Difference(
-                    f"{name}, line {number}: record {_key(line)[0]!r} differs from what the decisions give"
-                )
-        if len(there) - 1 != len(lines):
-            raise Difference(f"{name}: {len(there) - 1} records; the decisions give {len(lines)}")
 
 
-def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
-    """Every automatic perturbation made again, its line, its records and the counts compared. Returns the files' names."""
+def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """Every automatic perturbation made again, its line and the counts compared."""
     claimed = manifest["automatic"]
     if (claimed is None) == (folder / automatic.LINES).exists():
         raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not go together")
     if claimed is None:
-        return set()
+        return
     for number, (line, original) in enumerate(automatic_lines(raw), start=1):
         once_more = automatic.again(line, original).outcome()
         if any(line.get(key) != once_more.get(key) for key in ("digest", "no_op", "refused")):
@@ -847,12 +709,11 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
     if claimed["counts"] != (counts := perturbed_counts(raw)):
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
-    return _check_streamed(folder, perturbed(raw, manifest["format"]), "perturbations")
 
 
-def _check_whole(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
-    """The records of whole examples, and what lies beside them, made again. Returns the files' names."""
-    names = _check_streamed(folder, examples_whole(raw, manifest["format"]), "examples")
+def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
+    """What lies beside the records of the format hf, made again. Returns the files' names."""
+    names: set[str] = set()
     if manifest["format"] != "hf":
         return names
     shas = _shas(folder)
@@ -865,21 +726,33 @@ def _check_whole(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> set[str
     return names | shas.keys()
 
 
-def _check_streamed(folder: Path, lines: Iterable[tuple[str, dict[str, Any]]], what: str) -> set[str]:
-    """Every file that follows from records made again, line by line. Returns the files' names."""
+def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
+    """Every benchmark file made again, line by line. Returns the files' names."""
+    opening, parting, closing = ("[", ",", "]") if manifest["format"] in ARRAYS else ("", "", "")
     with ExitStack() as stack:
-        files: dict[str, Iterator[str]] = {}
-        for name, record in lines:
+        files: dict[str, tuple[Iterator[str], int, str, str]] = {}
+        for name, what, record in derived(raw, manifest["format"], seed):
             if name not in files:
                 if not (folder / name).is_file():
                     raise Difference(f"{name}: follows from the {what}, but is missing")
-                files[name] = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
-            if next(files[name], "") != canonical(record) + "\n":
-                said = record.get("id", "")
-                raise Difference(f"{name}: record {said!r} differs from what the {what} give")
-        for name, left in files.items():
-            if next(left, ""):
-                raise Difference(f"{name}: holds more records than the {what} give")
+                lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
+                number, line = 1, next(lines, "")
+                expected = opening + canonical(record)
+            else:
+                lines, number, line, before = files[name]
+                if line != f"{before}{parting}\n":
+                    raise Difference(f"{name}, line {number}: holds fewer records than the {what} give")
+                number, line = number + 1, next(lines, "")
+                expected = canonical(record)
+            if not line.startswith(expected):
+                said = _key(record)[0]
+                raise Difference(f"{name}, line {number}: record {said!r} differs from what the {what} give")
+            files[name] = lines, number, line, expected
+        for name, (lines, number, line, expected) in files.items():
+            if line != f"{expected}{closing}\n" or next(lines, ""):
+                raise Difference(
+                    f"{name}: {number} records follow from what is here; the file holds others or more"
+                )
         return set(files)
 
 
@@ -903,25 +776,20 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
     """The same values from the packages krippendorff and statsmodels, where they have the measure."""
     from tableqa.agreement import second_opinion
 
-    for figure in again:
-        task = task_type(raw.batches[figure["batch"]]["type"])
-        measure = next(measure for measure in task.measures if measure.name == figure["measure"])
-        rows = [
-            (record["item"], record["annotator"], agreement.stored(task, record["response"]))
-            for record in raw.annotations
-            if record["batch"] == figure["batch"] and counts(record)
-        ]
-        order = (
-            measure.order if measure.order and figure["statistic"] == "krippendorff_alpha_ordinal" else None
-        )
-        if measure.level == "cells":
-            continue  # no other package takes the expected disagreement within each table
-        other = second_opinion(agreement.table(measure, rows), figure["statistic"], order=order)
-        if other is not None and (figure["value"] is None or abs(other - figure["value"]) > 2e-6):
-            name = f"{figure['statistic']} in batch {figure['batch']}"
-            raise Difference(
-                f"{MANIFEST}: {name} is {figure['value']!r}; an independent package says {other!r}"
-            )
+    claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
+    for batch in raw.batches:
+        for tally in tallies(raw, batch):
+            if tally.measure.level == "cells":
+                continue  # no other package takes the expected disagreement within each table
+            ratings = tally.ratings()
+            for statistic in agreement.named(tally.measure):
+                value = claimed[batch, tally.measure.name, statistic]
+                other = second_opinion(ratings, statistic, order=tally.order(statistic))
+                if other is not None and (value is None or abs(other - value) > 2e-6):
+                    name = f"{statistic} in batch {batch}"
+                    raise Difference(
+                        f"{MANIFEST}: {name} is {value!r}; an independent package says {other!r}"
+                    )
 
 
 def _path(part: str, source: Mapping[str, Any]) -> str:

@@ -8,19 +8,22 @@ release is made, so the same data gives the same bytes.
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import zipfile
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from annotation import automatic, events, jobs, lineage, mixing, release_files, tries
+from annotation import automatic, events, helping, jobs, lineage, mixing, provenances, release_files, tries
 from annotation.models import (
     Annotation,
     Assignment,
@@ -42,8 +45,12 @@ from annotation.models import (
 from annotation.refusals import Refused, require_storable
 from annotation.release_files import FORMATS
 from tableqa.canonical import canonical, digest
+from tableqa.on_disk import Shelf, Sorted
+from tableqa.perturbations import PERTURBATIONS
 
 PAGE = 500
+TABLES = 100
+"""Source tables that are in memory at once."""
 LONGEST_NAME = 80
 
 
@@ -57,6 +64,7 @@ def make_release(
     allow_simulated: bool = False,
     mix: int | None = None,
     waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
     out: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Release:
@@ -78,6 +86,7 @@ def make_release(
         allow_simulated=allow_simulated,
         mix=mix,
         waivers=waivers,
+        purpose=purpose,
     )
     try:
         release = write_release(release, progress=progress)
@@ -111,6 +120,7 @@ def start_release(
     allow_simulated: bool = False,
     mix: int | None = None,
     waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
 ) -> Release:
     """Make a release in the background; its job tells how far it is."""
     with transaction.atomic():
@@ -123,6 +133,7 @@ def start_release(
             allow_simulated=allow_simulated,
             mix=mix,
             waivers=waivers,
+            purpose=purpose,
         )
         release.job = jobs.enqueue(
             project=project, kind="release", ids={"release": release.pk}, by=by, now=now
@@ -148,8 +159,11 @@ def plan_release(
     allow_simulated: bool,
     mix: int | None = None,
     waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
 ) -> Release:
-    """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people."""
+    """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished."""
+    if purpose not in ("", *provenances.PURPOSES):
+        raise Refused("invalid_request", f"A purpose is one of {', '.join(provenances.PURPOSES)}, or none.")
     if format not in FORMATS:
         raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
     if mix is not None and format not in mixing.FORMATS:
@@ -174,17 +188,44 @@ def plan_release(
             "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
             "and do not publish it as data.",
         )
+    watermark = _watermark(project)
+    _require_finished_runs(project, watermark)
     return Release.objects.create(
         project=project,
         name=name.strip(),
         format=format,
-        watermark=_watermark(project),
+        watermark=watermark,
         allow_simulated=allow_simulated,
         mix_seed=mix,
         waivers=dict(waivers or {}),
+        purpose=purpose,
         made_by=by,
         made_at=now,
     )
+
+
+def _require_finished_runs(project: Project, watermark: int) -> None:
+    """Refuse where people judged an automatic perturbation that no finished run makes: no release could make it again."""
+    runs = _finished(project, watermark)
+    judged = Example.objects.automatic().filter(
+        items__batch__project=project, items__assignments__annotations__event_id__lte=watermark
+    )
+    kinds: dict[str, int] = {}
+    for parent, kind, seed in _by_key(judged.distinct(), "parent_id", "perturbation", "seed"):
+        any_seed = not PERTURBATIONS[kind].seeded
+        if not any(
+            kind in run.kinds and (any_seed or seed in run.seeds) and _holds(run.chosen, parent)
+            for run in runs
+        ):
+            kinds[kind] = kinds.get(kind, 0) + 1
+    if kinds:
+        named = ", ".join(f"{number} of {kind}" for kind, number in sorted(kinds.items()))
+        raise Refused(
+            "run_unfinished",
+            f"People judged automatic perturbations of a run that is not finished ({named}), and a release makes only "
+            "finished runs again. Start the same run once more, with the same kinds, seeds and selection (on the page, or "
+            "./run manage perturb): it goes on where it stopped. Then release.",
+        )
 
 
 def write_release(
@@ -248,7 +289,9 @@ def archive(release: Release) -> Path:
                         path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0)
                     )
                     entry.compress_type = zipfile.ZIP_DEFLATED
-                    packed.writestr(entry, path.read_bytes())
+                    entry.file_size = path.stat().st_size  # so that a large one gets the long form
+                    with path.open("rb") as held, packed.open(entry, "w") as out:
+                        shutil.copyfileobj(held, out)
         part.rename(target)
     return target
 
@@ -259,7 +302,7 @@ def archive(release: Release) -> Path:
 def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """Raw records, derived files and manifest into an empty folder; returns the manifest."""
     batches = _batches(release)
-    keys = _items(release, batches)
+    keys = _items(batches)
     steps = 2 * len(keys) + 1
     runs = _runs(release)
     release_files.write_records(out / "sources.jsonl", _sources(batches, runs))
@@ -282,13 +325,14 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", "There is no annotation to release yet.")
     waivers = _waivers(release, release_files.gate(raw))
-    for name, lines in release_files.benchmark(raw, release.format, release.mix_seed).items():
-        release_files.write_records(out / name, lines)
-    if runs:
-        release_files.write_perturbed(raw, release.format)
-    tried = list(tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project)))
-    if tried:
-        release_files.write_records(out / release_files.TRIES, tried)
+    proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
+    if (first := next(proposed, None)) is not None:
+        release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
+    raw.purpose = release.purpose
+    release_files.write_derived(raw, release.format, release.mix_seed)
+    tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
+    if (first := next(tried, None)) is not None:
+        release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     manifest: dict[str, Any] = {
         "layout": release_files.LAYOUT,
         "format": release.format,
@@ -301,15 +345,16 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "waivers": waivers,
         "contradicted": list(raw.contradicted.values()),
         "mix": (
-            release_files.mixes(raw, release.mix_seed).to_dict(release.mix_seed)
+            mixing.summary(release_files.mixed(raw, release.mix_seed), release.mix_seed)
             if release.mix_seed is not None
             else None
         ),
         "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
         if runs
         else None,
+        **({"purpose": release.purpose} if release.purpose else {}),
     }
-    release_files.write_whole(raw, manifest)
+    release_files.write_beside(raw, manifest)
     manifest["files"] = release_files.describe(out)
     text = canonical(manifest)
     (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
@@ -338,6 +383,12 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
             "Correct the id or leave the waiver out.",
         )
     return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
+
+
+def _moment(watermark: int) -> datetime:
+    """When the last event that counts took place; long ago where there is none."""
+    found = Event.objects.filter(pk=watermark).values_list("at", flat=True).first()
+    return found or datetime.min.replace(tzinfo=UTC)
 
 
 def _watermark(project: Project) -> int:
@@ -371,21 +422,35 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         **(
             {"loop_model": batch.loop_model, "loop_revision": batch.loop_revision} if batch.loop_model else {}
         ),
+        **(
+            {"help": {"shown": batch.help, "from": batch.help_from, "unhelped": batch.unhelped}}
+            if batch.help
+            else {}
+        ),
     }
 
 
-def _items(release: Release, batches: Sequence[Batch]) -> list[int]:
-    """The items of the batches in the order of release: batch, source, example id."""
-    rows = Item.objects.filter(batch__in=batches).values_list(
-        "batch_id", "example__source__name", "example__external_id", "pk"
-    )
-    return [pk for *_, pk in sorted(rows)]
+def _items(batches: Sequence[Batch]) -> Sorted:
+    """The items of the batches in the order of release: batch, source, example id; the key of each comes last."""
+    found = Sorted(4, key=4)
+    rows = Item.objects.filter(batch__in=batches)
+    for row in _by_key(rows, "batch_id", "example__source__name", "example__external_id", "pk"):
+        found.add(*row)
+    return found
 
 
 def _runs(release: Release) -> list[PerturbationRun]:
     """The runs of automatic perturbations that were through at the watermark, in their order."""
-    found = PerturbationRun.objects.filter(project=release.project, event_id__lte=release.watermark)
-    return list(found.prefetch_related("sources").order_by("event_id"))
+    return _finished(release.project, release.watermark)
+
+
+def _finished(project: Project, watermark: int) -> list[PerturbationRun]:
+    """The runs that were through at an event, in their order; what each has chosen as an array, which is small."""
+    found = PerturbationRun.objects.filter(project=project, event_id__lte=watermark)
+    runs = list(found.prefetch_related("sources").order_by("event_id"))
+    for run in runs:
+        run.chosen = array("q", run.chosen)
+    return runs
 
 
 def _run(run: PerturbationRun) -> dict[str, Any]:
@@ -395,51 +460,58 @@ def _run(run: PerturbationRun) -> dict[str, Any]:
 
 def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
-    asking: dict[int, list[PerturbationRun]] = {}
+    wanted: Shelf[int, int] = Shelf()
     for run in runs:
         for pk in run.chosen:
-            asking.setdefault(pk, []).append(run)
-    for chunk in _pages(_named(asking)):
-        found = Example.objects.select_related("source", "stored_table").in_bulk([one.pk for one in chunk])
-        for one in chunk:
+            wanted[pk] = 1
+    for page in _named(wanted).pages(PAGE):
+        found = Example.objects.select_related("source", "stored_table").in_bulk(
+            [pk for _, _, pk, *_ in page]
+        )
+        for source, _, pk, *_ in page:
             seen: set[tuple[str, int]] = set()
-            row = found[one.pk]
-            for run in asking[one.pk]:
-                made = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
-                seen.update((of.kind, of.seed) for of in made)
-                yield from automatic.lines(one.source, row.example(), made, lineage.marks(run, row))
+            row = found[pk]
+            for run in runs:
+                if _holds(run.chosen, pk):
+                    made = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
+                    seen.update((of.kind, of.seed) for of in made)
+                    yield from automatic.lines(source, row.example(), made, lineage.marks(run, row))
 
 
-class Named(NamedTuple):
-    """An example by what orders it in a release."""
-
-    source: str
-    id: str
-    pk: int
-    parent: int | None
-    table: str
-    source_id: int
+def _holds(ordered: Sequence[int], key: int) -> bool:
+    place = bisect_left(ordered, key)
+    return place < len(ordered) and ordered[place] == key
 
 
-def _named(keys: Iterable[int]) -> list[Named]:
-    """The examples with these keys, in the order of release."""
-    found: list[Named] = []
-    for chunk in _pages(list(keys)):
+def _named(keys: Iterable[int]) -> Sorted:
+    """The examples with these keys as (source, id, key, parent, digest of the table, source's key), in that order."""
+    found = Sorted(6, key=3)
+    for chunk in _pages(keys):
         rows = Example.objects.filter(pk__in=chunk).values_list(
             "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
         )
-        found += [Named(*row) for row in rows]
-    return sorted(found)
+        for row in rows:
+            found.add(*row)
+    return found
 
 
 def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
-    keys = set(Item.objects.filter(batch__in=batches).values_list("example_id", flat=True))
-    keys.update(*(run.chosen for run in runs))
+    keys: Shelf[int, int] = Shelf()
+    inputs = Sorted(2, key=1)
+    for pk, example, id, held in _by_key(
+        Item.objects.filter(batch__in=batches), "pk", "example_id", "public_id", "inputs"
+    ):
+        keys[example] = 1
+        if held:
+            inputs.add(id, pk)
+    for run in runs:
+        for pk in run.chosen:
+            keys[pk] = 1
     used = _named(keys)
     by_name: dict[str, dict[str, Any]] = {}
-    sources = {one.source_id for one in used}
-    for source in Source.objects.filter(pk__in=sources).order_by("name", "pk"):
+    sources = {source for *_, source in used}
+    for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):
         record = by_name.setdefault(
             source.name,
             {
@@ -455,25 +527,33 @@ def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Itera
         )
         record["checksums"].append(source.checksum)
     yield from by_name.values()
-    with_inputs = Item.objects.filter(batch__in=batches).exclude(inputs={}).order_by("public_id")
-    for id, inputs in with_inputs.values_list("public_id", "inputs"):
-        yield {"kind": "item", "id": id, "inputs": inputs}
-    for digests in _pages(sorted({one.table for one in used})):
+    for page in inputs.pages(PAGE):
+        shown = dict(Item.objects.filter(pk__in=[pk for _, pk in page]).values_list("pk", "inputs"))
+        for id, pk in page:
+            yield {"kind": "item", "id": id, "inputs": shown[pk]}
+    tables = Sorted(1, key=1)
+    for *_, digest_of, _ in used:
+        tables.add(digest_of)
+    for page in tables.pages(TABLES):
+        digests = [digest_of for (digest_of,) in page]
         for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):
             yield {"kind": "table", "digest": table.digest, "content": table.content}
-    originals = [one.pk if one.parent is None else _original(one.pk) for one in used]
-    for chunk in _pages(list(dict.fromkeys(originals))):
-        found = Example.objects.select_related("source", "stored_table").in_bulk(chunk)
+    originals: Shelf[int, int] = Shelf()
+    for _, _, pk, parent, *_ in used:
+        originals[pk if parent is None else _original(pk)] = 1
+    for chunk in _pages(originals):
+        rows = Example.objects.select_related("source", "stored_table").defer("stored_table__content")
+        found = rows.in_bulk(chunk)
         for pk in chunk:
-            example = found[pk]
+            original = found[pk]
             yield {
                 "kind": "example",
-                "source": example.source.name,
-                "id": example.external_id,
-                "question": example.question,
-                "answers": example.answers,
-                "table": example.stored_table.digest,
-                "more": example.more,
+                "source": original.source.name,
+                "id": original.external_id,
+                "question": original.question,
+                "answers": original.answers,
+                "table": original.stored_table.digest,
+                "more": original.more,
             }
 
 
@@ -484,10 +564,11 @@ def _original(pk: int) -> int:
     return example.pk
 
 
-def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every revision below the watermark, item by item; within an item by pseudonym and revision."""
     names = _pseudonyms(release.project)
-    for chunk in _pages(keys):
+    for page in keys.pages(PAGE):
+        chunk = [pk for *_, pk in page]
         found: dict[int, list[Annotation]] = {pk: [] for pk in chunk}
         rows = Annotation.objects.filter(assignment__item_id__in=chunk, event_id__lte=release.watermark)
         for annotation in rows.select_related(
@@ -496,7 +577,8 @@ def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, d
             "assignment__place",
             "assignment__person",
             "guidelines",
-        ):
+            "provenance__telling__proposal",
+        ).prefetch_related(*helping.BESIDE):
             found[annotation.assignment.item_id].append(annotation)
         for of_item in found.values():
             newest = {a.assignment_id: a.revision for a in sorted(of_item, key=lambda a: a.revision)}
@@ -523,13 +605,15 @@ def _annotations(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, d
                         },
                         "active_seconds": annotation.active_seconds,
                         "made_at": annotation.made_at.isoformat(),
+                        **helping.record(annotation),
                     },
                 )
 
 
-def _decisions(release: Release, keys: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
     names = _pseudonyms(release.project)
-    for chunk in _pages(keys):
+    for page in keys.pages(PAGE):
+        chunk = [pk for *_, pk in page]
         rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
         found = {
             decision.item_id: decision
@@ -591,7 +675,17 @@ def _pseudonyms(project: Project) -> dict[int, str]:
     return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
 
 
-def _pages(keys: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _pages(keys: Iterable[int]) -> Iterator[list[int]]:
     """Keys in chunks: pages by key keep no cursor open, which SQLite would answer with 'database is locked'."""
-    for start in range(0, len(keys), PAGE):
-        yield keys[start : start + PAGE]
+    left = iter(keys)
+    while page := list(itertools.islice(left, PAGE)):
+        yield page
+
+
+def _by_key(rows: QuerySet[Any], *fields: str) -> Iterator[tuple[Any, ...]]:
+    """The fields of every row, page by page."""
+    last = 0
+    while page := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", *fields)[: 2 * PAGE]):
+        for _, *found in page:
+            yield tuple(found)
+        last = page[-1][0]

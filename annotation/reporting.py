@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import zoneinfo
-from collections import Counter
+from itertools import groupby
 from typing import Any
 
-from django.db.models import F
-
-from annotation import agreement, predicting
-from annotation.models import Assignment, Batch, Item, Membership, Outcome, Try
-from tableqa.answers import compare
-from tableqa.proportions import proportion
+from annotation import agreement, help_report
+from annotation import fooling as counts
+from annotation.models import Assignment, Batch, Item, Membership, Outcome
+from tableqa.proportions import Proportion
 from tasks.contract import Answered, Report, TaskType
 
 
@@ -19,7 +16,7 @@ def reports(batch: Batch) -> list[Report]:
     """What the batch's kind reports, from the newest responses of planned places, and how models in the loop fared."""
     task = batch.task()
     if type(task).report is TaskType.report:
-        return fooling(batch)
+        return [*fooling(batch), *help_report.reports(batch)]
     names = dict(Membership.objects.filter(project=batch.project_id).values_list("person_id", "pseudonym"))
     decided: dict[int, list[Any]] = {}
     outcomes = Outcome.objects.filter(decision__item__batch=batch).order_by("number")
@@ -48,7 +45,7 @@ def reports(batch: Batch) -> list[Report]:
                 decided=tuple(decided.get(item.pk, ())) if known else None,
             )
         )
-    return [*task.report(rows), *fooling(batch)]
+    return [*task.report(rows), *fooling(batch), *help_report.reports(batch)]
 
 
 # -- the model in the loop --------------------------------------------------------------------------
@@ -69,56 +66,32 @@ FOOLING = (
 
 
 def fooling(batch: Batch) -> list[Report]:
-    """How often people fooled the models that looked at their submissions, per person, model and week.
-
-    Verdicts that are still open, and examples that a model cannot read, are not counted. What counts as verified was
-    answered by somebody else, blind, with the answer that its maker gave.
-    """
-    looked = list(
-        Try.objects.filter(assignment__batch=batch, annotation=F("assignment__annotation"))
-        .select_related("annotation", "assignment")
-        .prefetch_related("verdicts")
-        .order_by("pk")
-    )
+    """How often people fooled the models that looked at their submissions, per person, model and week."""
+    looked = counts.of_batch(batch)
     if not looked:
         return []
-    names = dict(Membership.objects.filter(project=batch.project_id).values_list("person_id", "pseudonym"))
-    given = predicting.answers_since([row.annotation_id for row in looked if row.annotation_id is not None])
-    zone = zoneinfo.ZoneInfo(batch.project.time_zone)
-    tallies: dict[tuple[str, str, str], Counter[str]] = {}
-    for row in looked:
-        said = sorted(row.verdicts.all(), key=lambda one: one.pk)
-        year, week, _ = row.made_at.astimezone(zone).isocalendar()
-        who, model = names.get(row.assignment.person_id, "?"), row.model or row.predictor
-        counts = Counter(submitted=1)
-        if said and said[-1].verdict not in ("pending", "model_error"):
-            counts["verdicts"] += 1
-            fooled = said[-1].verdict == "fooled"
-            counts["fooled"] += fooled
-            answers = given.get(row.annotation_id or 0)
-            confirmed = answers is not None and compare(answers, said[0].gold["perturbed"]).equal
-            counts["verified"] += fooled and confirmed
-        for key in ((who, model, f"{year}-W{week:02}"), ("everybody", model, "all")):
-            tallies.setdefault(key, Counter()).update(counts)
-    ordered = sorted(tallies, key=lambda key: (key[1], key[0] != "everybody", key))
+    rows = [
+        (*names, line.submitted, line.judged, *_share(line.fooled), *_share(line.verified))
+        for model, of_model in groupby(counts.lines(looked, ("model", "annotator", "week")), _model)
+        for names, line in [
+            *(
+                (("everybody", model, "all"), one)
+                for one in counts.lines(looked, ("model",))
+                if _model(one) == model
+            ),
+            *(((one.names[1], model, one.names[2]), one) for one in of_model),
+        ]
+    ]
     note = (
         "Fooled: right on the original, wrong on what was submitted. Verified: somebody else gave the maker's answer, "
         "blind. Rates are of the submissions with a verdict; intervals are Wilson's, 95 %."
     )
-    return [Report("Fooling the model", FOOLING, tuple(_line(key, tallies[key]) for key in ordered), note)]
+    return [Report("Fooling the model", FOOLING, tuple(rows), note)]
 
 
-def _line(key: tuple[str, str, str], counts: Counter[str]) -> tuple[str | int | float | None, ...]:
-    n = counts["verdicts"]
-    fooled, verified = proportion(counts["fooled"], n), proportion(counts["verified"], n)
-    return (
-        *key,
-        counts["submitted"],
-        n,
-        fooled.hits,
-        fooled.percent,
-        fooled.interval,
-        verified.hits,
-        verified.percent,
-        verified.interval,
-    )
+def _model(line: counts.Line) -> str:
+    return line.names[0]
+
+
+def _share(share: Proportion) -> tuple[int, str, str]:
+    return share.hits, share.percent, share.interval

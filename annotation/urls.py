@@ -10,6 +10,8 @@ from annotation.views import (
     annotating,
     assigning,
     demo,
+    evaluating,
+    fooling,
     importing,
     people,
     perturbing,
@@ -47,12 +49,14 @@ urlpatterns = [
     path("examples/<str:public_id>/", importing.example, name="example"),
     path("projects/<slug:slug>/perturbations/", perturbing.perturbations, name="perturbations"),
     # assigning
+    path("projects/<slug:slug>/fooling/", fooling.report, name="fooling"),
     path("projects/<slug:slug>/batches/new/", assigning.batch_new, name="batch_new"),
     path("batches/<str:public_id>/", assigning.batch, name="batch"),
     path("batches/<str:public_id>/report/", assigning.report, name="batch_report"),
     path("batches/<str:public_id>/open/", assigning.open_batch, name="open_batch"),
     path("batches/<str:public_id>/close/", assigning.close_batch, name="close_batch"),
     path("batches/<str:public_id>/panel/", assigning.panel, name="batch_panel"),
+    path("batches/<str:public_id>/proposals/", assigning.propose, name="batch_propose"),
     # annotating
     path("batches/<str:public_id>/annotate/", annotating.annotate, name="annotate"),
     path("work/", annotating.my_work, name="my_work"),
@@ -64,6 +68,13 @@ urlpatterns = [
     path("projects/<slug:slug>/releases/", releasing.releases, name="releases"),
     path("releases/<str:public_id>/", releasing.release, name="release"),
     path("releases/<str:public_id>/download/", releasing.download, name="download"),
+    # evaluating
+    path("releases/<str:public_id>/evaluations/", evaluating.evaluations, name="evaluations"),
+    path(
+        "releases/<str:public_id>/evaluations/download/",
+        evaluating.evaluations_download,
+        name="evaluations_download",
+    ),
 ]
 
 if settings.DEMO_SECRET:

@@ -19,6 +19,14 @@ def may_see_agreement(person: Person, batch: Batch) -> bool:
     return batch.closed_at is not None or not _annotates(person, batch)
 
 
+def annotates_in(person: Person, project: Project) -> QuerySet[Batch]:
+    """The open batches of a project in which the person annotates, or may: the rule of `may_see_agreement`, as a query."""
+    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    if project.pk in where(Actor(person), Permission.ANNOTATE):
+        return under_way
+    return under_way.filter(Exists(Assignment.objects.filter(batch=OuterRef("pk"), person=person)))
+
+
 def may_adjudicate(person: Person, item: Item) -> bool:
     """Adjudicators never judge what they made, annotated, or may still be given."""
     return not (

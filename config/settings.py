@@ -5,7 +5,7 @@
 | SECRET_KEY        | required; signs sessions and tokens. Settings never invent one                            |
 | DATABASE_URL      | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
 | CONN_MAX_AGE      | seconds a connection to PostgreSQL is kept; default: 600                                  |
-| ASKEW_DATA_DIR    | folder of the database, uploads and releases; default: var/ beside manage.py              |
+| ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
 | PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
 | ALLOWED_HOSTS     | further host names to answer to, separated by commas (a load balancer's health check)     |
 | TRUST_PROXY       | true where a proxy in front always sets X-Forwarded-Proto itself                          |
@@ -268,6 +268,8 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Annotate tables, adjudicate, and release benchmarks whose every number can be recomputed.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Two fields are called "state"; each kind of state has a name of its own in the schema.
+    "ENUM_NAME_OVERRIDES": {"ProposalStateEnum": ["took", "rejected", ""]},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

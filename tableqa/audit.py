@@ -185,7 +185,11 @@ def audit_item(base: Example, edited: Example, contract: Contract) -> AuditedIte
     if base.question != edited.question:
         findings.append(_about("question_differs"))
     violations = check(contract, base, _on(table, edited), operations)
-    findings += [Finding(violation.code, violation.message, violation.level) for violation in violations]
+    findings += [
+        Finding(violation.code, violation.message, violation.level)
+        for violation in violations
+        if violation.code not in DAMAGE  # that is told once, with all its places
+    ]
     recomputed = _recomputed(base, edited, table)
     if recomputed.answers is not None and not recomputed.agrees:
         findings.append(_computed_differs(base, edited, recomputed.answers))

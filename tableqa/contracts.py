@@ -10,15 +10,17 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from tableqa.answers import Comparison, Difference, compare
-from tableqa.cells import model_for, same_format
+from tableqa.cells import model_for, same_format, visible
 from tableqa.examples import Example
 from tableqa.operations import (
     OPERATIONS,
     InsertRow,
     Operation,
     OperationError,
+    RenameHeader,
     SetCell,
     column_name,
+    describe,
     normalise,
     replay,
 )
@@ -45,8 +47,8 @@ class Violation:
 
     Codes: stale_base, unknown_row, unknown_column, duplicate_id, bad_operation (the operations do not replay),
     table_unchanged, table_empty, too_many_operations, operation_not_allowed, shape_changed, protected_cell,
-    cell_format, table_differs_from_operations, answer_missing, answer_unchanged, answer_changed, same_table_other_answer,
-    computed_answer_differs, program_fails.
+    cell_format, blanks_changed, table_differs_from_operations, answer_missing, answer_unchanged, answer_changed,
+    same_table_other_answer, computed_answer_differs, program_fails.
     """
 
     code: str
@@ -61,7 +63,8 @@ class Violation:
 class Contract:
     """What must hold of an edit.
 
-    table             "differs": header or rows must not be those of the base; "gone": it is taken away
+    table             "differs": header or rows must not be those of the base, in more than blanks and invisible
+                      characters (`cells.visible`); "gone": it is taken away
     answer            whether the answer "changes" or "stays"; an example without a gold answer has none that could
                       stay, and needs one that it changes to
     at_most           how many net operations (`operations.normalise`) may be made; None for any number
@@ -182,8 +185,8 @@ def structure(
 
     The browser runs the same checks while a person types; the order of the violations is the order in which they are
     checked: table_unchanged, table_empty, operation_not_allowed, shape_changed, too_many_operations, protected_cell,
-    cell_format. A table that had cells must keep some, unless the contract wants it gone: nothing can be asked of an
-    empty one.
+    cell_format, blanks_changed. A table that had cells must keep some, unless the contract wants it gone: nothing can be
+    asked of an empty one.
     """
     try:
         edited = replay(base_table, operations)
@@ -191,8 +194,11 @@ def structure(
     except OperationError as error:
         return [Violation(error.code, f"{error}.")]
     violations: list[Violation] = []
-    if contract.table == "differs" and edited.same_content(base_table):
-        violations.append(Violation("table_unchanged", "The table is the original one. Change something."))
+    unchanged = contract.table == "differs" and _looks_the_same(base_table, edited)
+    if unchanged:
+        same = edited.same_content(base_table)
+        message = "The table is the original one. Change something." if same else _ONLY_BLANKS
+        violations.append(Violation("table_unchanged", message))
     if all(base_table.shape) and not all(edited.shape) and contract.table != "gone":
         message = f"The table has {_shape(edited)} now, and nothing can be asked of that. Put something back."
         violations.append(Violation("table_empty", message))
@@ -204,7 +210,32 @@ def structure(
     if contract.cell_format != "ignore":
         level: Level = "error" if contract.cell_format == "require" else "warning"
         violations += _formats(base_table, edited, net, level)
-    return violations
+    return violations if unchanged else [*violations, *_blanks(base_table, net)]
+
+
+_ONLY_BLANKS = (
+    "Only blanks or invisible characters differ from the original table. Change something that can be seen."
+)
+
+
+def _looks_the_same(one: Table, other: Table) -> bool:
+    """Whether header and rows are equal but for blanks and invisible characters."""
+    if one.same_content(other):
+        return True
+    return one.shape == other.shape and all(
+        before == after or visible(before) == visible(after)
+        for line, now in zip((one.header, *one.rows), (other.header, *other.rows), strict=True)
+        for before, after in zip(line, now, strict=True)
+    )
+
+
+def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
+    """Texts that changed in blanks or invisible characters alone, which nobody can see and hardly anybody meant."""
+    return [
+        Violation("blanks_changed", f"{describe(operation, base)}. Put back what stood there.", "warning")
+        for operation in net
+        if isinstance(operation, SetCell | RenameHeader) and visible(operation.old) == visible(operation.new)
+    ]
 
 
 def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[Operation]) -> list[Violation]:
@@ -222,7 +253,9 @@ def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[O
 def _too_many(contract: Contract, number: int, reason: str) -> list[Violation]:
     if contract.more_with_reason and reason.strip():
         return []
-    message = f"There are {number} changes; at most {contract.at_most} are allowed."
+    there = "is 1 change" if number == 1 else f"are {number} changes"
+    most = "1 change is" if contract.at_most == 1 else f"{contract.at_most} are"
+    message = f"There {there}; at most {most} allowed."
     if contract.more_with_reason:
         message += " Take some back, or say why more are needed."
     return [Violation("too_many_operations", message)]
@@ -302,7 +335,7 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
     comparison = compare(edited.answers, base.answers)
     was, now = _list(base.answers), _list(edited.answers)
     violations = []
-    if base.table.same_content(edited.table) and not comparison.equal:
+    if _looks_the_same(base.table, edited.table) and not comparison.equal:
         message = f"The table is the original one, and yet the answer was {was} and is {now}."
         violations.append(Violation("same_table_other_answer", message))
     if contract.answer == "changes" and comparison.equal:

@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 
-from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of
+from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of, visible
 
 DAMAGE: Mapping[str, str] = {
     "blanks_changed": "Blanks or invisible characters were added or lost.",
@@ -44,7 +44,7 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
         return None
     if _breaks(old) == _breaks(new):
         return "line_break_escaped"
-    if _blanks(old) == _blanks(new):
+    if visible(old) == visible(new):
         return "blanks_changed"
     if worn(new) == "nan_cell":
         return "nan_cell"
@@ -82,21 +82,11 @@ _NUMBERED = re.compile(r"(?P<name>.+)\.[1-9]\d?", re.DOTALL)
 _MALFORMED = re.compile(r"[-+−–(]*(?:[A-Z]{0,3}[$€£¥])?[-+−–( ]*\d{1,3}(?:,\d{3})*,\d{4,}(?:\.\d+)?[) %]*")
 
 
-# Blanks, line breaks, case --------------------------------------------------------------------------------------------
+# Line breaks, case --------------------------------------------------------------------------------------------
 
 
 def _breaks(text: str) -> str:
     return text.replace("\\n", "\n")
-
-
-def _blanks(text: str) -> str:
-    """The text without anything invisible, and with blanks only where they part words or digits."""
-    visible = "".join(
-        " " if character.isspace() else character
-        for character in text
-        if character.isspace() or unicodedata.category(character) not in ("Cf", "Cc")
-    )
-    return re.sub(r"(?<!\w) +| +(?!\w)", "", " ".join(visible.split()))
 
 
 def _letters(text: str) -> bool:

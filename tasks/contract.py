@@ -62,8 +62,9 @@ class Surroundings:
 
     original      what a perturbed example was made from; None for an original
     makers        by the ids of the example and its alternatives, what made each: "person" where a decision about people's
-                  annotations did, "automatic" where a program did, else what an import says in `maker` of its meta; an
-                  example of which nobody says it is not in there
+                  annotations did, "machine" or "machine, edited" where what they handed in was proposed, "automatic"
+                  where a program did, else what an import says in `maker` of its meta; an example of which nobody says
+                  it is not in there
     perturbation  the kind of perturbation that made it; "" for an original
     alternatives  other perturbed examples of the same original, by the same kind of perturbation; also imported ones
                   whose meta names both (`original`, `perturbation`)
@@ -246,6 +247,40 @@ class Ask:
     points: bool = False
 
 
+@dataclass(frozen=True)
+class Proposed:
+    """A whole response that a machine would give to an item.
+
+    data      what a person would enter: the kind parses it like anybody's
+    category  which sort of change it is, where the kind tells several apart
+    by        what made it, in a word: a rule, "thesaurus", "templates"
+    why       for the person who decides, in a sentence; "" where it speaks for itself
+    score     higher is better; comparable among the rules' proposals for one item
+    """
+
+    data: Mapping[str, Any]
+    category: str = ""
+    by: str = ""
+    why: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One sort of change that a language model is asked for. (RobuT 5, LETA: a request of its own for each category)
+
+    key             what the replies are kept under
+    what            the request in a sentence or two
+    form            what the reply looks like, as JSON with words where values go; `applies` is added
+    demonstrations  how many accepted responses of people are shown with it, at most
+    """
+
+    key: str
+    what: str
+    form: str
+    demonstrations: int = 8
+
+
 CONTRACT_SETTING: Mapping[str, Any] = {
     "type": "object",
     "title": "Contract",
@@ -294,6 +329,9 @@ class TaskType(ABC):
     are called, `check_label` its button, and `verdict_words` sentences for verdicts where the usual ones do not fit.
     It stands below the table, unless the form has a place of its own (`prediction_in_form`).
     `asks` is what it has models asked in the background, for `prepare` to use.
+    A kind that `propose`s makes whole responses by rules, for people to accept, edit or reject; one with `wanted` has
+    language models asked for them, too: `put` is what the model sees, `taken` reads its reply, `replied` is the reply that
+    an accepted response would have been.
     """
 
     key: ClassVar[str]
@@ -349,6 +387,10 @@ class TaskType(ABC):
     def describe(self, response: Any, item: Item) -> list[str]:
         """The response in words, one sentence each: for adjudicators, histories and screen readers."""
 
+    def in_short(self, response: Any, item: Item) -> str:
+        """The response in a line, as a list of proposals shows it: by default the first sentence of `describe`."""
+        return self.describe(response, item)[0]
+
     @abstractmethod
     def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> object:
         """`data` of a simulated person who is right with probability `accuracy`.
@@ -379,6 +421,31 @@ class TaskType(ABC):
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """Suggestions for the page (JSON), asked for after the item is on screen; None where there are none."""
         return None
+
+    @property
+    def proposes(self) -> bool:
+        """Whether machines may propose responses of this kind."""
+        return type(self).propose is not TaskType.propose
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Responses that rules would give, in any order. One that does not parse is nobody's proposal and is left out."""
+        return iter(())
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        """What a language model is asked for about this item, one request for each; nothing where it is no use."""
+        return ()
+
+    def put(self, item: Item) -> str:
+        """The item as a language model is shown it."""
+        raise NotImplementedError
+
+    def replied(self, response: Any, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        """The reply that would have made this response; None where it is no example of what is wanted."""
+        return None
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
+        raise Invalid([Problem("", "no_form", "This kind reads no replies.")])
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What a tool on the page has the server work out while somebody works: a pure function of what was sent.
@@ -553,6 +620,10 @@ class TaskType(ABC):
                 ]
             else:
                 data[spec.name] = post.get(spec.name, "")
+        return data
+
+    def filled_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
+        """`data` of a plain form that is kept, not submitted, with what may be filled in for the person; nothing here."""
         return data
 
     @property

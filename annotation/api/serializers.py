@@ -7,8 +7,10 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.models import Batch, Job, Project, Release
+from annotation.provenances import PURPOSES
 from annotation.release_files import FORMATS
 from tableqa.verdicts import VERDICTS
+from tasks.common.errors import ERRORS
 
 
 class ProjectShape(serializers.ModelSerializer[Project]):
@@ -106,6 +108,7 @@ class ReleaseRequest(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=80)
     format = serializers.ChoiceField(choices=FORMATS)
     allow_simulated = serializers.BooleanField(default=False)
+    purpose = serializers.ChoiceField(choices=["", *PURPOSES], required=False, default="", allow_blank=True)
     waivers = serializers.DictField(
         child=serializers.CharField(max_length=2000), required=False, default=dict
     )
@@ -188,6 +191,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     lease = LeaseShape()
     progress = ProgressShape()
     loop = LoopShape(allow_null=True)
+    help = serializers.ChoiceField(choices=["offered", "filled", ""])
 
 
 class SavedDraftShape(serializers.Serializer[Any]):
@@ -269,6 +273,33 @@ class SeenShape(serializers.Serializer[Any]):
 class SuggestionsShape(serializers.Serializer[Any]):
     suggestions = serializers.DictField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
+
+
+class ProposalShape(serializers.Serializer[Any]):
+    """A whole response that a machine proposes, as data and in words, with what became of it so far."""
+
+    id = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment]
+    words = serializers.ListField(child=serializers.CharField())
+    why = serializers.CharField(allow_blank=True)
+    verdict = serializers.ChoiceField(choices=VERDICTS, allow_null=True)
+    state = serializers.ChoiceField(choices=["took", "rejected", ""])
+
+
+class ProposalsShape(serializers.Serializer[Any]):
+    help = serializers.ChoiceField(choices=["offered", "filled", ""])
+    proposals = ProposalShape(many=True)
+
+
+class HandleRequest(serializers.Serializer[Any]):
+    proposal = serializers.CharField(max_length=12)
+    act = serializers.ChoiceField(choices=["took", "rejected"])
+    errors = serializers.ListField(  # type: ignore[assignment]
+        child=serializers.ChoiceField(choices=list(ERRORS)),
+        required=False,
+        default=list,
+        max_length=len(ERRORS),
+    )
 
 
 class QuestionShape(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ from annotation import (
     access,
     adjudicating,
     annotating,
+    helping,
     practising,
     predicting,
     queue,
@@ -204,6 +205,28 @@ class Suggestions(APIView):
         assignment = access.assignment(access.actor(request), public_id)
         found = suggesting.suggestions(assignment)
         return Response({"suggestions": found.suggestions, "reason": found.reason})
+
+
+class Proposals(APIView):
+    """What machines propose."""
+
+    @extend_schema(request=None, responses=shapes.ProposalsShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Be shown the proposals for an item on your desk. What was shown is kept; none where the place has no help."""
+        assignment = access.assignment(access.actor(request), public_id)
+        found = helping.tell(assignment=assignment, now=timezone.now())
+        return Response({"help": helping.mode(assignment), "proposals": found})
+
+
+class Handle(APIView):
+    """What a person did with a proposal."""
+
+    @extend_schema(request=shapes.HandleRequest, responses={204: None})
+    def post(self, request: Request, public_id: str) -> Response:
+        """Keep that you took a proposal into the form, or rejected it and what is wrong with it."""
+        assignment = access.assignment(access.actor(request), public_id)
+        helping.handle(assignment=assignment, now=timezone.now(), **_valid(shapes.HandleRequest, request))
+        return Response(status=204)
 
 
 class Predictions(APIView):

@@ -5,6 +5,7 @@ from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
 from annotation.models.predictions import Try, Verdict
+from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
 from annotation.models.work import (
     Annotation,
@@ -32,6 +33,7 @@ __all__ = [
     "Exclusion",
     "Flag",
     "Guidelines",
+    "Handling",
     "Invitation",
     "Item",
     "Job",
@@ -42,10 +44,15 @@ __all__ = [
     "PerturbationRun",
     "Place",
     "Project",
+    "Proposal",
+    "Provenance",
     "Release",
+    "Reply",
     "Source",
     "StoredTable",
     "Tally",
+    "Telling",
+    "Trial",
     "Try",
     "Upload",
     "Verdict",

@@ -82,7 +82,15 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 
 
 class Release(models.Model):
-    """A benchmark as it went out: bounded by an event, verifiable from its own files."""
+    """A benchmark as it went out: bounded by an event, verifiable from its own files.
+
+    `purpose` "evaluation" leaves out what machines proposed and nobody verified; "training" adds proposals that nobody
+    looked at, marked as what they are; "" does neither.
+    """
+
+    class Purpose(models.TextChoices):
+        TRAINING = "training"
+        EVALUATION = "evaluation"
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="releases")
@@ -92,6 +100,7 @@ class Release(models.Model):
     allow_simulated = models.BooleanField(default=False)
     mix_seed = models.BigIntegerField(null=True)
     waivers = models.JSONField(default=dict)
+    purpose = models.CharField(max_length=10, choices=Purpose, blank=True)
     digest = models.CharField(max_length=64, blank=True)
     manifest = models.JSONField(default=dict)
     job = models.ForeignKey(Job, models.PROTECT, null=True, related_name="+")
@@ -105,7 +114,10 @@ class Release(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "name"], condition=Q(ready_at__isnull=False), name="one_release_per_name"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=["", "training", "evaluation"]), name="known_purpose"
+            ),
         ]
 
     def __str__(self) -> str:

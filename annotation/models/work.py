@@ -41,6 +41,9 @@ class Batch(models.Model):
 
     `loop_model` is the name, in PREDICTORS, of the model that looks along; "" where none does. `loop_revision`, its
     name with the hash of its weights, is frozen when the batch opens, or at the first answer where nobody was there.
+    `help` says how proposals are shown: "" not at all, "offered" beside an empty form, "filled" in for people to verify.
+    `help_from` is what makes them ({"rules", "models", "repetitions", "search"}), `unhelped` the share of places, in
+    percent, that are drawn to show none (`annotation.helping`).
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -58,6 +61,9 @@ class Batch(models.Model):
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
     loop_model = models.CharField(max_length=64, blank=True)
     loop_revision = models.CharField(max_length=200, blank=True)
+    help = models.CharField(max_length=10, blank=True)
+    help_from = models.JSONField(default=dict)
+    unhelped = models.PositiveSmallIntegerField(default=0)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
@@ -69,6 +75,11 @@ class Batch(models.Model):
             models.CheckConstraint(condition=Q(overlap__gte=1), name="overlap_at_least_one"),
             models.CheckConstraint(
                 condition=Q(closed_at__isnull=True) | Q(opened_at__isnull=False), name="closed_after_opened"
+            ),
+            models.CheckConstraint(condition=Q(help__in=["", "offered", "filled"]), name="known_help"),
+            models.CheckConstraint(
+                condition=Q(unhelped__lte=90) & (~Q(help="") | Q(unhelped=0, help_from={})),
+                name="without_help_nothing_is_drawn",
             ),
         ]
         verbose_name_plural = "batches"

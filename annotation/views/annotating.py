@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, annotating, guidance, predicting, queue, suggesting
-from annotation.models import Annotation, Assignment, Batch, Tally
+from annotation import access, annotating, guidance, helping, predicting, queue, suggesting
+from annotation.models import Annotation, Assignment, Batch, Draft, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
@@ -33,6 +34,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tasks.common.errors import IN_SHORT
 from tasks.contract import Invalid, Item, Problem, TaskType
 
 PLAIN = "plain_page"
@@ -122,6 +124,8 @@ def _page(
         problems, operations = [*problems, Problem("operations", error.code, str(error))], []
         table = sheet(task, item, data)
     last = _last_annotation(batch, assignment.person_id)
+    draft: Draft | None = getattr(assignment, "draft", None)
+    kept = draft.response if draft is not None and draft.revision else None
     context = {
         "batch": batch,
         "assignment": annotating.payload(assignment),
@@ -129,12 +133,15 @@ def _page(
         "item": item,
         "data": data,
         "violations": problems,
+        "found": annotating.found_in(kept, task, item) if kept else None,
         "table": table if "table" in task.shows else None,
         "compared": compared(task, item),
         "changes": in_words(item.example.table, operations),
         # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
         "suggested": suggesting.suggestions(assignment) if "suggest" in request.GET else None,
         "seen": seen,
+        "proposals": helping.tell(assignment=assignment, now=timezone.now()) if batch.help else [],
+        "errors": IN_SHORT,
         "last_annotation": last.public_id if last else "",
         "plain": request.session.get(PLAIN, False),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
@@ -222,6 +229,9 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     now = timezone.now()
     data = task.form_data(request.POST, _draft_data(assignment))
     problems: list[Problem] = []
+    if action.startswith("take:"):
+        told = helping.tell(assignment=assignment, now=now)
+        data = next((dict(one["data"]) for one in told if action == f"take:{one['id']}"), data)
     edit = EDITS.get(action) or task.form_edits().get(action)
     if edit is not None and task.operations_field:
         try:
@@ -238,6 +248,8 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         "base": request.POST.get("base") or item.base,
         "data": data,
     }
+    if action != "submit":
+        data = response["data"] = dict(task.filled_in(data, item))
     if action == "submit" and not problems:
         try:
             annotating.submit(assignment=assignment, response=response, now=now)
@@ -248,6 +260,10 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     annotating.save_draft(
         assignment=assignment, revision=draft.revision if draft else 0, response=response, now=now
     )
+    if acted := re.fullmatch(r"(take|reject):(\w{1,12})(?::(\w{1,40}))?", action):
+        act = "took" if acted[1] == "take" else "rejected"
+        wrong = [acted[3]] if acted[3] else []
+        helping.handle(assignment=assignment, proposal=acted[2], act=act, errors=wrong, now=now)
     if action == "flag":
         annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
         messages.success(request, "Your note is kept. The item stays with you.")

@@ -10,7 +10,17 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, adjudicating, agreement, assigning, predicting, reporting, visibility
+from annotation import (
+    access,
+    adjudicating,
+    agreement,
+    assigning,
+    helping,
+    predicting,
+    proposing,
+    reporting,
+    visibility,
+)
 from annotation.forms import BatchForm, SettingsForm
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
 from annotation.roles import Permission
@@ -99,7 +109,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
         "sees_agreement": sees,
-        "reports": type(task).report is not TaskType.report or bool(batch.loop_model),
+        "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "figures": [shown(figure.to_dict()) for figure in agreement.of_batch(batch)] if sees else [],
     }
     if Permission.ADJUDICATE in may:
@@ -107,6 +117,8 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["waiting_for_me"] = waiting.count()
     if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
+    if batch.help:
+        context["proposed"] = proposing.counts(batch)
     if Permission.SET_UP in may:
         context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
@@ -162,6 +174,17 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
             batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
         )
         messages.success(request, "The model is being asked. The report of this batch says what it answered.")
+    return redirect("batch", batch.public_id)
+
+
+@page("POST")
+def propose(request: PageRequest, public_id: str) -> HttpResponse:
+    """Have the proposals made that are missing, in the background: of items that came later, or after a model failed."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    job = helping.order(batch, by=request.user, now=timezone.now()) if batch.opened_at else None
+    if job is not None:
+        return redirect("job", job.public_id)
+    messages.info(request, "There is nothing to make, or it is being made already.")
     return redirect("batch", batch.public_id)
 
 

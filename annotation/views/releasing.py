@@ -70,7 +70,8 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
                 if release.job
                 else redirect("releases", release.project.slug)
             )
-        return render(request, "releasing/release.html", _readable(release))
+        may_evaluate = Permission.RELEASE in access.may(access.actor(request), release.project)
+        return render(request, "releasing/release.html", {**_readable(release), "may_evaluate": may_evaluate})
     return redirect("releases", release.project.slug)
 
 
@@ -82,6 +83,7 @@ def _readable(release: Release) -> dict[str, Any]:
         "project": release.project,
         "manifest": manifest,
         "counts": manifest["counts"],
+        "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
         "agreement": [
             {**shown(figure), "batch_name": names[figure["batch"]]} for figure in manifest["agreement"]
         ],

@@ -9,13 +9,13 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, queue, visibility
-from annotation.models import Batch, Item, Job, Project
+from annotation import access, evaluation_runs, queue, visibility
+from annotation.models import Batch, Item, Job, Project, Release
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
 
@@ -89,7 +89,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "result_url": address,
         "result_link": link,
         "result_words": words,
-        "again_url": reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug]),
+        "again_url": _again(job),
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
 
@@ -98,8 +98,17 @@ TITLES = {
     "import": "Importing examples",
     "release": "Making a release",
     "resolve": "Resolving complete items",
+    "evaluate": "Evaluating a model",
 }
 AGAIN = {"import": "import_new", "release": "releases"}
+
+
+def _again(job: Job) -> str:
+    """Where somebody goes whose job has failed."""
+    if job.kind == evaluation_runs.KIND:
+        release = get_object_or_404(Release, pk=job.ids["release"])
+        return reverse("evaluations", args=[release.public_id])
+    return reverse(AGAIN.get(job.kind, "project"), args=[job.project.slug])
 
 
 def _result(job: Job) -> tuple[str, str, str]:
@@ -109,8 +118,12 @@ def _result(job: Job) -> tuple[str, str, str]:
         return "", "", ""
     if "source" in result:
         new = "" if result["new"] else "Nothing was new: these examples are here already. "
-        words = f"{new}{result['examples']} questions on {result['tables']} tables."
+        left_out = f" {result['left_out']}" if result.get("left_out") else ""
+        words = f"{new}{result['examples']} questions on {result['tables']} tables.{left_out}"
         return reverse("source", args=[result["source"]]), "See the source", words
+    if "evaluation" in result:
+        words = f"{result['instances']:,} instances are judged."
+        return reverse("evaluations", args=[result["evaluation"]]), "See the evaluations", words
     if "release" in result:
         return reverse("release", args=[result["release"]]), "See the release", "The release is ready."
     if "batch" in result:

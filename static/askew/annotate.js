@@ -328,23 +328,31 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
-     were all chosen when the item came (a submission that was undone), they are gone through once more. */
-  choose(inputs) {
+     were all chosen when the item came (a submission that was undone), they are gone through once more. Of questions
+     that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
+  choose(inputs, key) {
     const groups = inputs.map((input) => input.closest("[data-field]"));
     const open = groups.findIndex((group) => group && !group.querySelector(":checked"));
-    const index = Math.max(0, open < 0 ? groups.findIndex((group) => this.#again.includes(group)) : open);
-    const input = inputs[index];
+    let index = open < 0 ? groups.findIndex((group) => this.#again.includes(group)) : open;
+    const turns = this.#committing();
+    this.notices.querySelector("[data-topic=key]")?.remove();
+    if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) {
+      const turn = turns.find((group) => !group.querySelector(":checked") || this.#again.includes(group));
+      if (turn) return this.#notice(`“${turn.dataset.label}” has no ${key}. Nothing was changed.`, "note", "key");
+      index = groups.findIndex((group) => group.contains(document.activeElement));
+      if (index < 0) return this.#notice("Every question has its answer. Go to the one that you want to change.", "note", "key");
+    }
+    const input = inputs[Math.max(0, index)];
     if (input.matches("button")) return input.click();
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (input.type === "radio") input.checked = true;
     else return input.focus();
-    this.#again = this.#again.filter((group) => group !== groups[index]);
-    input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked
-    const commits = groups[index] && "commit" in groups[index].dataset;
-    if (commits && !this.#again.length && this.#committing().every((field) => field.querySelector(":checked"))) {
+    const group = input.closest("[data-field]");
+    this.#again = this.#again.filter((one) => one !== group);
+    input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
+    if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
+    if (turns.includes(group) && !this.#again.length && this.#committing().every((field) => field.querySelector(":checked"))) {
       this.submit();
-    } else if (input.type === "radio") {
-      input.focus();
     }
   }
 
@@ -509,7 +517,8 @@ class AskewAnnotate extends HTMLElement {
 
   #holds(line, violations, { waived, started, current }) {
     const codes = line.dataset.holds.split(" ");
-    const broken = violations.find(({ code }) => codes.includes(code));
+    const found = violations.filter(({ code }) => codes.includes(code));
+    const broken = found.find(({ level }) => level !== "warning") ?? found[0];
     const asked = "server" in line.dataset && !current;
     let state = "yes";
     if (waived) state = "waived";
@@ -518,7 +527,8 @@ class AskewAnnotate extends HTMLElement {
     line.dataset.state = state;
     line.querySelector(".state").textContent = STATES[state];
     const why = line.querySelector("[data-why]");
-    if (why && why.textContent !== (broken?.message ?? "")) why.textContent = broken?.message ?? "";
+    const words = waived ? "" : named(found.map(({ message }) => message));
+    if (why && why.textContent !== words) why.textContent = words;
   }
 
   /* A line that needs something to be checked against (data-needs: protected cells, evidence, a program) stays open without. */
@@ -546,7 +556,7 @@ class AskewAnnotate extends HTMLElement {
     if (operations.length > LISTED) words.push(`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
     const [summary] = this.places.count;
-    if (summary) summary.textContent = `${count(operations.length, "change")}${limit ? `, at most ${limit}` : ""}`;
+    if (summary) summary.textContent = `${count(operations.length, "change")}${Number.isInteger(limit) ? `, at most ${limit}` : ""}`;
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = make("li");
@@ -1015,6 +1025,7 @@ const PLACES = {
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
 };
+const NAMED = 3; // problems of one line of the contract that are named; of more, their number is
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };
@@ -1078,6 +1089,11 @@ const SHOW = {
     }));
   },
 };
+
+function named(messages) {
+  const more = messages.length > NAMED ? [`And ${messages.length - NAMED} more.`] : [];
+  return [...messages.slice(0, NAMED), ...more].join(" ");
+}
 
 const empty = (value) => value === undefined || value === null || value === "" || (Array.isArray(value) && !value.length);
 

@@ -3,7 +3,7 @@
 
 import { modelFor, sameFormat } from "./cells.js";
 import { OperationError, equal, normalise, placesOf, replay, withIds } from "./operations.js";
-import { columnName, count, strip } from "./words.js";
+import { columnName, count, describe, strip, visible } from "./words.js";
 
 const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];
 
@@ -20,8 +20,12 @@ export function check(contract, table, operations, reason = "") {
     return [violation(error.code, `${error.message}.`)];
   }
   const violations = [];
-  if (contract.table === "differs" && equal(edited.header, base.header) && equal(edited.rows, base.rows)) {
-    violations.push(violation("table_unchanged", "The table is the original one. Change something."));
+  const unchanged = contract.table === "differs" && looksTheSame(base, edited);
+  if (unchanged) {
+    const same = equal(edited.header, base.header) && equal(edited.rows, base.rows);
+    violations.push(violation("table_unchanged", same
+      ? "The table is the original one. Change something."
+      : "Only blanks or invisible characters differ from the original table. Change something that can be seen."));
   }
   if (cells(base) && !cells(edited) && contract.table !== "gone") {
     violations.push(violation("table_empty", `The table has ${shape(edited)} now, and nothing can be asked of that. Put something back.`));
@@ -30,12 +34,26 @@ export function check(contract, table, operations, reason = "") {
   const limit = contract.at_most ?? null;
   if (limit !== null && net.length > limit && !(contract.more_with_reason && strip(reason))) {
     const way = contract.more_with_reason ? " Take some back, or say why more are needed." : "";
-    violations.push(violation("too_many_operations", `There are ${net.length} changes; at most ${limit} are allowed.${way}`));
+    violations.push(violation("too_many_operations", `There ${net.length === 1 ? "is" : "are"} ${count(net.length, "change")}; at most ${limit === 1 ? "1 change is" : `${limit} are`} allowed.${way}`));
   }
   for (const [row, column] of contract.protected ?? []) violations.push(...protectedCell(base, edited, row, column));
   const format = contract.cell_format ?? "warn";
   if (format !== "ignore") violations.push(...formats(base, edited, net, format === "require" ? "error" : "warning"));
+  if (!unchanged) violations.push(...blanks(base, net));
   return violations;
+}
+
+/* Whether header and rows are equal but for blanks and invisible characters. */
+function looksTheSame(base, edited) {
+  const alike = (one, other) => one.length === other.length && one.every((text, at) => text === other[at] || visible(text) === visible(other[at]));
+  return base.rows.length === edited.rows.length && alike(base.header, edited.header) && base.rows.every((line, at) => alike(line, edited.rows[at]));
+}
+
+/* Texts that changed in blanks or invisible characters alone, which nobody can see and hardly anybody meant. */
+function blanks(base, net) {
+  return net
+    .filter(({ op, old, new: now }) => (op === "set_cell" || op === "rename_header") && visible(old) === visible(now))
+    .map((operation) => violation("blanks_changed", `${describe(operation, base)}. Put back what stood there.`, "warning"));
 }
 
 const violation = (code, message, level = "error") => ({ code, message, level });

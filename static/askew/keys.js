@@ -66,7 +66,7 @@ export class Keys {
     event.preventDefault();
     if (event.repeat) return;
     if (found[0].run) found[0].run();
-    else this.page.choose(found.map((action) => action.input));
+    else this.page.choose(found.map((action) => action.input), shown(found[0].key));
   }
 
   // --- the dialog --------------------------------------------------------------------------------------------------

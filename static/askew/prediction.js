@@ -236,7 +236,8 @@ function look(place, said) {
   place.hidden = !said;
   if (!said) return;
   const list = place.querySelector("ul");
-  const texts = said.answers.length ? said.answers : ["no answer"];
+  const given = said.answers.filter((text) => text.trim());
+  const texts = given.length ? given : ["no answer"];
   list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
   const state = place.querySelector(".state");
   state.hidden = said.right === null;

@@ -7,6 +7,7 @@ const LONGEST = 60; // characters of a text that are shown
 const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"; // as Python has it
 const BLANKS = new RegExp(`${BLANK}+`, "g");
 const ENDS = new RegExp(`^${BLANK}+|${BLANK}+$`, "g");
+const BESIDE_A_SIGN = /(?<![\p{L}\p{N}_]) +| +(?![\p{L}\p{N}_])/gu; // Python's \w
 const RIGHT_TO_LEFT = /[\u0590-\u05ff\u0600-\u065f\u066a-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 export const strip = (text) => text.replace(ENDS, "");
@@ -55,7 +56,8 @@ function change(old, now) {
   return `${shown(old)} becomes ${shown(now)}${note}`;
 }
 
-const visible = (text) => strip(text.replace(BLANKS, " ").replace(/[\p{Cf}\p{Cc}]/gu, "").replace(/ +/g, " "));
+/* Without anything invisible, and with blanks only where they part words or digits: tableqa.cells.visible. */
+export const visible = (text) => strip(text.replace(BLANKS, " ").replace(/[\p{Cf}\p{Cc}]/gu, "").replace(/ +/g, " ")).replace(BESIDE_A_SIGN, "");
 
 function list(texts) {
   if (!texts.length) return "(empty)";

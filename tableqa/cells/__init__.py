@@ -6,7 +6,7 @@ that can be read in two ways has two readings, or none: nothing is guessed.
 """
 
 from tableqa.cells.dates import Date, Time, dates_of, time_of
-from tableqa.cells.folding import fold, without_details, without_notes
+from tableqa.cells.folding import fold, visible, without_details, without_notes
 from tableqa.cells.formats import Format, format_of, model_for, same_format
 from tableqa.cells.numbers import Number, number_of
 from tableqa.cells.views import View, view
@@ -25,6 +25,7 @@ __all__ = [
     "same_format",
     "time_of",
     "view",
+    "visible",
     "without_details",
     "without_notes",
 ]

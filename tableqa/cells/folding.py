@@ -86,3 +86,19 @@ def without_details(text: str) -> str:
     while current.endswith(")") and (start := current.rfind(" (")) > 0 and ")" not in current[start:-1]:
         current = current[:start].rstrip()
     return current or text
+
+
+def visible(text: str) -> str:
+    """The text without anything invisible, and with blanks only where they part words or digits.
+
+    Two texts for which this is equal look the same on a page, or differ in a blank beside a sign ("$ 3" and "$3").
+    """
+    shown = "".join(
+        " " if character.isspace() else character
+        for character in text
+        if character.isspace() or unicodedata.category(character) not in ("Cf", "Cc")
+    )
+    return _BESIDE_A_SIGN.sub("", " ".join(shown.split()))
+
+
+_BESIDE_A_SIGN = re.compile(r"(?<!\w) +| +(?!\w)")

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
+from tableqa.cells import visible
 from tableqa.operations.kinds import (
     InsertColumn,
     InsertRow,
@@ -95,15 +96,8 @@ def _beside(table: Table, after: str | None) -> str:
 
 
 def _change(old: str, new: str) -> str:
-    note = " (they differ only in blanks or invisible characters)" if _visible(old) == _visible(new) else ""
+    note = " (they differ only in blanks or invisible characters)" if visible(old) == visible(new) else ""
     return f"{_shown(old)} becomes {_shown(new)}{note}"
-
-
-def _visible(text: str) -> str:
-    spaced = "".join(
-        " " if c.isspace() else c for c in text if unicodedata.category(c) not in ("Cf", "Cc") or c.isspace()
-    )
-    return " ".join(spaced.split())
 
 
 def _list(texts: Sequence[str]) -> str:

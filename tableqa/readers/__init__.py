@@ -20,7 +20,7 @@ from tableqa.readers import (
     wikisql,
     wtq,
 )
-from tableqa.readers.reader import Mapped, Reader, ReaderError, credit, published_id
+from tableqa.readers.reader import Mapped, Reader, ReaderError, Sifting, credit, published_id
 
 _READERS: tuple[Reader, ...] = (
     wtq.READER,
@@ -45,4 +45,4 @@ _READERS: tuple[Reader, ...] = (
 READERS: Mapping[str, Reader] = {reader.name: reader for reader in _READERS}
 """Every reader by the name that the command line uses."""
 
-__all__ = ["READERS", "Mapped", "Reader", "ReaderError", "credit", "published_id"]
+__all__ = ["READERS", "Mapped", "Reader", "ReaderError", "Sifting", "credit", "published_id"]

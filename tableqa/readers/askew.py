@@ -14,6 +14,7 @@ from typing import Any
 from tableqa.by_place import by_place
 from tableqa.canonical import thaw
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.readers.reader import Credit, Names, ReaderError, at_most, cannot_open, read_text
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
@@ -35,7 +36,8 @@ class AskewRelease:
     "source", "parent" (the id of what was edited), "perturbation", "operations" (all since the source table), "base" (the
     digest of that table) and, of an automatic one, "seed"; where the parent had a lineage of its own, that is its
     "before". Rows and columns of an edited table are named anew by their places, and so are the cells that its meta
-    marks. An id that two sources of the release have is numbered, and `lineage` holds the "id".
+    marks. What people contradicted, and what was made of it, is left out; of an original meta says so ("contradicted": the
+    reason). An id that two sources of the release have is numbered, and `lineage` holds the "id".
     """
 
     name = "askew"
@@ -60,14 +62,19 @@ class AskewRelease:
             _check(manifest, folder / name, described)
         raw = _Raw(folder / _SOURCES)
         names = Names()
+        against = _contradicted(manifest, described)
         for source, id in raw.originals:
             unique = names.unique(id)
             given = raw.original(source, id)
+            if (source, id) in against:
+                given = replace(
+                    given, meta={**thaw(given.meta), "contradicted": against[source, id]["reason"]}
+                )
             if unique != id:
                 meta = {**thaw(given.meta), "lineage": {"source": source, "id": id}}
                 given = replace(given, id=unique, meta=meta)
             yield given
-        edited: set[tuple[str, str]] = set()
+        edited: Shelf[tuple[str, str], int] = Shelf()
         for record in read_records(folder / _DECISIONS):
             source = record.fields.text("source")
             for outcome in record.fields.nested_each("outcomes"):
@@ -78,12 +85,14 @@ class AskewRelease:
                         raise example.error(
                             "parent", f"is {parent[1]}, which comes nowhere before it", _WHOLE
                         )
-                    edited.add((source, example.name("id")))
-                    yield _edited(example, source, raw, names)
+                    id = example.name("id")
+                    edited[source, id] = 1
+                    if (source, id) not in against:
+                        yield _edited(example, source, raw, names)
         if _AUTOMATIC in described["files"]:
             _check(manifest, folder / _AUTOMATIC, described)
             for record in read_records(folder / _AUTOMATIC):
-                if "digest" in record.fields:
+                if "digest" in record.fields and _automatic_key(record.fields) not in against:
                     yield _automatic(record.fields, raw, names)
         if _MIXES in described["files"]:
             _check(manifest, folder / _MIXES, described)
@@ -96,6 +105,17 @@ class AskewRelease:
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The manifest: it holds the checksums of all the others."""
         yield _located(path, tables)[0]
+
+    def left_out(self, path: str | Path, tables: str | Path | None = None) -> str:
+        """What of the release is not given, and why, in a sentence; "" where all is."""
+        manifest = _located(path, tables)[0]
+        number = sum(
+            bool(one.get("left_out")) for one in _contradicted(manifest, _manifest(manifest)).values()
+        )
+        if not number:
+            return ""
+        said = "1 example was" if number == 1 else f"{number} examples were"
+        return f"{said} left out: people contradicted its answer, or that of what it was made of ({MANIFEST}, contradicted)."
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
@@ -139,6 +159,25 @@ def _manifest(path: Path) -> dict[str, Any]:
     return dict(fields.value)
 
 
+def _contradicted(path: Path, described: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """What people said against examples, by source and id. Originals are given all the same, and marked."""
+    place = Place(path, 1, "contradicted")
+    listed = described.get("contradicted", [])
+    if not isinstance(listed, list):
+        raise place.error("is no list", _WHOLE)
+    fields = [Fields(place, one) for one in listed]
+    return {
+        (one.text("source"), one.name("id")): {**one.value, "reason": one.text("reason")} for one in fields
+    }
+
+
+def _automatic_key(fields: Fields) -> tuple[str, str]:
+    from tableqa.perturbations.instances import instance_id
+
+    id = instance_id(fields.name("original"), fields.text("kind"), fields.integer("seed"))
+    return fields.text("source"), id
+
+
 def _check(manifest: Path, path: Path, described: Mapping[str, Any]) -> None:
     """ReaderError unless a file is there with the checksum that the manifest has."""
     said = described["files"].get(path.name)
@@ -157,8 +196,8 @@ class _Raw:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        tables: dict[str, tuple[int, int]] = {}
-        self.originals: dict[tuple[str, str], tuple[int, int]] = {}
+        tables: Shelf[str, tuple[int, int]] = Shelf()
+        self.originals: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
         """(source, id) -> line and byte, in the order of the file."""
         for line, offset, fields in lines_with_places(path):
             kind = fields.text("kind")

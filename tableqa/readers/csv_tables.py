@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import Place, context_of, example
@@ -59,10 +60,10 @@ class CsvTables:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
         questions, library = _located(path, tables)
         yield questions
-        seen: set[str] = set()
+        seen: Shelf[str, int] = Shelf()
         for line, row in read_questions(questions, ",", _COLUMNS):
             if row["table"] not in seen:
-                seen.add(row["table"])
+                seen[row["table"]] = 1
                 yield library.find(row["table"], line)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tableqa.examples import Example
+from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
 from tableqa.readers.reader import Ids, at_most, only_file
@@ -56,7 +57,7 @@ class Lftqa:
         return at_most(self._examples(*_located(path, tables)), limit)
 
     def _examples(self, path: Path, folder: Path) -> Iterator[Example]:
-        human, metrics = _scores(folder, _HUMAN), _scores(folder, _METRICS)
+        human, metrics = _Scores(folder, _HUMAN), _Scores(folder, _METRICS)
         ids = Ids(path)
         for record in read_records(path):
             fields = record.fields
@@ -73,9 +74,9 @@ class Lftqa:
             }
             if reference is not None:
                 meta["reference"] = reference
-            if rated := human.get((example_id, system)):
+            if rated := human.of(example_id, system):
                 meta["human"] = rated
-            if scored := metrics.get((example_id, system)):
+            if scored := metrics.of(example_id, system):
                 meta["metrics"] = scored
             answers = [] if reference is None else [reference]
             yield example(fields.place, rated_id, question, table, answers, meta)
@@ -110,22 +111,29 @@ def _score_files(folder: Path, kind: str) -> list[Path]:
     return sorted({path for place in places for path in folder.glob(place) if path.is_file()})
 
 
-def _scores(folder: Path, kind: str) -> dict[tuple[str, str], dict[str, int | float]]:
-    """(example id, system) -> {name: score} over all files of a kind; ReaderError."""
-    scores: dict[tuple[str, str], dict[str, int | float]] = {}
-    for path in _score_files(folder, kind):
-        name = _dimension(path) if kind == _HUMAN else unquote(path.stem)
-        for record in read_records(path):
-            key = (record.fields.name("example_id"), _system(record.fields))
-            named = scores.setdefault(key, {})
-            if name in named:
-                what = f"{key[0]} of {key[1]} has a score of {name} already"
-                raise record.fields.place.error(what, "Take one of the two out")
-            score = record.fields.number("score")
-            if kind == _HUMAN and not 1 <= score <= 5:
-                raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
-            named[name] = score
-    return scores
+class _Scores:
+    """The scores of all files of a kind, human or metric; ReaderError."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self._names: dict[str, None] = {}
+        self._scores: Shelf[tuple[str, str, str], int | float] = Shelf()
+        for path in _score_files(folder, kind):
+            name = _dimension(path) if kind == _HUMAN else unquote(path.stem)
+            self._names[name] = None
+            for record in read_records(path):
+                key = record.fields.name("example_id"), _system(record.fields), name
+                if key in self._scores:
+                    what = f"{key[0]} of {key[1]} has a score of {name} already"
+                    raise record.fields.place.error(what, "Take one of the two out")
+                score = record.fields.number("score")
+                if kind == _HUMAN and not 1 <= score <= 5:
+                    raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
+                self._scores[key] = score
+
+    def of(self, example_id: str, system: str) -> dict[str, int | float]:
+        """{name: score} of an answer, by name in the order of the files."""
+        found = ((name, self._scores.get((example_id, system, name))) for name in self._names)
+        return {name: score for name, score in found if score is not None}
 
 
 def _system(fields: Fields) -> str:

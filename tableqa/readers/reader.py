@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from tableqa.examples import Example
+from tableqa.on_disk import Shelf
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT
 
 MAX_TABLE_BYTES = 64 * 1024 * 1024
@@ -76,6 +77,14 @@ class Credited(Protocol):
         """The licence and credit that the files name; ReaderError."""
 
 
+@runtime_checkable
+class Sifting(Protocol):
+    """A reader that leaves out what the files themselves say should not be used."""
+
+    def left_out(self, path: str | Path, tables: str | Path | None = None) -> str:
+        """What is not given, and why, in a sentence; "" where all is. ReaderError."""
+
+
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
     if limit is not None and limit < 0:
@@ -88,7 +97,7 @@ class Ids:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lines: dict[str, int] = {}
+        self._lines: Shelf[str, int] = Shelf()
 
     def add(self, id: str, line: int) -> None:
         if id in self._lines:
@@ -101,8 +110,8 @@ class Names:
     """The ids that a file has given so far, where the source repeats some: the second nt-5695 is called nt-5695#2."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._times: dict[str, int] = {}
+        self._taken: Shelf[str, int] = Shelf()
+        self._times: Shelf[str, int] = Shelf()
 
     def unique(self, published: str) -> str:
         """The id as it is published, or with a number behind it where it stands there already."""
@@ -110,7 +119,7 @@ class Names:
         while name in self._taken:
             self._times[published] = self._times.get(published, 1) + 1
             name = f"{published}#{self._times[published]}"
-        self._taken.add(name)
+        self._taken[name] = 1
         return name
 
 

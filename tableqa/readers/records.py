@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     ReaderError,
@@ -265,7 +266,7 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
     with file:
         source = _Source(path, file)
         source.skip("{")
-        names: dict[str, int] = {}
+        names: Shelf[str, int] = Shelf()
         closed = source.next_is("}")
         while not closed:
             line = source.line_here()

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.readers.reader import Names, ReaderError, at_most, only_file
+from tableqa.on_disk import Shelf
+from tableqa.readers.reader import Names, ReaderError, at_most
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -62,13 +63,17 @@ class Robut:
     ) -> Iterator[Example]:
         """The questions of the file at `path` in its order; ReaderError at the first fault.
 
+        A folder may hold several files, one for each dataset or perturbation: they are read in the order of their names.
         `tables` is the file of the tables or its folder; without it they are looked for beside the file.
         """
-        questions = _located(path)
-        return at_most(self._examples(questions, _tables_file(questions, tables)), limit)
+        return at_most(self._all(path, tables), limit)
 
-    def _examples(self, path: Path, tables_file: Path | None) -> Iterator[Example]:
+    def _all(self, path: str | Path, tables: str | Path | None) -> Iterator[Example]:
         names = Names()
+        for questions in _located(path):
+            yield from self._examples(questions, _tables_file(questions, tables), names)
+
+    def _examples(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example]:
         if tables_file is None:
             for record in read_records(path):
                 table = _table(record.fields.nested("table"))
@@ -85,21 +90,23 @@ class Robut:
                 yield _example(path, record.line, fields, tables[table_id], names)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The file of the questions and, where there is one, that of the tables; ReaderError as for reading."""
-        questions = _located(path)
-        yield questions
-        if tables_file := _tables_file(questions, tables):
-            yield tables_file
+        """Each file of questions and, where there is one, that of its tables; ReaderError as for reading."""
+        for questions in _located(path):
+            yield questions
+            if tables_file := _tables_file(questions, tables):
+                yield tables_file
 
 
-def _located(path: str | Path) -> Path:
+def _located(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
-        return path
-    mend = "Name one file of questions, for example robut_wtq_qa.json"
-    return only_file(
-        path, _PLACES, lambda file: has_fields(file, "question", "answers", "perturbation_type"), mend
-    )
+        return [path]
+    there = sorted({file for pattern in _PLACES for file in path.glob(pattern) if file.is_file()})
+    found = [file for file in there if has_fields(file, "question", "answers", "perturbation_type")]
+    if not found:
+        mend = "Name a file of questions, for example robut_wtq_qa.json, or a folder with some"
+        raise ReaderError(path, None, "the folder holds no such file", mend)
+    return found
 
 
 def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
@@ -124,7 +131,7 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
 
 def _kept_in(path: Path, spool: Path) -> TableLines:
     """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again."""
-    places: dict[str, tuple[int, int]] = {}
+    places: Shelf[str, tuple[int, int]] = Shelf()
     offset = 0
     with spool.open("wb") as out:
         for name, place, value in read_members(path):

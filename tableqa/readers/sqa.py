@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example, Turn
+from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import Place, cell_at, example
@@ -79,10 +80,10 @@ class Sqa:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = _located(path, tables)
         yield questions
-        seen: set[str] = set()
+        seen: Shelf[str, int] = Shelf()
         for line, row in read_questions(questions, "\t", _COLUMNS):
             if row["table_file"] not in seen:
-                seen.add(row["table_file"])
+                seen[row["table_file"]] = 1
                 yield library.find(row["table_file"], line)
 
 

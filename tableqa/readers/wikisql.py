@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.reader import ReaderError, at_most, only_file
 from tableqa.readers.records import (
@@ -61,7 +62,7 @@ class WikiSql:
 
     def _examples(self, questions: Path, tables_file: Path) -> Iterator[Example]:
         tables = _tables(tables_file)
-        asked: dict[str, int] = {}
+        asked: Shelf[str, int] = Shelf()
         for record in read_records(questions):
             fields = record.fields
             table_id = fields.name("table_id")
@@ -151,7 +152,7 @@ def _is_condition(condition: object, columns: int) -> bool:
 
 def _tables(path: Path) -> TableLines:
     """The tables of a file, one a line, by their ids; ReaderError."""
-    places: dict[str, tuple[int, int]] = {}
+    places: Shelf[str, tuple[int, int]] = Shelf()
     for line, offset, fields in lines_with_places(path):
         table_id = fields.name("id")
         if table_id in places:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import ReaderError, read_lines, read_text
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -49,7 +50,7 @@ class Wtq:
         return self._examples(*_located(path, tables), limit)
 
     def _examples(self, path: Path, library: TableFiles, limit: int | None) -> Iterator[Example]:
-        seen: set[str] = set()
+        seen: Shelf[str, int] = Shelf()
         for number, (line, fields) in enumerate(_questions(path)):
             if number == limit:
                 return
@@ -60,7 +61,7 @@ class Wtq:
                 first = next(line for line, (other, *_) in _questions(path) if other == question_id)
                 what = f"the id {question_id} stands in line {first} already"
                 raise ReaderError(path, line, what, "Give each question an id of its own")
-            seen.add(question_id)
+            seen[question_id] = 1
             yield Example(
                 id=_unescape(question_id),
                 question=_unescape(utterance),
@@ -73,10 +74,10 @@ class Wtq:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = _located(path, tables)
         yield questions
-        seen: set[str] = set()
+        seen: Shelf[str, int] = Shelf()
         for line, (_, _, context, _) in _questions(questions):
             if context not in seen:
-                seen.add(context)
+                seen[context] = 1
                 yield library.find(_unescape(context), line)
 
 

@@ -41,8 +41,12 @@ class Relations:
 
     @property
     def implied(self) -> tuple[str, ...]:
-        """The ids of the columns that others imply in every row tested, each once."""
-        good = (relation for relation in self.found if not relation.trivial and relation.holds == relation.of)
+        """The ids of the columns that others, or the order of the rows, imply in every row tested, each once."""
+        good = (
+            relation
+            for relation in self.found
+            if not relation.trivial and relation.holds == relation.of and (relation.sources or relation.told)
+        )
         return tuple(dict.fromkeys(relation.target for relation in good))
 
     def to_dict(self) -> dict[str, Any]:

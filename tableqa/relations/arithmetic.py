@@ -1,11 +1,13 @@
 """Arithmetic between columns of numbers, within the rounding in which they are written."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tableqa.cells import dates_of, number_of, time_of
-from tableqa.relations.relation import Kind, Relation, counterexamples, name_of, shown
+from tableqa.relations.relation import Kind, Relation, counterexamples, name_of, rows_of, shown
 from tableqa.tables import Table
 
 _LEAST_ROWS = 4
@@ -95,7 +97,7 @@ def arithmetic(table: Table, columns: Sequence[int], least: float) -> list[Relat
         key = (frozenset((relation.target, *relation.sources)), relation.kind in ("rank", "running_number"))
         if key not in best or relation.share > best[key].share:
             best[key] = relation
-    return list(best.values())
+    return list(_ties_left_open(best.values()))
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -238,7 +240,12 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
             direction = "grows" if steps[0] > 0 else "falls"
             words = f"{numbers.name(target)} {direction} by {abs(steps[0]):g} from row to row"
             rows = numbers.values.shape[1]
-            yield Relation("running_number", numbers.column(target), (), words, rows, rows)
+            told: tuple[str, ...] = ()
+            if abs(steps[0] - 1) <= _SLACK and abs(numbers.values[target][0] - 1) <= _SLACK:
+                # The rows themselves can be counted. What begins elsewhere is lost with its beginning.
+                words = f"{numbers.name(target)} counts the rows: 1 in the first, 2 in the second, and so on"
+                told = numbers.table.row_ids
+            yield Relation("running_number", numbers.column(target), (), words, rows, rows, told=told)
         elif numbers.telling[target]:  # a running number is the running total of many things by chance
             error = numbers.errors[target][1:] + numbers.errors[target][:-1] + numbers.errors[:, 1:]
             ok, tested = _near(numbers.values[:, 1:], steps, error)
@@ -246,7 +253,13 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
             for b in _good(ok, tested, least, filled):
                 if b != target:
                     words = f"{numbers.name(target)} = the total of {numbers.name(b)} down to the row"
-                    yield _relation(numbers, "running_total", target, (b,), words, ok[b], tested[b], "")
+                    # A total that had begun before the first row, or one after a gap, cannot be made again.
+                    total = np.cumsum(numbers.values[b])
+                    slack = numbers.errors[target] + np.cumsum(numbers.errors[b])
+                    again, _ = _near(numbers.values[target], total, slack)
+                    yield _relation(
+                        numbers, "running_total", target, (b,), words, ok[b], tested[b], "", again
+                    )
 
 
 def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relation]:
@@ -271,6 +284,11 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                 if ok.sum() >= least * both.sum():
                     words = f"{name_of(table, a)} = the rank of {name_of(table, b)} ({order} first)"
                     wrong = np.flatnonzero(both & ~ok)
+                    # Who is tied shares the better rank, as is usual, or nothing tells who came first.
+                    _, group = np.unique(values, return_inverse=True)
+                    worst = np.zeros(len(group))
+                    np.maximum.at(worst, group, np.where(np.isnan(ranks), np.inf, ranks))
+                    told = ok & (ranks == low) & (worst[group] == low)
                     say = _says(table, a, b)
                     yield Relation(
                         "rank",
@@ -280,7 +298,24 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                         int(ok.sum()),
                         int(both.sum()),
                         counterexamples(table, map(int, wrong), say),
+                        told=rows_of(table, np.flatnonzero(told).tolist()),
+                        tied=rows_of(table, np.flatnonzero(ok & ~told).tolist()),
                     )
+
+
+def _ties_left_open(found: Iterable[Relation]) -> Iterator[Relation]:
+    """What counts the rows and is the rank of a column as well does not tell who is tied by their place alone: the same
+    rank would fit."""
+    ranks: dict[str, list[Relation]] = defaultdict(list)
+    found = list(found)
+    for relation in found:
+        if relation.kind == "rank" and relation.holds == relation.of:
+            ranks[relation.target].append(relation)
+    for relation in found:
+        if relation.kind == "running_number" and ranks[relation.target]:
+            tied = set.intersection(*(set(rank.tied) for rank in ranks[relation.target]))
+            relation = replace(relation, told=tuple(row for row in relation.told if row not in tied))
+        yield relation
 
 
 def _says(table: Table, a: int, b: int) -> Callable[[int], str]:
@@ -350,6 +385,7 @@ def _relation(
     ok: Array,
     tested: Array,
     sign: str,
+    told: Array | None = None,
 ) -> Relation:
     import numpy as np
 
@@ -367,4 +403,5 @@ def _relation(
         holds=int(ok.sum()),
         of=int(tested.sum()),
         counterexamples=counterexamples(numbers.table, map(int, np.flatnonzero(tested & ~ok)), say),
+        told=rows_of(numbers.table, np.flatnonzero(ok if told is None else told & (ok | ~tested)).tolist()),
     )

@@ -37,6 +37,10 @@ class Relation:
               the same left side as another row
     counterexamples   the first rows in which it does not hold
     trivial   why it says nothing about the column, "" where it does say something
+    told      the ids of the rows in which the column's cell could be worked out if it were gone: where the relation was
+              tested and holds. None of a dependency, a key and a constant, which do not say what the cells are, nor of
+              a step from row to row that does not begin at 1. Of a sum and a difference it is said of each column
+    tied      of a rank, the ids of the rows that it does not tell apart
     """
 
     kind: Kind
@@ -47,6 +51,8 @@ class Relation:
     of: int
     counterexamples: tuple[Counterexample, ...] = ()
     trivial: str = ""
+    told: tuple[str, ...] = ()
+    tied: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -63,6 +69,8 @@ class Relation:
             "of": self.of,
             "counterexamples": [example.to_dict() for example in self.counterexamples],
             "trivial": self.trivial,
+            "told": list(self.told),
+            "tied": list(self.tied),
         }
 
 
@@ -80,6 +88,11 @@ def counterexamples(
     """The first of these rows (places), each in words."""
     chosen: Sequence[int] = [row for _, row in zip(range(most), rows, strict=False)]
     return tuple(Counterexample(table.row_ids[row], f"Row {row + 1}: {say(row)}") for row in chosen)
+
+
+def rows_of(table: Table, rows: Sequence[int]) -> tuple[str, ...]:
+    """The ids of these rows (places). Where it is all of them, the table's own tuple: a large table has many relations."""
+    return table.row_ids if len(rows) == len(table.rows) else tuple(table.row_ids[row] for row in rows)
 
 
 def shown(text: str) -> str:

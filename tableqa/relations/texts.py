@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tableqa.cells import fold, without_details, without_notes
-from tableqa.relations.relation import Relation, counterexamples, name_of, shown
+from tableqa.relations.relation import Relation, counterexamples, name_of, rows_of, shown
 from tableqa.tables import Table
 
 _LEAST_ROWS = 3
@@ -84,6 +84,7 @@ def _relation(
         holds=len(good),
         of=len(tested),
         counterexamples=counterexamples(table, (rows[k] for k in tested if k not in chosen), say),
+        told=rows_of(table, [rows[k] for k in good]),
     )
 
 

@@ -115,6 +115,7 @@ def card(manifest: Mapping[str, Any], parquet: bool) -> str:
         "",
         f"{counts['annotations']} annotations by {counts['annotators']} people; {counts['accepted']} items accepted.",
         "",
+        *_contradicted(manifest),
         "```python",
         "from datasets import load_dataset",
         'data = load_dataset("FOLDER", split="test")',
@@ -188,6 +189,21 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _contradicted(manifest: Mapping[str, Any]) -> list[str]:
+    """How many examples people contradicted, in a paragraph; nothing where there is none."""
+    listed = manifest.get("contradicted", [])
+    out = sum(one["left_out"] for one in listed)
+    if not listed:
+        return []
+    said = "1 example" if len(listed) == 1 else f"{len(listed)} examples"
+    stay = len(listed) - out
+    return [
+        f"People contradicted the answer of {said}; `contradicted` in `manifest.json` names each, and why.",
+        f"{out} left out of the records; {stay} that the sources gave {'stays' if stay == 1 else 'stay'} as given.",
+        "",
+    ]
 
 
 def _sources(manifest: Mapping[str, Any]) -> list[str]:

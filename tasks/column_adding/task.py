@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,23 @@ from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
+from tasks.common.asked import only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
-from tasks.contract import Context, Field, FormEdit, Invalid, Item, Prepared, Problem, Surroundings
+from tasks.contract import (
+    Context,
+    Field,
+    FormEdit,
+    Invalid,
+    Item,
+    Prepared,
+    Problem,
+    Proposed,
+    Surroundings,
+    Wanted,
+)
 
+SHOWN_ROWS = 3
+"""Rows of every table that a language model is shown."""
 TABLES = 3
 """Related tables whose columns are shown; RobuT retrieved as many."""
 
@@ -91,6 +105,56 @@ class ColumnAdding(ColumnKind):
         """
         tables = related(example, around.lent)
         return Prepared({"suggestions": {"tables": tables}}) if tables else None
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Each column on offer, the fullest of the best related table first."""
+        rows = max(1, len(item.example.table.rows))
+        for place, ((digest, source), offer) in enumerate(offered(item).items()):
+            filled = sum(bool(cell.strip()) for cell in offer["cells"])
+            why = f"From {offer['title']}; {filled} of {rows} rows have a cell there"
+            yield Proposed(
+                _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - place / 100
+            )
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        what = (
+            "Choose one column of the other tables that belongs into this table: about the same things, in the same "
+            "subject, and without changing the answer to the question."
+        )
+        form = '{"table": 1, "column": "its name"}'
+        return [Wanted(self.perturbation, what, form)] if offered(item) else []
+
+    def put(self, item: Item) -> str:
+        lines = [shown_table(item.example.table, SHOWN_ROWS), f"Question: {item.example.question}"]
+        offers = offered(item)
+        for number, (digest, title) in enumerate(_titles(item).items(), start=1):
+            lines.append(f"Table {number}: {title}")
+            lines += [
+                f"  {offer['header']}: {' | '.join(' '.join(cell.split())[:60] for cell in offer['cells'][:SHOWN_ROWS])}"
+                for (of, _), offer in offers.items()
+                if of == digest
+            ]
+        return "\n".join(lines)
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        if len(response.provenance) != 1 or response.own:
+            return None
+        ((_, digest, source, _),) = response.provenance
+        offer, tables = offered(item).get((digest, source)), list(_titles(item))
+        if offer is None or digest not in tables:
+            return None
+        return {"table": tables.index(digest) + 1, "column": offer["header"]}
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"table", "column"})
+        tables, number = list(_titles(item)), reply["table"]
+        if type(number) is not int or not 1 <= number <= len(tables):
+            raise refused("table", f"A table is a number from 1 to {len(tables)}.")
+        name = plain(words(reply["column"], "column"))
+        for (digest, source), offer in offered(item).items():
+            if digest == tables[number - 1] and plain(offer["header"]) == name:
+                return _added(digest, source, offer)
+        raise refused("column", f"Table {number} has no column of this name to give.")
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
@@ -206,16 +270,8 @@ class ColumnAdding(ColumnKind):
         nothing = {"does_not_apply": True, "operations": [], "provenance": [], "own": []}
         if rng.random() > accuracy:
             return nothing
-        for digest, source in offered(item):
-            offer = offered(item)[digest, source]
-            values = {name: offer[name] for name in ("after", "header", "cells")}
-            column = f"n{offer['first']}"
-            response = {
-                **nothing,
-                "does_not_apply": False,
-                "operations": [{"op": "insert_column", "column": column, **values}],
-                "provenance": [[column, digest, source, offer["title"]]],
-            }
+        for (digest, source), offer in offered(item).items():
+            response = _added(digest, source, offer)
             try:
                 self.parse(response, item)
             except Invalid:
@@ -272,6 +328,23 @@ def offered(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
         for table in tables
         for column in table["columns"]
     }
+
+
+def _added(digest: str, source: str, offer: Mapping[str, Any]) -> dict[str, Any]:
+    """The response that adds a column on offer at the place that was drawn for it."""
+    values = {name: offer[name] for name in ("after", "header", "cells")}
+    column = f"n{offer['first']}"
+    return {
+        "does_not_apply": False,
+        "operations": [{"op": "insert_column", "column": column, **values}],
+        "provenance": [[column, digest, source, offer["title"]]],
+        "own": [],
+    }
+
+
+def _titles(item: Item) -> dict[str, str]:
+    """The related tables that an item offers columns of, by digest."""
+    return {digest: offer["title"] for (digest, _), offer in offered(item).items()}
 
 
 def _candidate_of(example: Example, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:

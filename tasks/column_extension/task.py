@@ -22,9 +22,14 @@ from tableqa.splitting import (
     way_from_dict,
 )
 from tableqa.tables import MAX_ROWS
+from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import Taking, answer_cells, plain, rows_named, short_text
-from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem
+from tasks.contract import Context, Field, FormEdit, Invalid, Item, Problem, Proposed, Wanted
 
+MOST_WAYS = 2
+"""Ways to split one column that become proposals."""
+MOST_ROWS = 40
+"""Rows of a table that a language model is asked to split; it has to write every cell."""
 MOST_TEXT = 2_000_000
 """Characters of the cells that are split at once."""
 
@@ -80,6 +85,67 @@ class ColumnExtension(Taking):
             for column, header in zip(table.column_ids, table.header, strict=True)
         }
         return {"columns": columns, "missing": [], "preparing": bool(context.preparing)}
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Each column that splits, by the best ways to split it; what does not split stands whole in the first part."""
+        table = item.example.table
+        names = context.header_names if isinstance(context.header_names, HeaderNames) else None
+        for column, header in zip(table.column_ids, table.header, strict=True):
+            cells = table.column(column)
+            for place, one in enumerate(proposals(cells, header, names)[:MOST_WAYS]):
+                made = _operation(table, column, one.names, _columns(split(cells, one.way), cells))
+                data = {"does_not_apply": False, "operations": [made.to_dict()], "reason": ""}
+                why = f"{one.words}: {one.splits} of {one.of} cells split"
+                score = one.splits / max(1, one.of) / (place + 1)
+                yield Proposed(data, self.perturbation, "splitting", why, score)
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        if len(item.example.table.rows) > MOST_ROWS:
+            return []
+        what = (
+            "Split one column of this table whose cells hold several things into several columns. Use only what stands "
+            "in the cells, give every new column a telling name, and write one list of cells for every row, in order."
+        )
+        form = (
+            '{"column": {"number": 1, "name": "its name"}, "names": ["first part", "second part"], '
+            '"cells": [["first part of row 1", "second part of row 1"]]}'
+        )
+        return [Wanted(self.perturbation, what, form)]
+
+    def put(self, item: Item) -> str:
+        return shown_table(item.example.table, MOST_ROWS)
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        made = [one for one in response.operations if isinstance(one, SplitColumn)]
+        if len(made) != 1 or len(item.example.table.rows) > MOST_ROWS or response.reason:
+            return None
+        (one,) = made
+        return {
+            "column": named_column(item.example.table, one.column),
+            "names": [part.header for part in one.into],
+            "cells": [list(cells) for cells in zip(*(part.cells for part in one.into), strict=True)],
+        }
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"column", "names", "cells"})
+        table = item.example.table
+        column = column_of(reply["column"], table, "column")
+        if not isinstance(reply["names"], list) or len(reply["names"]) < 2:
+            raise refused("names", "A column is split into two or more.")
+        names = [words(name, f"names.{place}") for place, name in enumerate(reply["names"])]
+        rows = reply["cells"]
+        if not isinstance(rows, list) or len(rows) != len(table.rows):
+            raise refused("cells", f"There is one list of cells for each of the {len(table.rows)} rows.")
+        for place, row in enumerate(rows):
+            if (
+                not isinstance(row, list)
+                or len(row) != len(names)
+                or not all(isinstance(cell, str) for cell in row)
+            ):
+                raise refused(f"cells.{place}", f"A row has {len(names)} texts.")
+        columns = [[row[place] for row in rows] for place in range(len(names))]
+        made = _operation(table, column, names, columns)
+        return {"does_not_apply": False, "operations": [made.to_dict()], "reason": ""}
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.

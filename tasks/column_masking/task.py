@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from tableqa import Table
+from tableqa.evidence import CellRef
 from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
-from tasks.common.columns import Taking, answer_cells, named, short_text
-from tasks.contract import Context, Field, Item, Problem
+from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
+from tasks.common.columns import Taking, answer_cells, named, rows_named, short_text
+from tasks.contract import Context, Field, Item, Problem, Proposed, Wanted
 
+SHOWN_ROWS = 8
+"""Rows that a language model is shown."""
 MOST_EVIDENCE = 4
 """Relations that are shown for one column."""
+WHOLE_COLUMN = ("rank", "running_total", "share_of_total")
+"""Kinds of relation in which a cell follows from all rows of its source."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,14 @@ class ColumnMasking(Taking):
     allowed = ("remove_column",)
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
-        """{"columns": {column id: {"evidence": [{words, sources, holds, tells}], "answer", "read": bool}}, "missing"}.
+        """{"columns": {column id: {"evidence": [{kind, words, sources, holds, tells, short}], "answer", "read": bool}},
+        "missing"}.
 
         `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
-        once it is gone. A dependency does not tell: it says that values go together, not which ones they are. `answer`
-        marks the only column in which an answer stands, `read` one that the program of the answer reads.
+        once it is gone. A dependency does not tell: it says that values go together, not which ones they are; nor does
+        a step from row to row, whose beginning goes with the column. `short` says that it leaves open a cell of this
+        column that the answer comes from. `answer` marks the only column in which an answer stands, `read` one that the
+        program of the answer reads.
         """
         table = item.example.table
         found = known_relations(table)
@@ -54,11 +63,117 @@ class ColumnMasking(Taking):
         for column in table.column_ids:
             told = [implication for implication in implications(found.found) if implication.column == column]
             columns[column] = {
-                "evidence": [_told(implication) for implication in told[:MOST_EVIDENCE]],
+                "evidence": [
+                    {
+                        **_told(one, table),
+                        "short": one.tells and bool(self._open(item, column, frozenset(one.relation.told))),
+                    }
+                    for one in told[:MOST_EVIDENCE]
+                ],
                 "answer": bool(_answers_gone(item, frozenset({column}))),
                 "read": column in read,
             }
         return {"columns": columns, "missing": list(found.notes)}
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Columns that can be worked out from the others: each alone, and as many together as go together."""
+        table = item.example.table
+        told = self._good(item)
+        together: frozenset[str] = frozenset()
+        for place, (column, why) in enumerate(told.items()):
+            yield Proposed(
+                self._without(table, {column}), self.perturbation, "relations", f"{why}.", 0.9 - place / 100
+            )
+            more = together | {column}
+            if derivable(table, more) == more and not self._lost(item, more):
+                together = more
+        if len(together) > 1:
+            why = "; ".join(told[column] for column in table.column_ids if column in together)
+            yield Proposed(self._without(table, together), self.perturbation, "relations", f"{why}.", 0.95)
+
+    def _good(self, item: Item) -> dict[str, str]:
+        """The columns any one of which can go without the answer, each with the first relation that tells it."""
+        told: dict[str, str] = {}
+        for one in implications(known_relations(item.example.table).found):
+            if one.tells and one.holds and not self._lost(item, frozenset({one.column})):
+                told.setdefault(one.column, one.relation.words)
+        return told
+
+    def _open(self, item: Item, column: str, told: frozenset[str]) -> list[int]:
+        """The rows (from 1) of this column's cells that the answer comes from and that are not among those told.
+
+        Where an answer stands elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
+        have to be worked out.
+        """
+        table = item.example.table
+        here = {row for row, read in self.read_by_program(item) if read == column}
+        for cells in answer_cells(table, tuple(item.example.answers)).values():
+            if {holding for _, holding in cells} == {column}:
+                here |= {row for row, _ in cells}
+        place = table.column_index(column)
+        return [
+            number
+            for number, (row, texts) in enumerate(zip(table.row_ids, table.rows, strict=True), start=1)
+            if row in here and row not in told and texts[place].strip()
+        ]
+
+    def _lost(self, item: Item, gone: frozenset[str]) -> Lost | None:
+        """What of the answer cannot be worked out once these columns are gone; None where all of it can."""
+        table = item.example.table
+        known = known_rows(table, gone)
+        cells = {
+            (row, column)
+            for row, column in self.read_by_program(item)
+            if column in gone and not _given(table, known, row, column)
+        }
+        missing = ""
+        for answer, held in answer_cells(table, tuple(item.example.answers)).items():
+            columns = {column for _, column in held}
+            open_cells = {(row, column) for row, column in held if row not in known.get(column, ())}
+            if columns <= gone and {column for _, column in open_cells} == columns:
+                missing = missing or answer
+                cells |= open_cells
+        return Lost(frozenset(cells), missing, derivable(table, gone)) if cells else None
+
+    def _without(self, table: Table, columns: Iterable[str], reason: str = "") -> dict[str, Any]:
+        operations = []
+        for column in sorted(columns, key=table.column_index):
+            at = table.column_index(column)
+            old = (table.header[at], *(row[at] for row in table.rows))
+            operations.append(RemoveColumn(column=column, at=at, old=old).to_dict())
+        return {"does_not_apply": False, "operations": operations, "reason": reason}
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        what = (
+            "Remove columns of this table whose contents somebody could still work out from the columns that are left. "
+            "The question must stay answerable. Say how they follow."
+        )
+        form = '{"columns": [{"number": 1, "name": "its name"}], "reason": "how it follows from the others"}'
+        return [Wanted(self.perturbation, what, form)]
+
+    def put(self, item: Item) -> str:
+        return f"{shown_table(item.example.table, SHOWN_ROWS)}\nQuestion: {item.example.question}"
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        if response.does_not_apply:
+            return None
+        table, gone = (
+            item.example.table,
+            sorted(self.concerned(response), key=item.example.table.column_index),
+        )
+        told = [
+            one.relation.words for one in implications(known_relations(table).found) if one.column in gone
+        ]
+        reason = response.reason or "; ".join(dict.fromkeys(told)) or "It follows from the others."
+        return {"columns": [named_column(table, column) for column in gone], "reason": reason[:400]}
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"columns", "reason"})
+        table, columns = item.example.table, reply["columns"]
+        if not isinstance(columns, list) or not columns:
+            raise refused("columns", "Columns are a list with at least one column.")
+        gone = {column_of(one, table, f"columns.{place}") for place, one in enumerate(columns)}
+        return self._without(table, gone, words(reply["reason"], "reason"))
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
@@ -66,30 +181,20 @@ class ColumnMasking(Taking):
     def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
         """Columns of which nothing shows that they follow from what is left, where nobody says how they do.
 
-        That is an error where the answer comes from them (`answer_gone`), and pointed out otherwise.
+        That is an error where the answer comes from them (`answer_gone`), and pointed out otherwise. It is one as well
+        where the answer comes from a row in which the relation could not be tested, or that is tied with another.
         """
         table = item.example.table
         gone = self.concerned(response)
-        doubtful = gone - derivable(table, gone)
-        if response.reason or not doubtful:
+        if response.reason:
             return
+        doubtful = gone - derivable(table, gone)
         rule = self.answer_rule(item)
-        needed = {column for _, column in self.read_by_program(item)} & doubtful
-        answers = _answers_gone(item, doubtful)
-        if rule != "ignore" and (needed or answers):
-            held = set().union(*answers.values()) if answers else set()
-            stood = f"“{next(iter(answers))}” stands in no other column" if answers else ""
-            read = (
-                "the answer is worked out from it"
-                if len(needed | held) == 1
-                else "the answer is worked out from them"
-            )
-            why = stood or read
-            message = (
-                f"Without {named(table, needed | held)} the answer cannot be found: {why}, and nothing in the table "
-                "shows that it follows from what is left. Put it back, or say how it follows."
-            )
+        if rule != "ignore" and (lost := self._lost(item, gone)):
+            message = lost.words(table)
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
+        if not doubtful:
+            return
         message = (
             f"Nothing in the table shows that {named(table, doubtful)} can be worked out from what is left. "
             "If so, say how."
@@ -105,7 +210,7 @@ class ColumnMasking(Taking):
         if right or response.does_not_apply != expected.does_not_apply:
             return right, words
         gone = self.concerned(response)
-        if gone <= derivable(item.example.table, gone):
+        if gone <= derivable(item.example.table, gone) and not self._lost(item, gone):
             return True, ["Another way to do it:", *self.describe(expected, item)]
         return False, words
 
@@ -119,8 +224,7 @@ class ColumnMasking(Taking):
         table = item.example.table
         places = list(range(len(table.header)))
         if rng.random() < accuracy:
-            good = [one for one in implications(known_relations(table).found) if one.tells and one.holds]
-            places = [table.column_index(one.column) for one in good]
+            places = [table.column_index(column) for column in self._good(item)]
         if not places or len(table.header) < 2:
             return {"does_not_apply": True, "operations": [], "reason": ""}
         j = max(places) if len(places) < len(table.header) else rng.choice(places)
@@ -130,10 +234,38 @@ class ColumnMasking(Taking):
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """What of an answer goes with columns that are removed.
+
+    cells    the cells that it comes from and that cannot be worked out
+    answer   the first answer that stood in removed columns only, "" where it is worked out from their cells
+    follows  those of the removed columns that can be worked out, though not in these rows
+    """
+
+    cells: frozenset[CellRef]
+    answer: str
+    follows: frozenset[str]
+
+    def words(self, table: Table) -> str:
+        columns = {column for _, column in self.cells}
+        why = f"“{self.answer}” stands in no other column"
+        if not self.answer:
+            why = f"the answer is worked out from {'it' if len(columns) == 1 else 'them'}"
+        short = "nothing in the table shows that it follows from what is left"
+        if columns <= self.follows:
+            numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
+            short = f"what is left does not give it in {rows_named(numbers)}"
+        return (
+            f"Without {named(table, columns)} the answer cannot be found: {why}, and {short}. "
+            "Put it back, or say how it follows."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Implication:
     """What a relation says of one of its columns: that it follows from `sources`.
 
-    tells  whether its cells can be worked out once it is gone; a dependency says only that values go together
+    tells  whether its cells can be worked out once it is gone, at least in some rows (`Relation.told`)
     """
 
     column: str
@@ -146,7 +278,7 @@ class Implication:
 
     @property
     def tells(self) -> bool:
-        return not self.relation.trivial and self.relation.kind != "dependency"
+        return not self.relation.trivial and bool(self.relation.told)
 
 
 def implications(found: Iterable[Relation]) -> Iterator[Implication]:
@@ -167,20 +299,64 @@ def known_relations(table: Table) -> Relations:
 
 
 def derivable(table: Table, gone: frozenset[str]) -> frozenset[str]:
-    """Which of these columns can be worked out in every row, by a relation of the table, from the columns that are left."""
-    left = set(table.column_ids) - gone
-    known = [one for one in implications(known_relations(table).found) if one.tells and one.holds]
-    while more := {one.column for one in known if left.issuperset(one.sources)} - left:
-        left |= more
-    return gone & left
+    """Which of these columns can be worked out from the columns that are left, by a relation of the table that no row
+    contradicts. Rows that it could not be tested in may stay open: see `known_rows`."""
+    return gone & frozenset(known_rows(table, gone))
 
 
-def _told(implication: Implication) -> dict[str, Any]:
+def known_rows(table: Table, gone: frozenset[str]) -> dict[str, frozenset[str]]:
+    """The rows in which a column can be worked out once `gone` is gone: all of them of what is left, none of a column
+    that is not named.
+
+    What is worked out from a column that is itself worked out is known in the rows in which both are; where it rests on
+    a whole column (a rank, a total), in none unless that is known in all of its rows.
+    """
+    known = {column: frozenset(table.row_ids) for column in table.column_ids if column not in gone}
+    if not gone:
+        return known
+    steps = [
+        one
+        for one in implications(known_relations(table).found)
+        if one.column in gone and one.tells and one.holds
+    ]
+    grew = True
+    while grew:
+        grew = False
+        for one in steps:
+            if not all(source in known for source in one.sources):
+                continue
+            rows = frozenset(one.relation.told)
+            if one.relation.kind in WHOLE_COLUMN and any(rows - known[source] for source in one.sources):
+                continue
+            more = known.get(one.column, frozenset()).union(
+                rows.intersection(*(known[s] for s in one.sources))
+            )
+            if len(more) > len(known.get(one.column, ())):
+                known[one.column] = more
+                grew = True
+    return known
+
+
+def _given(table: Table, known: Mapping[str, frozenset[str]], row: str, column: str) -> bool:
+    """Whether what a cell holds can still be found; of a column that is worked out, headers and empty cells always can."""
+    if column not in known:
+        return False
+    return row == table.header_id or row in known[column] or not table.cell(row, column).strip()
+
+
+def _told(implication: Implication, table: Table) -> dict[str, Any]:
+    """A relation for the page. `of` counts the rows that could be tested: where that is not all of them, it is said."""
     relation = implication.relation
     rows = f"in all {relation.of} rows" if implication.holds else f"in {relation.holds} of {relation.of} rows"
-    odd = " ".join(f"{example.words}." for example in relation.counterexamples)
-    words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}. {odd}".strip()
+    if relation.of < len(table.rows):
+        rows += " that can be tested"
+    odd = "".join(f" {example.words}." for example in relation.counterexamples)
+    if relation.tied:
+        tied = [table.row_index(row) + 1 for row in relation.tied]
+        odd += f" It leaves ties open in {rows_named(tied)}."
+    words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}.{odd}"
     return {
+        "kind": relation.kind,
         "words": words,
         "sources": list(implication.sources),
         "holds": implication.holds,

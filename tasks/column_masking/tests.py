@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -222,3 +223,165 @@ def test_what_people_marked_stays_and_what_a_model_pointed_at_does_not() -> None
     assert refused(gone("c4"), frozen(plainly, people)) == ["answer_gone"]
     model = Surroundings(model_answers={"cells": ({"model": "m", "cells": [["r0", "c4"]]},)})
     assert task.parse(gone("c4"), frozen(plainly, model)).operations
+
+
+# -- in the rows that matter ---------------------------------------------------------------------------
+
+
+def asked_of(
+    header: list[str], rows: list[list[str]], answer: str, place: int, **more: Any
+) -> tuple[Item, dict[str, Any]]:
+    """An item with this table and answer, and a response that removes the column at this place."""
+    table = Table(header, rows)
+    item = Item(Example("q", "?", table, [answer], **more))
+    operation = {
+        "op": "remove_column",
+        "column": f"c{place}",
+        "at": place,
+        "old": [header[place], *table.column(f"c{place}")],
+    }
+    return item, {"does_not_apply": False, "operations": [operation], "reason": ""}
+
+
+def years(*numbers: int) -> tuple[Item, dict[str, Any]]:
+    teams = [[f"Team {'ABCDEF'[place]}", "Kildare", str(number)] for place, number in enumerate(numbers)]
+    return asked_of(["Team", "County", "Year"], teams, str(numbers[-1]), 2)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (2011, 2010, 2009, 2008, 2007, 2006),
+        (2004, 2008, 2012, 2016),
+        (0, 1, 2, 3, 4),
+        (2, 3, 4, 5, 6),
+        (5, 4, 3, 2, 1),
+    ],
+)
+def test_a_constant_step_from_row_to_row_does_not_tell_where_it_began(numbers: tuple[int, ...]) -> None:
+    item, raw = years(*numbers)
+    assert refused(raw, item) == ["answer_gone"]
+    assert derivable(item.example.table, frozenset({"c2"})) == frozenset()
+    [evidence] = task.suggest(item, Context())["columns"]["c2"]["evidence"]
+    assert (evidence["holds"], evidence["tells"]) == (True, False)
+    assert f"from row to row, in all {len(numbers)} rows." in evidence["words"]
+    assert task.parse({**raw, "reason": "The heading says which years these are."}, item).reason
+    assert [proposed.data for proposed in task.propose(item, Context())] == []
+    assert task.simulate(item, random.Random(1), 1.0, random.Random(2))["does_not_apply"]
+    elsewhere = Item(Example("q", "?", item.example.table, ["Team C"]))
+    response = task.parse(raw, elsewhere)
+    assert [problem.code for problem in task.warnings(response, elsewhere)] == ["not_derivable"]
+
+
+def test_numbers_that_count_the_rows_follow_from_their_order() -> None:
+    item, raw = years(1, 2, 3, 4)
+    assert task.parse(raw, item).operations
+    [evidence] = task.suggest(item, Context())["columns"]["c2"]["evidence"]
+    assert evidence["tells"] is True
+    assert (
+        evidence["words"]
+        == "Year counts the rows: 1 in the first, 2 in the second, and so on, in all 4 rows."
+    )
+    assert [proposed.data for proposed in task.propose(item, Context())] == [raw]
+
+
+WON = ["Nation", "W", "L", "P"]
+WINS = [["A", "3", "1", "4"], ["B", "2", "2", "4"], ["C", "5", "1", "6"], ["D", "1", "0", "1"]]
+RANKS = [["1", "A", "9"], ["2", "B", "7"], ["3", "C", "7"], ["4", "D", "5"], ["5", "E", "3"]]
+SHARED = [
+    ["1", "A", "9"],
+    ["2", "B", "7"],
+    ["2", "C", "7"],
+    ["4", "D", "5"],
+    ["5", "E", "3"],
+    ["6", "F", "2"],
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "answer", "place"),
+    [
+        ([*WINS, ["E", "?", "2", "9"]], "9", 3),
+        ([*WINS, ["E", "—", "3", "11"]], "11", 3),
+        ([*WINS, ["E", "7", "", "11"]], "11", 3),
+        ([*WINS, ["E", "", "", "DNF"]], "DNF", 3),
+    ],
+)
+def test_a_row_that_could_not_be_tested_does_not_give_its_answer(
+    rows: list[list[str]], answer: str, place: int
+) -> None:
+    item, raw = asked_of(WON, rows, answer, place)
+    with pytest.raises(Invalid) as invalid:
+        task.parse(raw, item)
+    [problem] = invalid.value.problems
+    assert problem.code == "answer_gone"
+    assert problem.message == (
+        f"Without “P” the answer cannot be found: “{answer}” stands in no other column, and what is left does not give "
+        "it in row 5. Put it back, or say how it follows."
+    )
+    assert task.parse({**raw, "reason": "The paper tells it."}, item).reason
+    assert raw not in [proposed.data for proposed in task.propose(item, Context())]
+    [evidence] = [one for one in task.suggest(item, Context())["columns"]["c3"]["evidence"] if one["tells"]]
+    assert evidence["words"] == "P = W + L, in all 4 rows that can be tested."
+    assert evidence["short"] is True
+    other = Item(Example("q", "?", item.example.table, ["6"]))
+    assert task.parse(raw, other).operations, "its row was tested"
+    assert task.warnings(task.parse(raw, other), other) == ()
+
+
+def test_what_a_program_reads_in_a_row_that_could_not_be_tested_stays() -> None:
+    rows = [*WINS, ["E", "?", "2", "9"]]
+    for row, codes in (("r0", []), ("r4", ["answer_gone"])):
+        program = {"op": "cell", "row": row, "column": "c3"}
+        answer = {"r0": "4", "r4": "9"}[row]
+        item, raw = asked_of(WON, rows, answer, 3, program=program)
+        assert (refused(raw, item) if codes else []) == codes
+        if not codes:
+            assert task.parse(raw, item).operations
+
+
+def test_a_row_without_anything_to_work_out_holds_no_column() -> None:
+    total = {"op": "sum", "of": {"op": "column", "rows": {"op": "all_rows"}, "column": "c3"}}
+    item, raw = asked_of(WON, [*WINS, ["E", "", "", ""]], "15", 3, program=total)
+    assert task.parse(raw, item).operations
+
+
+def test_ties_in_any_order_do_not_tell_which_is_which() -> None:
+    header = ["Rank", "Nation", "Medals"]
+    for program in (None, {"op": "cell", "row": "r2", "column": "c0"}):
+        item, raw = asked_of(header, RANKS, "3", 0, program=program)
+        if program is None:
+            item = Item(Example("q", "?", Table(header, [*RANKS[:4], ["5", "E", "4"]]), ["3"]))
+            raw["operations"][0]["old"] = ["Rank", *item.example.table.column("c0")]
+        assert refused(raw, item) == ["answer_gone"]
+    evidence = task.suggest(item, Context())["columns"]["c0"]["evidence"][-1]
+    words = "Rank = the rank of Medals (largest first), in all 5 rows. It leaves ties open in rows 2, 3."
+    assert evidence["words"] == words
+    shared, raw = asked_of(header, SHARED, "4", 0)
+    assert task.parse(raw, shared).operations, "who is tied shares the better rank"
+    tied, raw = asked_of(header, SHARED, "2", 0, program={"op": "cell", "row": "r2", "column": "c0"})
+    assert task.parse(raw, tied).operations
+
+
+def test_a_marked_header_is_no_row_that_would_have_to_be_worked_out() -> None:
+    rows = [*WINS, ["E", "?", "2", "9"]]
+    for cells, ids in (([["r0", "c3"], ["h", "c3"]], []), ([["r4", "c3"], ["h", "c3"]], ["answer_gone"])):
+        item, raw = asked_of(WON, rows, "A", 3)
+        item = frozen(Example("q", "?", item.example.table, ["A"], meta={"highlighted_cells": cells}))
+        assert sorted(item.inputs["evidence"]["cells"]) == sorted(cells)
+        if ids:
+            assert refused(raw, item) == ids
+        else:
+            assert task.parse(raw, item).operations
+    nation = Example("q", "?", item.example.table, ["7"], meta={"highlighted_cells": [["h", "c0"]]})
+    _, raw = asked_of(WON, rows, "7", 0)
+    assert refused(raw, frozen(nation)) == ["answer_gone"], "nothing tells the names"
+
+
+def test_practice_does_not_take_a_column_that_leaves_the_row_of_the_answer_open() -> None:
+    rows = [*WINS, ["E", "?", "2", "9"]]
+    item, raw = asked_of(WON, rows, "9", 3)
+    response = task.parse({**raw, "reason": "It is known."}, item)
+    assert task.feedback(item, response, Response(False, ()))[0] is False
+    plain = Item(Example("q", "?", item.example.table, ["6"]))
+    assert task.feedback(plain, task.parse(raw, plain), Response(False, ()))[0] is True

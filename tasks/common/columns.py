@@ -183,6 +183,22 @@ class ColumnKind(TaskType):
             return [f"Does not apply: {self.nothing}"]
         return [describe(operation, item.example.table) for operation in response.operations]
 
+    def in_short(self, response: Any, item: Item) -> str:
+        """What becomes of which column: `Points → Score`, `Score → Home, Away`, `without Total`, `with Capital`."""
+        table = item.example.table
+        parts = []
+        for one in response.operations:
+            old = named(table, [one.column]) if getattr(one, "column", "") in table.column_ids else ""
+            if isinstance(one, RenameHeader):
+                parts.append(f"{old} → “{one.new}”")
+            elif isinstance(one, SplitColumn):
+                parts.append(f"{old} → {', '.join(f'“{part.header}”' for part in one.into)}")
+            elif isinstance(one, InsertColumn):
+                parts.append(f"with “{one.header}”")
+            else:
+                parts.append(f"without {old}")
+        return ", ".join(parts) if parts else super().in_short(response, item)
+
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns are concerned. Names are a matter of taste, and none is held against it."""
         if response.does_not_apply != expected.does_not_apply:

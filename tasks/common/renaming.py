@@ -11,8 +11,15 @@ from typing import Any, ClassVar
 from tableqa import Table
 from tableqa.headers import Suggestion
 from tableqa.operations import Operation, RenameHeader, describe
+from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain
-from tasks.contract import Answered, Context, Field, Invalid, Item, Problem, Report
+from tasks.contract import Answered, Context, Field, Invalid, Item, Problem, Proposed, Report, Wanted
+
+DEMONSTRATIONS = 10
+"""As many as RobuT shows for headers."""
+MOST_FOR_A_COLUMN = 2
+"""Suggestions for one column that become proposals of their own."""
+MOST_WHY = 300
 
 Judged = tuple[str, str, str]
 """A suggestion that somebody judged: column id, the suggested name, who suggested it."""
@@ -71,6 +78,72 @@ class Renaming(ColumnKind):
             said.add(one.sense)
             why = "; ".join(part for part in (sense, one.why) if part)
             yield {"text": one.text, "source": one.source, "by": self.suggesters[one.source], "why": why}
+
+    # -- what machines propose -----------------------------------------------------------------------
+
+    sure: ClassVar[float] = 0.0
+    """The score from which on a suggestion is part of the proposal that renames every column."""
+    asked_for: ClassVar[str] = ""
+    """What a language model is asked to do with the names of columns."""
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Every column at once by its best suggestion, and single columns; those that the question names come first."""
+        table, whole = item.example.table, []
+        spoken = f" {plain(item.example.question)} "
+        for column, name in zip(table.column_ids, table.header, strict=True):
+            found = self.names_for(table, column, context)[0] if name.strip() else ()
+            named = f" {plain(name)} " in spoken.replace("?", " ").replace(",", " ")
+            for place, one in enumerate(found):
+                if place == 0 and one.score >= self.sure:
+                    whole.append((column, one))
+                if place < MOST_FOR_A_COLUMN:
+                    score = min(1.0, one.score) * (0.9 if named else 0.6) / (place + 1)
+                    yield self._proposed(table, [(column, one)], score)
+        if len(whole) > 1:
+            yield self._proposed(table, whole, 0.95)
+
+    def _proposed(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
+        data = self._renamed(table, {column: one.text for column, one in names})
+        taken = [[column, one.text, one.source] for column, one in names]
+        why = "; ".join(dict.fromkeys(part for _, one in names for part in (one.sense, one.why) if part))
+        by = ", ".join(dict.fromkeys(one.source for _, one in names))
+        return Proposed({**data, "taken": taken}, self.perturbation, by, why[:MOST_WHY], score)
+
+    def _renamed(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
+        operations = []
+        for column, new in names.items():
+            at = table.column_index(column)
+            operations.append(RenameHeader(column=column, at=at, old=table.header[at], new=new).to_dict())
+        return {"does_not_apply": False, "operations": operations, "taken": [], "rejected": []}
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        form = '{"columns": [{"number": 1, "name": "the old name", "new": "the new name"}]}'
+        return [Wanted(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
+
+    def put(self, item: Item) -> str:
+        return shown_table(item.example.table, 2)
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        if response.does_not_apply:
+            return None
+        table = item.example.table
+        renamed = [one for one in response.operations if isinstance(one, RenameHeader)]
+        return {"columns": [{**named_column(table, one.column), "new": one.new} for one in renamed]}
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"columns"})
+        table, columns = item.example.table, reply["columns"]
+        if not isinstance(columns, list) or not columns:
+            raise refused("columns", "Columns are a list with at least one column.")
+        names: dict[str, str] = {}
+        for place, one in enumerate(columns):
+            column = column_of(one, table, f"columns.{place}")
+            if column in names:
+                raise refused(f"columns.{place}", "A column is named twice.")
+            names[column] = words(one.get("new"), f"columns.{place}.new")
+        return self._renamed(table, names)
+
+    # -- what is asked of a response -----------------------------------------------------------------
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:

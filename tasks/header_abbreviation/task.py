@@ -19,6 +19,10 @@ class HeaderAbbreviation(Renaming):
     title = "Header abbreviations"
     perturbation = "abbreviation"
     nothing = "no column of this table has a name that could be shortened and still be understood."
+    asked_for = (
+        "Give columns of this table shorter names that people would still understand: usual abbreviations, initials, "
+        "names cut short. Rename those for which there is a good one, and only those."
+    )
     suggesters = {
         "dictionary": "the usual short forms",
         "truncation": "cutting words off",

@@ -21,6 +21,11 @@ class HeaderSynonym(Renaming):
     perturbation = "synonym"
     nothing = "no column of this table has a name that another word could stand for."
     needs = ("header_names", "thesaurus")
+    sure = 0.6
+    asked_for = (
+        "Give columns of this table other names that mean the same: synonyms that fit what the columns hold and the "
+        "subject of the table. Rename those for which there is a good one, and only those."
+    )
     suggesters = {
         "usual": "usual names",
         "thesaurus": "WordNet",

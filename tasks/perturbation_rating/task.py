@@ -12,6 +12,7 @@ from tableqa import Example
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
+from tasks.common.errors import ERRORS
 from tasks.common.scales import HIGHEST, LOWEST, STEPS, mean, score
 from tasks.contract import (
     Accepted,
@@ -33,13 +34,6 @@ from tasks.contract import (
 
 SIDES = ("left", "right")
 BETTER = {"left": "The left one", "tie": "Equally good", "right": "The right one"}
-ERRORS = {
-    "meaning_changed": "The meaning is changed",
-    "not_asked": "It is not what was asked for",
-    "missing": "Something is missing",
-    "invented": "Something is invented",
-}
-"""LETA's classes of errors (RobuT, table 6)."""
 GOOD = 4
 REJECTED_BELOW = 3
 """From here down a score comes with what is wrong."""

@@ -10,11 +10,14 @@ from typing import Any
 
 from tableqa import Example
 from tableqa.cells import fold
+from tableqa.paraphrases import rephrasings, rewordings
 from tableqa.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
+from tasks.common.asked import only, shown_table, words
 from tasks.contract import (
     Accepted,
+    Context,
     Exported,
     Field,
     Invalid,
@@ -22,13 +25,19 @@ from tasks.contract import (
     Outcome,
     Perturbed,
     Problem,
+    Proposed,
     Resolution,
     TaskType,
+    Wanted,
 )
 
 TITLES = {category.key: category.title for category in CATEGORIES}
 FIELDS = {"question", "category"}
 LONGEST_QUESTION = 2_000
+LEAST_SURE = 0.35
+"""How sure a rule has to be that its paraphrase means the same (`tableqa.paraphrases`)."""
+DEMONSTRATIONS = 6
+"""RobuT shows 5 to 8 for each category."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class QuestionParaphrase(TaskType):
         "sentence": "Rephrase the question: another sentence for the same",
     }
     shows = ("question", "table", "titles", "context", "history")
+    needs = ("thesaurus",)
     predicts = "live"
     tried_on = ("question",)
     prediction_in_form = True
@@ -100,6 +110,46 @@ class QuestionParaphrase(TaskType):
         if not question.strip() or _bare(question) == _bare(item.example.question):
             return None
         return dataclasses.replace(item.example, question=" ".join(question.split()))
+
+    # -- what machines propose -----------------------------------------------------------------------
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        example = item.example
+        if item.variant == "word":
+            found = rewordings(example.question, example.table, context.thesaurus)
+        else:
+            found = rephrasings(example.question)
+        for one in found:
+            if one.score >= LEAST_SURE:
+                data = {"question": one.question, "category": one.category}
+                yield Proposed(data, one.category, one.by, one.why, one.score)
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        form = '{"question": "the question in its new words"}'
+        return [
+            Wanted(
+                category.key,
+                f"Paraphrase the question. {category.title}: {category.what} "
+                f"For example “{category.before}” becomes “{category.after}” "
+                "The meaning and the answer stay; add nothing and leave nothing out.",
+                form,
+                DEMONSTRATIONS,
+            )
+            for category in self.levels[item.variant]
+        ]
+
+    def put(self, item: Item) -> str:
+        before = [f"Asked before: {turn.question}" for turn in item.example.history]
+        return "\n".join([shown_table(item.example.table, 2), *before, f"Question: {item.example.question}"])
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        return {"question": response.question} if response.category == wanted.key else None
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"question"})
+        return {"question": words(reply["question"], "question"), "category": wanted.key}
+
+    # -- what follows --------------------------------------------------------------------------------
 
     def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
         """Every paraphrase stands on its own; one that two people found is one."""

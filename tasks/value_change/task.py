@@ -11,7 +11,7 @@ from typing import Any, Literal
 from tableqa import Example, Table
 from tableqa.answers import compare
 from tableqa.canonical import thaw
-from tableqa.contracts import Contract, check
+from tableqa.contracts import Contract, check, structure
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import (
     NONE,
@@ -204,16 +204,33 @@ class ValueChange(TaskType):
         return response
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
-        """Changes outside the cells that the answer comes from, and a program that runs no more."""
+        """What of the contract is pointed out, changes outside the cells that the answer comes from, and a program that
+        runs no more."""
+        if response.unanswerable:
+            return []
         edited, program = edited_example(item.example, response), followed(response.program, item.example)
+        pointed_out = structure(
+            self.contract(item), item.example.table, response.operations, reason=response.reason
+        )
         return [
+            *(Problem("operations", v.code, v.message, v.level) for v in pointed_out),
             *_outside(response.operations, program, item),
             *_against(program, response.difference, item.example, edited, response.operations),
         ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
+        """An answer that the page filled in and that still stands there is nobody's until it is submitted."""
         data = super().form_data(post, draft)
+        filled = post.get("filled", "").split("\n") if post.get("action") != "submit" else []
+        if [line.strip() for line in filled if line.strip()] == data["answers"]:
+            data["answers"] = []
         return {**data, "program": posted(post.get("program"), data["program"])}
+
+    def filled_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
+        """What the program gives is the new answer where the table is changed and nobody wrote one."""
+        if item.variant == "answer_stays" or data.get("answers") or not data.get("operations"):
+            return data
+        return {**data, "answers": self.preview(data, item)["computed"] or []}
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 knew neither programs nor reasons for a difference from them."""

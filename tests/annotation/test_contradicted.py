@@ -69,6 +69,36 @@ def ids(path: Path) -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_an_edit_on_which_people_differ_waits_outside_the_benchmark_until_somebody_decides(
+    tmp_path: Path,
+) -> None:
+    world = make_world(tmp_path)
+    batch = world.batch("answer_check", overlap=2, sources=[], feeds_from=edited(world))
+    for who, said in (("bo", "1979"), ("cy", "1996")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(assignment, {"answers": [said], "unanswerable": False})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    (item,) = adjudicating.waiting(batch)
+    manifest = released(world, tmp_path / "waiting")
+    (against,) = manifest["contradicted"]
+    assert (against["id"], against["reason"], against["left_out"]) == (
+        item.example.external_id,
+        "undecided",
+        True,
+    )
+    assert not ids(tmp_path / "waiting" / EDITED)
+    of_cy = [
+        one.letter
+        for one in adjudicating.candidates(item)
+        if one.annotation.assignment.person_id == world.cy.pk
+    ]
+    adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=of_cy, exclude="", now=LATER)
+    assert released(world, tmp_path / "decided")["contradicted"] == []
+    assert ids(tmp_path / "decided" / EDITED)
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("how", "reason"), [("excluded", "excluded"), ("other", "other_answer")])
 def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
     how: str, reason: str, tmp_path: Path

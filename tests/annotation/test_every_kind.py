@@ -10,8 +10,18 @@ from unittest.mock import patch
 
 import pytest
 
-from annotation import adjudicating, assigning, doctor, release_files, releasing, reporting
-from annotation.models import Annotation, Batch, Decision, Item
+from annotation import (
+    adjudicating,
+    annotating,
+    assigning,
+    doctor,
+    helping,
+    proposing,
+    release_files,
+    releasing,
+    reporting,
+)
+from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
 from tasks.contract import Prepared, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
@@ -20,7 +30,7 @@ KINDS = [(task, variant) for task in task_types().values() for variant in (task.
 LATER = NOON + timedelta(days=1)
 
 
-def planned(world: World, task: TaskType, variant: str) -> Batch:
+def planned(world: World, task: TaskType, variant: str, **more: Any) -> Batch:
     """An open batch over the kind's own samples of this variant, with the inputs that they name."""
     items = {item.example.id: item for item in sample(task)["items"] if item.variant == variant}
     source = world.import_written(*(item.example for item in items.values()))
@@ -30,7 +40,20 @@ def planned(world: World, task: TaskType, variant: str) -> Batch:
         return Prepared(dict(items[example.id].inputs))
 
     with patch.object(type(task), "prepare", prepare), patch.object(type(task), "of", ("originals",)):
-        return world.batch(task.key, variant=variant, settings=settings, sources=[source])
+        return world.batch(task.key, variant=variant, settings=settings, sources=[source], **more)
+
+
+def proposed(world: World, batch: Batch) -> int:
+    """Ada takes what is proposed where something is, and skips the rest; how many responses there are."""
+    submitted = 0
+    while (assignment := world.take(batch, "ada")) is not None:
+        told = helping.tell(assignment=assignment, now=NOON)
+        if told:
+            world.answer(assignment, told[submitted % len(told)]["data"])
+            submitted += 1
+        else:
+            annotating.skip(assignment=assignment, reason="nothing is proposed", now=NOON)
+    return submitted
 
 
 def annotate(world: World, batch: Batch) -> int:
@@ -43,6 +66,20 @@ def annotate(world: World, batch: Batch) -> int:
             world.answer(assignment, dict(task.simulate(plain, rng, 0.8, truth)))  # type: ignore[call-overload]
             submitted += 1
     return submitted
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("task", "variant"), KINDS, ids=lambda value: getattr(value, "key", value))
+def test_a_draft_is_not_answered_with_the_gold_answer_where_the_kind_does_not_show_it(
+    task: TaskType, variant: str, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    assignment = world.take(planned(world, task, variant), "ada")
+    assert assignment is not None
+    item = annotating.plain(assignment)
+    response = {"type": task.key, "variant": variant, "version": task.version, "base": item.base, "data": {}}
+    saved = annotating.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
+    assert "answers" in task.showing(item) or saved.answer is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -64,4 +101,38 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     checked = release_files.verify(out)
     assert checked["annotations"] == Annotation.objects.filter(response__isnull=False).count()
+    assert list(doctor.findings()) == []
+
+
+PROPOSING = [(task, variant) for task, variant in KINDS if task.proposes]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("task", "variant"), PROPOSING, ids=[f"{t.key}-{v}" if v else t.key for t, v in PROPOSING]
+)
+def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
+    task: TaskType, variant: str, tmp_path: Path
+) -> None:
+    """Whatever a kind proposes can be handed in as it is, is the machine's, and verifies again from the files."""
+    world = make_world(tmp_path)
+    batch = planned(world, task, variant, overlap=1, help="filled", help_from={"rules": True})
+    proposing.make(batch=batch)
+    assert proposed(world, batch)
+    assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
+    for row in Proposal.objects.all():
+        item = row.item.plain()
+        response = task.restore(row.data)
+        assert task.parse(row.data, item) == response
+        assert all(line.strip() for line in task.describe(response, item))
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    for report in reporting.reports(batch):
+        assert all(len(row) == len(report.columns) for row in report.rows)
+    for purpose in ("training", "evaluation"):
+        out = tmp_path / purpose
+        releasing.make_release(
+            project=world.project, name=purpose, format="askew", by=None, now=LATER, out=out, purpose=purpose
+        )
+        assert release_files.verify(out)["annotations"] == Annotation.objects.count()
     assert list(doctor.findings()) == []

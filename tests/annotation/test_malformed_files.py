@@ -458,3 +458,32 @@ def test_where_a_publication_repeats_ids_they_are_numbered(tmp_path: Path, name:
     assert (first.id, second.id, second.meta["id"]) == ("ID", "ID#2", "ID")
     if name == "robut":
         assert [robut.published_record(one) for one in (first, second)] == [ROBUT[0], ROBUT[0]]
+
+
+GARBAGE: dict[str, bytes] = {
+    "bytes of no text": b"\xff\xfe\x00\x01" * 300,
+    "an open brace": b'{"id": "1", "question": ',
+    "an open bracket": b'[{"id": "1"',
+    "a number": b"7\n",
+    "nested without end": b"[" * 100_000,
+    "an archive": b"PK\x03\x04" + b"\x00" * 200,
+    "quotes that do not close": b'id,question,table,answers\n1,"who?\n',
+    "one long line": b"x" * (2 * 1024 * 1024),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_takes_garbage_for_a_dataset_or_fails_in_another_way(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    """Every reader there is, also one that comes later: a plain refusal that names the file and says how to mend it."""
+    for file in ("given.json", "given.tsv"):
+        path = tmp_path / file
+        path.write_bytes(GARBAGE[what])
+        with pytest.raises(ReaderError) as error:
+            list(READERS[name](path))
+        assert error.value.file
+        assert error.value.mend
+        with pytest.raises(ReaderError):
+            list(READERS[name](tmp_path))

@@ -13,7 +13,7 @@ from annotation import adjudicating, mixing, release_files, releasing
 from annotation.refusals import Refused
 from annotation.release_files import Difference
 from tableqa import Example, Table
-from tableqa.mixing import Part
+from tableqa.mixing import Mixed, Part
 from tableqa.operations import RenameHeader
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
@@ -76,8 +76,7 @@ def test_robut_calls_them_combined(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     perturbed_thrice(world)
     release(world, tmp_path / "robut", "robut", 7)
-    lines = (tmp_path / "robut" / "wtq_dev_combined.json").read_text(encoding="utf-8").splitlines()
-    mixes = [json.loads(line) for line in lines]
+    mixes = json.loads((tmp_path / "robut" / "wtq_dev_combined.json").read_text(encoding="utf-8"))
     assert {mix["perturbation_type"] for mix in mixes} == {"combined"}
     assert {mix["original_id"] for mix in mixes} == {"nu-0"}
 
@@ -101,10 +100,10 @@ def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
     original = Example("q1", "how many votes in all?", table, ["22"])
     header = Part("headers", "header_synonym", (RenameHeader(column="c0", old="Season", new="Year"),))
     words = Part("question", "question_paraphrase", (), "what is the sum of the votes?")
-    apart = mixing.compose([("a", asked, header), ("b", original, words)], seed=7)
-    assert apart.made == []
-    together = mixing.compose([("b", original, header), ("b", original, words), ("a", asked, header)], seed=7)
-    assert [mixed.example.answers for _, _, mixed in together.made] == [("22",)]
+    apart = list(mixing.compose([("a", asked, [header]), ("b", original, [words])], seed=7))
+    assert apart == []
+    together = mixing.compose([("b", original, [header, words]), ("a", asked, [header])], seed=7)
+    assert [mixed.example.answers for _, _, mixed in together if isinstance(mixed, Mixed)] == [("22",)]
 
 
 @pytest.mark.django_db

@@ -160,6 +160,8 @@ ROWS: dict[str, Row] = {
     "close_batch": (the_batch, MANAGE, MANAGE),
     "batch_report": (the_batch, PROGRESS, None),
     "batch_panel": (the_batch, None, MANAGE),
+    "batch_propose": (the_batch, None, MANAGE),
+    "fooling": (the_project, RELEASE, None),
     # Labels carry a pseudonym: an administrator who is no annotator has none to give.
     "annotate": (the_batch, {"ada"}, {"ada"}),
     "my_work": (nothing, EVERYBODY, None),
@@ -170,6 +172,8 @@ ROWS: dict[str, Row] = {
     "releases": (the_project, PROGRESS, RELEASE),
     "release": (lambda t: [t.release.public_id], PROGRESS, None),
     "download": (lambda t: [t.release.public_id], PROGRESS, None),
+    "evaluations": (lambda t: [t.release.public_id], RELEASE, RELEASE),
+    "evaluations_download": (lambda t: [t.release.public_id], RELEASE, None),
 }
 
 
@@ -336,7 +340,7 @@ READ = {
     ],
     "ada": ["home", "project", "my_work", "guidelines"],
     "ivo": ["home", "project", "adjudication", "adjudicate"],
-    "rea": ["home", "project", "batch", "releases", "release"],
+    "rea": ["home", "project", "batch", "releases", "release", "fooling", "evaluations"],
 }
 """Who reads which pages; every page that lists anything is here."""
 

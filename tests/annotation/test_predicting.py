@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -10,15 +12,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from annotation import adjudicating, annotating, doctor, jobs, predicting, release_files, releasing, reporting
-from annotation.models import Assignment, Batch, Job, Try, Verdict
+from annotation import (
+    adjudicating,
+    annotating,
+    assigning,
+    doctor,
+    fooling,
+    jobs,
+    predicting,
+    release_files,
+    releasing,
+    reporting,
+    setting_up,
+)
+from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
 from annotation.refusals import Refused
+from annotation.roles import Role
 from predictor import client
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
+from tableqa.proportions import proportion
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
 from tests.annotation.test_api import program, respond
 from tests.predictor.scripted import SHA, Scripted, answer, scripted
@@ -524,8 +541,8 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         assert predicting.fill(batch=batch, now=NOON) == (2, 0)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "everybody"]
-    assert [row[3:7] for row in everybody] == [(4, 4, 1, "25.0 %")], (
-        "the two servers say one name and weights"
+    assert [row[3:7] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
+        "the model in the loop, and the one that was asked afterwards"
     )
     assert everybody[0][8:10] == (0, "0.0 %"), "nobody has checked yet"
     adjudicating.resolve_batch(batch=batch, now=NOON)
@@ -540,12 +557,117 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     adjudicating.resolve_batch(batch=check, now=NOON)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "everybody"]
-    assert everybody[0][8:10] == (1, "25.0 %")
+    assert everybody[0][8:10] == (1, "50.0 %")
     weeks = [row[2] for row in report.rows if row[0] != "everybody"]
-    assert weeks == ["2026-W10", "2026-W10"]
+    assert set(weeks) == {"2026-W10"}
+    assert len(weeks) == 4, "two people, two models"
     page = Client()
     page.force_login(world.mara)
     assert b"Fooling the model" in page.get(f"/batches/{batch.public_id}/report/").content
     assert b"Have another model look" in page.get(f"/batches/{batch.public_id}/").content
     planned = page.get("/projects/films/batches/new/?kind=question_paraphrase:word").content
     assert b"small (MIT)" in planned
+
+
+def known_as(person: Person) -> str:
+    return Membership.objects.get(person=person).pseudonym
+
+
+class TestTheReportOfAProject:
+    @pytest.fixture
+    def fooled(self, world: World, server: Scripted) -> Batch:
+        """A batch in which Ada has fooled the model once, Bo has not, and Cy has answered what Ada made."""
+        batch = a_batch(world, overlap=1)
+        check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
+        said = (("ada", "Alien", REWORDED), ("bo", "Heat", {**SAME_TO_IT, "question": "Heat did come when?"}))
+        for who, film, words in said:
+            assignment = take(world, batch, who, film)
+            look(assignment, words)
+            world.answer(world.reload(assignment), words)
+        adjudicating.resolve_batch(batch=batch, now=NOON)
+        while (checked := world.take(check, "cy")) is not None:
+            alien = "Alien" in checked.item.example.question
+            world.answer(checked, {"answers": ["1979" if alien else "1995"], "unanswerable": False})
+        adjudicating.resolve_batch(batch=check, now=NOON)
+        return batch
+
+    @staticmethod
+    def client_of(person: Any) -> Client:
+        client = Client()
+        client.force_login(person)
+        return client
+
+    def opened(self, person: Any, query: str = "") -> Any:
+        return self.client_of(person).get(f"/projects/films/fooling/{query}")
+
+    def test_has_both_rates_with_intervals_per_model_kind_person_and_week(
+        self, world: World, fooled: Batch
+    ) -> None:
+        looked, left_out = fooling.of_project(world.project, world.rea)
+        assert left_out == []
+        (all_of_it,) = fooling.lines(looked, ["model"])
+        assert (all_of_it.submitted, all_of_it.judged) == (2, 2)
+        assert (all_of_it.fooled.hits, all_of_it.checked, all_of_it.verified.hits) == (1, 1, 1)
+        assert all_of_it.fooled == proportion(1, 2)
+        people = {line.names[0]: line.fooled.hits for line in fooling.lines(looked, ["annotator"])}
+        assert people == {known_as(world.ada): 1, known_as(world.bo): 0}
+        assert [line.names for line in fooling.lines(looked, ["kind", "week"])] == [
+            ("Question paraphrase, word", "2026-W10")
+        ]
+        page = self.opened(world.rea).content.decode()
+        for words in ("Per model", "Per kind", "Per person", "Per week", "50.0 %", proportion(1, 2).interval):
+            assert words in page.replace("\u00a0", " ")
+        assert page.count("<svg") == 5
+        assert "Ada" not in page
+        assert (
+            b"How often people fool the model" in self.client_of(world.mara).get("/projects/films/").content
+        )
+
+    def test_says_the_same_as_csv(self, world: World, fooled: Batch) -> None:
+        answer = self.opened(world.mara, "?as=csv")
+        assert answer["Content-Type"].startswith("text/csv")
+        rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+        (of_ada,) = [row for row in rows if row["annotator"] == known_as(world.ada)]
+        assert (of_ada["model"], of_ada["panel"], of_ada["week"]) == (MODEL, "0", "2026-W10")
+        assert (of_ada["judged"], of_ada["fooled"], of_ada["verified"]) == ("1", "1", "1")
+        assert float(of_ada["fooling_low"]) == pytest.approx(proportion(1, 1).low, abs=1e-6)
+        assert sum(int(row["submitted"]) for row in rows) == 2
+
+    def test_is_not_for_annotators_and_adjudicators(self, world: World, fooled: Batch) -> None:
+        assert self.opened(world.ada).status_code == 404
+        assert self.opened(world.ivo).status_code == 404
+
+    def test_leaves_out_an_open_batch_in_which_the_reader_annotates(
+        self, world: World, fooled: Batch
+    ) -> None:
+        setting_up.add_member(
+            project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        page = self.opened(world.mara).content.decode()
+        assert fooled.name in page
+        assert "Per person" not in page
+        assigning.close_batch(batch=fooled, by=world.rea, now=NOON)
+        assert "Per person" in self.opened(world.mara).content.decode()
+        assert "Per person" in self.opened(world.rea).content.decode()
+
+    def test_says_so_where_no_model_has_looked(self, world: World) -> None:
+        assert b"No model has looked at a submission yet" in self.opened(world.rea).content
+        assert self.opened(world.rea, "?as=csv").content.decode().count("\n") == 1
+
+    def test_costs_the_same_for_many_submissions(self, world: World, server: Scripted) -> None:
+        def cost() -> int:
+            with CaptureQueriesContext(connection) as queries:
+                assert self.opened(world.rea).status_code == 200
+            return len(queries)
+
+        batch = a_batch(world, overlap=3)
+        for count, who in enumerate(("ada", "bo", "cy")):
+            while (assignment := world.take(batch, who)) is not None:
+                look(assignment, {**REWORDED, "question": assignment.item.example.question + " Say it."})
+                world.answer(
+                    world.reload(assignment),
+                    {**REWORDED, "question": assignment.item.example.question + " Say it."},
+                )
+            if not count:
+                few = cost()
+        assert cost() == few

@@ -103,6 +103,18 @@ def test_a_forged_edit_is_found(released: Path) -> None:
         release_files.verify(released)
 
 
+@pytest.mark.parametrize("field", ["parent", "perturbation"])
+def test_a_forged_lineage_is_found(released: Path, field: str) -> None:
+    def forge(lines: list[dict]) -> None:
+        next(line for line in lines if line["outcomes"][0]["example"])["outcomes"][0]["example"][field] = (
+            "nu-1"
+        )
+
+    rewrite(released, "decisions.jsonl", forge)
+    with pytest.raises(Difference, match=f"the {field} of nu-0~"):
+        release_files.verify(released)
+
+
 def test_a_forged_benchmark_record_is_found(released: Path) -> None:
     name = "01_str/wtq_factoid_dev.json"
     rewrite(released, name, lambda lines: lines[0].update(answers=["42"]))

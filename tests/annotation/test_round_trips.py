@@ -227,7 +227,7 @@ PUBLISHED = {
     "relevant_cells": ("freb_tqa", {"02_rel/written_nonfactoid.json"}),
     "short_table": ("freb_tqa", part_three("ori_table", "short_table")),
     "value_change-answer_changes": ("freb_tqa", part_three("ori_table", "ans_change")),
-    "value_change-answer_stays": ("freb_tqa", part_three("ori_table", "short_table", "ans_no_change")),
+    "value_change-answer_stays": ("freb_tqa", part_three("incomplete")),
     "header_synonym": ("robut", perturbed_and_not("synonym")),
     "header_abbreviation": ("robut", perturbed_and_not("abbreviation")),
     "column_extension": ("robut", perturbed_and_not("extend")),
@@ -252,6 +252,11 @@ def test_every_file_of_a_release_in_a_published_form_is_read_and_written_again(
     assert set(release_files.read_manifest(out)["files"]) - set(release_files.RAW) == names
     expected = {canonical(said(example)) for example in originals_and_derived(raw_of(out))}
     for name in sorted(names):
+        if name.endswith(
+            "incomplete.json"
+        ):  # one edit of an original, one of a short table: no question has both
+            assert {tuple(one["lacks"]) for one in lines(out / name)} == {("ori_table",), ("short_table",)}
+            continue
         found, records = list(READERS[format](out / name)), lines(out / name)
         again = [canonical(WRITERS[format](example)) for example in found]
         assert again == [canonical(record) for record in records]

@@ -385,6 +385,47 @@ def test_the_only_column_of_the_answer_stays_until_somebody_says_how_it_follows(
     assert data["operations"][0]["column"] == "c1"
 
 
+WINNERS = Example(
+    id="winners",
+    question="when did confey win?",
+    table=Table(
+        ["No.", "Team", "W", "L", "P", "Year"],
+        [
+            ["1", "Greystones", "3", "1", "4", "2009"],
+            ["2", "Ballymore", "2", "2", "4", "2008"],
+            ["3", "Maynooth", "5", "1", "6", "2007"],
+            ["4", "Fingal", "1", "0", "1", "2006"],
+            ["5", "Confey", "?", "2", "9", "2005"],
+        ],
+    ),
+    answers=["2005", "9"],
+)
+
+
+@pytest.mark.console_may_say("422")
+def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch("column_masking", sources=[world.import_written(WINNERS)])
+    ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
+    number, points, year = (ada.page.locator(f"[data-line=c{place}]") for place in (0, 4, 5))
+    expect(number).to_contain_text("No. counts the rows: 1 in the first, 2 in the second")
+    expect(year).to_contain_text("the same step from row to row, but not where it begins")
+    expect(points).to_contain_text("follows from others but for the answer, holds the answer")
+    ada.press("End", " ")
+    expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("“2005” stands in no other column")
+    expect(year).to_contain_text("does not follow from what is left")
+    expect(number).to_contain_text("follows from the order of the rows")
+    ada.press(" ", "ArrowUp", " ")
+    expect(points).to_contain_text("follows, but not where the answer comes from")
+    expect(points).to_contain_text("in all 4 rows that can be tested. But not in the row")
+    expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("does not give it in row 5")
+    ada.finds_the_page_accessible()
+    ada.press("Enter")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Put it back, or say how it follows.")
+    assert responses(batch) == []
+
+
 CAPITALS = Example(
     id="capitals",
     question="what is the capital of cuba?",

@@ -327,6 +327,54 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
     }
 
 
+def test_a_digit_that_the_question_does_not_have_changes_nothing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.cy, pair(world))
+    cy = Keyboard(page)
+    chosen = page.locator(".scale input:checked")
+    cy.presses("4", "4")
+    expect(chosen).to_have_count(2)
+    for digit in ("5", "4"):
+        cy.presses(digit)
+        expect(page.locator("[data-notices]")).to_contain_text(
+            f"“Better” has no {digit}. Nothing was changed."
+        )
+        assert chosen.evaluate_all("fields => fields.map(({name, value}) => name + value)") == [
+            "left4",
+            "right4",
+        ]
+    cy.presses("1")
+    cy.is_done()
+    assert [submitted()[-1][name] for name in ("left", "right", "better")] == [4, 4, "left"]
+
+
+def test_a_score_that_was_given_is_changed_by_going_to_it(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.cy, pair(world))
+    cy = Keyboard(page)
+    cy.presses("1", "4", "2")
+    notices = page.locator("[data-notices]")
+    expect(notices).to_contain_text("Say what is wrong with the left example")
+    chosen = page.locator(".scale input:checked")
+    cy.presses("5")
+    expect(notices).to_contain_text("Every question has its answer. Go to the one that you want to change.")
+    assert chosen.evaluate_all("fields => fields.map(({name, value}) => name + value)") == [
+        "left1",
+        "right4",
+        "bettertie",
+    ]
+    page.locator("input[name=right]:checked").focus()
+    cy.presses("2")
+    expect(page.locator("[data-errors-of=right]")).to_be_visible()
+    page.locator("input[name=left]:checked").focus()
+    cy.presses("3")
+    assert not [data for data in submitted() if "better" in data]
+    expect(page.locator("[data-errors-of=left]")).to_be_hidden()
+    expect(notices).to_contain_text("Say what is wrong with the right example")
+
+
 def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, live_server: Any) -> None:
     page = annotating(new_context, live_server.url, world.cy, pair(world))
     cy = Keyboard(page)

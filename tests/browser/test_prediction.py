@@ -78,24 +78,60 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     expect(page.locator("[data-part=facts]")).to_contain_text("Year")
 
 
-def test_enter_tries_enter_goes_on_and_a_digit_submits(
+def test_enter_asks_for_the_verdict_and_a_digit_submits(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     question = page.locator("h1.question").inner_text()
-    keys = 0
+    pressed = []
+    page.on("console", lambda message: pressed.append(message.text))
+    page.evaluate("addEventListener('keydown', ({ key }) => console.log(key), { capture: true })")
     page.locator("textarea[name=question]").fill("in which year was Stalker released?")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=tries]")).to_have_text("1 try")
     state(page, "answered")
-    page.keyboard.press("Enter")
+    expect(page.locator("[name=category]").first).to_be_focused()
     page.keyboard.press("1")
-    keys += 3
     expect(page.locator("h1.question")).not_to_have_text(question)
     expect(page.locator("[data-part=tries]")).to_have_text("")
-    assert keys == 3
+    assert pressed == ["Enter", "1"]
     assert [row.kind for row in Try.objects.order_by("pk")] == ["person", "submission"]
     assert Try.objects.get(kind="submission").verdicts.exists()
+
+
+def test_after_a_verdict_a_letter_leads_back_to_the_words(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    words = page.locator("textarea[name=question]")
+    words.fill("in which year was Stalker released?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    page.keyboard.press("w")
+    expect(words).to_be_focused()
+    expect(words).to_have_value("in which year was Stalker released?")
+    page.keyboard.press("End")
+    page.keyboard.type(" tell me.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("2 tries")
+    assert not Annotation.objects.exists()
+    page.keyboard.press("2")
+    expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+    assert Annotation.objects.filter(response__data__category="reasoning_carrier").exists()
+
+
+def test_where_it_is_said_what_was_changed_enter_asks_and_enter_submits(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    page.get_by_role("radio", name="Another word for what is to be done").check()
+    page.locator("textarea[name=question]").fill("in which year was Stalker released?")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    state(page, "answered")
+    assert not Annotation.objects.exists()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
 
 
 def test_a_change_that_is_taken_back_is_no_new_question(
@@ -113,10 +149,13 @@ def test_a_change_that_is_taken_back_is_no_new_question(
 
 
 MOODS = {
+    "killed": "unavailable",
     "hung": "unavailable",
+    "slow": "unavailable",
     "failing": "unavailable",
     "not_json": "unavailable",
     "other_schema": "unavailable",
+    "other_table": "unavailable",
     "huge": "unavailable",
     "dribbling": "unavailable",
     "busy": "busy",
@@ -124,23 +163,67 @@ MOODS = {
 
 
 @pytest.mark.parametrize("mood", MOODS)
-def test_whatever_the_model_does_typing_saving_and_submitting_go_on(
+def test_whatever_the_model_does_typing_saving_and_submitting_go_on_and_it_comes_back_by_itself(
     new_context: Contexts, live_server: Any, world: World, server: Scripted, mood: str
 ) -> None:
-    server.mood = mood
+    if mood == "killed":
+        server.kill()
+    else:
+        server.mood = mood
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
     question = page.locator("h1.question").inner_text()
+    type_question(page, "which year saw it in cinemas?")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
     state(page, MOODS[mood])
     expect(page.locator(".says")).to_contain_text("You can go on and submit.")
     assert "<" not in page.locator("askew-prediction").inner_text()
-    type_question(page, "which year saw it in cinemas?")
-    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    assert Draft.objects.get().response["data"]["question"] == "which year saw it in cinemas?"
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     expect(page.locator("h1.question")).not_to_have_text(question)
-    assert Annotation.objects.count() == 1
+    said = Annotation.objects.get().response
+    assert said is not None
+    assert said["data"]["question"] == "which year saw it in cinemas?"
     row = Try.objects.get()
     assert (row.kind, row.answered_at) == ("submission", None)
+    if mood == "killed":
+        server.start()
+    else:
+        server.stop.set()  # what hangs lets go
+        server.mood = "well"
+    expect(page.locator("askew-prediction")).to_have_attribute("data-state", "answered", timeout=30_000)
+    assert faults == []
+
+
+@pytest.mark.parametrize(("rows", "columns", "words"), [(5_000, 2, "5,000 rows"), (3, 200, "200 columns")])
+def test_a_table_that_no_model_reads_says_which_limit_it_passes_and_can_be_submitted(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    rows: int,
+    columns: int,
+    words: str,
+) -> None:
+    table = Table(
+        [f"column {place}" for place in range(columns)],
+        [[f"{row}.{place}" for place in range(columns)] for row in range(rows)],
+    )
+    large = Example("large-1", "what comes first in the first column?", table, ["0.0"])
+    page = annotating(
+        new_context, live_server.url, world.ada, a_batch(world, sources=[world.import_written(large)])
+    )
+    expect(page.locator(".says")).to_contain_text(words, timeout=30_000)
+    assert server.asked == [], "what no model takes is not sent"
+    type_question(page, "what stands at the top on the left?")
+    expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
+    expect(page.locator(".says")).to_contain_text(words)
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible(timeout=30_000)
+    assert Annotation.objects.count() == 1
 
 
 def test_a_model_that_comes_back_is_there_again_by_itself(
@@ -246,6 +329,38 @@ def test_the_cells_in_question_are_left_out_on_request(
     expect(page.locator(".says")).to_have_text("Without the cells the model is wrong.")
     page.keyboard.press("1")
     expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible()
+
+
+@pytest.mark.parametrize("said", [(), ("",)])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_model_that_gives_no_answer_is_said_to_give_none(
+    new_context: Contexts,
+    live_server: Any,
+    world: World,
+    server: Scripted,
+    said: tuple[str, ...],
+    scripts: bool,
+) -> None:
+    server.says = lambda request: answer(*([request.table.rows[0][1]] if request.table.rows[0][1] else said))(
+        request
+    )
+    table = Table(["Film", "Year"], [["Alien", "1979"], ["Heat", "1995"]])
+    marked = Example(
+        "m-1", "when did Alien come out?", table, ["1979"], meta={"highlighted_cells": [["r0", "c1"]]}
+    )
+    batch = world.batch(
+        "cell_relevance", sources=[world.import_written(marked)], loop_model="small", overlap=1
+    )
+    page = signed_in(new_context, live_server.url, world.ada, java_script_enabled=scripts).new_page()
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    if scripts:
+        state(page, "idle")
+        page.keyboard.press("c")
+    else:
+        page.locator("button[value=check]").click()
+    expect(page.locator(".says")).to_contain_text("the model is wrong")
+    assert seen_by_the_model(page) == ["1979", "no answer"]
+    expect(page.locator("[data-part=perturbed] .state")).to_have_text("wrong")
 
 
 def test_in_practice_a_model_looks_along_and_nothing_is_kept(

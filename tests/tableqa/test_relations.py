@@ -207,6 +207,7 @@ class TestRelations:
             assert relation.target not in relation.sources
             assert 0 <= relation.holds <= relation.of <= len(table.rows)
             assert {c.row for c in relation.counterexamples} <= set(table.row_ids)
+            assert set(relation.told) <= set(table.row_ids) - {c.row for c in relation.counterexamples}
 
     @given(st.lists(st.lists(st.integers(-50, 50), min_size=4, max_size=4), min_size=5, max_size=12))
     def test_a_sum_that_is_there_is_found_and_one_that_is_not_is_not(self, rows):
@@ -237,6 +238,46 @@ class TestRelations:
 
         assert len(medals) >= 10
         assert len(right) >= 0.8 * len(medals)
+
+
+class TestTold:
+    """In which rows what a column held could be worked out again."""
+
+    @pytest.mark.parametrize(
+        ("table", "kind", "rows"),
+        [
+            (numbers(A="1 2 3 4 ?", B="7 1 8 2 8", Sum="8 3 11 6 13"), "sum", "0 1 2 3"),
+            (numbers(A="1 2 3 4 5 6", B="7 1 8 2 8 9", Sum="8 3 11 6 13 16"), "sum", "0 1 2 3 4"),
+            (numbers(Year="1990 1994 1998 2002", X="4 1 1 9"), "running_number", ""),
+            (numbers(No="0 1 2 3", X="4 1 1 9"), "running_number", ""),
+            (numbers(No="1 2 3 4", X="4 1 1 9"), "running_number", "0 1 2 3"),
+            (numbers(No="1. 2. 3. 4.", X="4 1 1 9"), "running_number", "0 1 2 3"),
+            (numbers(Rank="1 2 3 4 5", Points="90 81 81 60 7"), "rank", "0 3 4"),
+            (numbers(Rank="1 2 2 4 5", Points="90 81 81 60 7"), "rank", "0 1 2 3 4"),
+            (numbers(Rank="1 3 3 4 5", Points="90 81 81 60 7"), "rank", "0 3 4"),
+            (numbers(Rank="1 2 3 4 –", Points="90 81 70 60 60"), "rank", "0 1 2"),
+            (numbers(Goals="3 1 4 1 5", Total="3 4 8 9 14"), "running_total", "0 1 2 3 4"),
+            (numbers(Goals="3 1 4 1 5", Total="9 10 14 15 20"), "running_total", ""),
+            (numbers(Goals="3 1 4 ? 5 2 2", Total="3 4 8 9 14 16 18"), "running_total", "0 1 2"),
+            (table_of(A="Ann Bob _ Di.O", B="ann Bob _ Di.O"), "same", "0 1 3"),
+            (table_of(City="a a b b", Land="x x y y"), "dependency", ""),
+            (table_of(City="a a b b", Land="x x x x"), "constant", ""),
+        ],
+    )
+    def test_rows_that_could_not_be_tested_or_are_tied_are_not_among_them(self, table, kind, rows):
+        found = next(r for r in relations(table).found if r.kind == kind)
+        assert found.told == tuple(f"r{row}" for row in rows.split())
+
+    def test_a_step_without_its_beginning_implies_nothing(self):
+        assert relations(numbers(Year="1990 1994 1998 2002", X="4 1 1 9")).implied == ()
+        assert relations(numbers(No="1 2 3 4", X="4 1 1 9")).implied == ("c0",)
+
+    def test_rows_of_a_large_table_that_were_not_looked_at_are_not_among_them(self):
+        draw = random.Random(1)
+        pairs = [(draw.randint(0, 99), draw.randint(0, 99)) for _ in range(5_200)]
+        table = Table(["A", "B", "Sum"], [[str(a), str(b), str(a + b)] for a, b in pairs])
+        found = next(r for r in relations(table).found if r.kind == "sum")
+        assert found.told == table.row_ids[:5_000]
 
 
 def _holds(relation: Relation, table: Table) -> bool:

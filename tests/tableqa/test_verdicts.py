@@ -24,6 +24,8 @@ CASES: list[tuple[list[str], list[str], bool, bool, str]] = [
     (["12 years"], ["12"], False, False, "unsure"),
     (["April 7, 1991"], ["1991-04-07"], False, False, "not_fooled"),
     (["1991"], ["April 7, 1991"], False, False, "fooled"),
+    (["1991"], ["1991-04-07"], False, False, "fooled"),
+    (["April 1991"], ["1991-04-07"], False, False, "fooled"),
     (["Salt Lake City, Utah"], ["Salt Lake City", "Utah"], False, True, "fooled"),
     (["A", "A"], ["A"], True, False, "not_fooled"),
     (["São Paulo"], ["Sao Paulo"], True, False, "not_fooled"),
@@ -41,7 +43,11 @@ CASES: list[tuple[list[str], list[str], bool, bool, str]] = [
     (["5:04"], ["05:04"], False, False, "not_fooled"),
     (["½"], ["1/2"], False, False, "not_fooled"),
     (["USA"], ["United States"], False, False, "unsure"),
+    (["12 years"], ["12 months"], False, False, "fooled"),
+    (["€5,000"], ["$5,000"], False, False, "fooled"),
+    (["UK"], ["United Kingdom"], False, False, "unsure"),
     (["Heat"], ["Heat", "Alien"], False, False, "unsure"),
+    (["Heat", "Alien", "Jaws"], ["Heat", "Alien"], False, False, "unsure"),
     (["-5"], ["5"], False, False, "fooled"),
     ([], ["5"], False, False, "fooled"),
 ]
@@ -55,6 +61,21 @@ def test_the_published_cases_come_out_as_they_should(
     assert (found.wtq, found.tapex) == (wtq, tapex)
     assert verdict(RIGHT, found) == expected
     assert (found.forms is not None) == (expected == "unsure")
+
+
+@pytest.mark.parametrize(("predicted", "gold", "wtq", "tapex", "expected"), CASES)
+def test_which_of_two_answers_is_the_gold_one_changes_no_case(
+    predicted: list[str], gold: list[str], wtq: bool, tapex: bool, expected: str
+) -> None:
+    there, back = judge(predicted, gold), judge(gold, predicted)
+    assert verdict(RIGHT, back) == expected
+    assert back.forms == (there.forms[::-1] if there.forms else None)
+    assert (back.wtq, back.tapex) == (wtq, tapex)
+
+
+def test_a_model_that_was_wrong_before_is_never_fooled_whatever_comes_after() -> None:
+    for predicted, gold, *_ in CASES:
+        assert verdict(WRONG, judge(predicted, gold)) == "wrong_on_original"
 
 
 def test_an_answer_with_a_comma_is_tried_as_it_was_written() -> None:

@@ -56,6 +56,8 @@ class Command(RefusingCommand):
         self.stdout.write(
             f"{done.source.name}: {done.examples} examples over {done.tables} tables, {done.source.licence}."
         )
+        if done.left_out:
+            self.stdout.write(done.left_out)
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
             self.stdout.write(

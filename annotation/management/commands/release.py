@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from annotation import releasing
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.provenances import PURPOSES
 from annotation.release_files import FORMATS
 from tableqa.writers import hub
 
@@ -31,6 +33,12 @@ class Command(RefusingCommand):
             metavar="OUTCOME=REASON",
             help="release an outcome although it breaks its contract; the reason is published",
         )
+        parser.add_argument(
+            "--purpose",
+            choices=PURPOSES,
+            default="",
+            help="evaluation leaves out what machines proposed and nobody verified; training adds what nobody looked at",
+        )
         parser.add_argument("--allow-simulated", action="store_true")
 
     def run(self, **options: Any) -> None:
@@ -41,6 +49,7 @@ class Command(RefusingCommand):
             allow_simulated=options["allow_simulated"],
             mix=options["mix"],
             waivers=_waivers(options["waive"]),
+            purpose=options["purpose"],
             out=options["out"],
             by=None,
             now=timezone.now(),
@@ -51,6 +60,10 @@ class Command(RefusingCommand):
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, "
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
+        reasons = Counter(one["reason"] for one in release.manifest["contradicted"] if one["left_out"])
+        if reasons:
+            why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
+            self.stdout.write(f"Left out of the benchmark: {why}. The manifest names each.")
         if options["format"] == "hf" and hub.PARQUET not in release.manifest["files"]:
             self.stdout.write(
                 f"The records are in JSON Lines only: the Parquet file needs pyarrow ({hub.EXTRA})."
@@ -58,6 +71,14 @@ class Command(RefusingCommand):
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")
+
+
+LEFT_OUT = {
+    "excluded": "whose check was excluded",
+    "other_answer": "with another answer by decision",
+    "undecided": "with another answer that waits for a decision",
+    "parent": "made of such",
+}
 
 
 def _waivers(given: list[str]) -> dict[str, str]:

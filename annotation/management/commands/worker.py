@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from argparse import ArgumentParser
 from typing import Any
 
@@ -10,11 +11,11 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from annotation import adjudicating, asking, jobs, predicting
+from annotation import adjudicating, asking, jobs, predicting, proposing
 
 log = logging.getLogger(__name__)
 
-KNOWN = (adjudicating, asking, predicting)
+KNOWN = (adjudicating, asking, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between two looks for items to resolve and jobs whose worker was lost."""
@@ -33,10 +34,22 @@ class Command(BaseCommand):
         keeper = threading.Thread(target=_keep_house, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
         try:
-            call_command("db_worker", interval=options["interval"], reload=False, queue_name="*")
+            _take_jobs(options["interval"])
         finally:
             stop.set()
             keeper.join(10)
+
+
+def _take_jobs(interval: float) -> None:
+    """Until a signal says stop. A database that is away, or busy for longer than anybody waits, is tried again."""
+    while True:
+        try:
+            call_command("db_worker", interval=interval, reload=False, queue_name="*")
+            return
+        except OperationalError:
+            log.warning("the queue waits for the database", exc_info=True)
+            connection.close()
+            time.sleep(EVERY)
 
 
 def _keep_house(stop: threading.Event) -> None:

@@ -12,13 +12,15 @@ class AskewMasking extends ColumnList {
       const { evidence = [], answer = false, read = false } = this.suggestions?.columns?.[id] ?? {};
       const removed = !left.has(id);
       const good = evidence.filter(({ tells, holds }) => tells && holds);
-      const stands = good.some(({ sources }) => sources.every((source) => left.has(source)));
+      const given = good.filter(({ sources }) => sources.every((source) => left.has(source)));
+      const stands = given.some(({ short }) => !short);
+      const follows = stands ? "follows from what is left" : given.length ? "follows, but not where the answer comes from" : "does not follow from what is left";
       if (good.length) digit += 1;
       return {
         id, column: id, name: this.table.header[place], now: removed ? "removed" : null,
         key: good.length && digit < 10 ? String(digit) : "",
         state: removed ? (stands ? "changed" : "look") : "",
-        note: removed ? (stands ? "follows from what is left" : "does not follow from what is left") : note(evidence, good, stands, answer || read),
+        note: removed ? follows : note(evidence, good, given, answer || read),
         details: this.#details(evidence, answer, read, removed, left),
         removed,
       };
@@ -26,10 +28,12 @@ class AskewMasking extends ColumnList {
   }
 
   #details(evidence, answer, read, removed, left) {
-    const details = evidence.map(({ words, sources, tells, holds }) => {
+    const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
       const also = gone.length ? ` But ${gone.join(" and ")} ${gone.length > 1 ? "are" : "is"} removed, too.` : "";
-      return { text: words + also, look: !holds || Boolean(gone.length) || !tells };
+      const open = short && holds ? " But not in the row that the answer comes from." : "";
+      const step = kind === "running_number" && !tells ? " But nothing that is left says where it begins." : "";
+      return { text: words + step + open + also, look: !holds || Boolean(gone.length) || !tells || Boolean(short) };
     });
     if (this.suggestions && !evidence.length) details.push({ text: "Nothing in the table shows that the others imply it." });
     if (answer) details.push({ text: `An answer stands in this column only${removed ? ": does it still follow?" : "."}`, look: removed });
@@ -66,15 +70,23 @@ class AskewMasking extends ColumnList {
   }
 }
 
-function note(evidence, good, stands, answer) {
-  const follows = stands ? "follows from others" : good.length ? "no longer follows" : hint(evidence);
+function note(evidence, good, given, answer) {
+  const follows = given.length ? from(given) : good.length ? "no longer follows" : hint(evidence);
   return [follows, answer ? "holds the answer" : ""].filter(Boolean).join(", ");
+}
+
+/* From what it follows: other columns, or the order of the rows; and whether that reaches the answer. */
+function from(given) {
+  const best = given.filter(({ short }) => !short);
+  const what = (best.length ? best : given).some(({ sources }) => sources.length) ? "others" : "the order of the rows";
+  return best.length ? `follows from ${what}` : `follows from ${what} but for the answer`;
 }
 
 /* What the table shows of a column that cannot simply go. */
 function hint(evidence) {
   if (evidence.some(({ tells }) => tells)) return "follows in some rows only";
   if (evidence.some(({ sources }) => sources.length)) return "goes with others, but they do not give it";
+  if (evidence.some(({ kind }) => kind === "running_number")) return "the same step from row to row, but not where it begins";
   return evidence.length ? "the same in every row" : "";
 }
 

@@ -1,6 +1,6 @@
 /* <askew-rewording>: the question in somebody's own words. It begins as it was; what changes is shown word by word.
-   Enter is for whoever is done with the words: where a model looks along it tries them first; then on to what was changed,
-   and from there a digit submits. */
+   Enter is for whoever is done with the words: where a model looks along it tries them, and it leads on to what was changed,
+   where a digit submits. Where that is said already, the next Enter submits. */
 
 import { changesOfWords, drawWording } from "../askew/wording.js";
 
@@ -33,14 +33,11 @@ class AskewRewording extends HTMLElement {
     event.stopPropagation();
     const page = this.closest("askew-annotate");
     const prediction = page.querySelector("askew-prediction");
-    if (prediction?.wants && this.area.value.trim() !== this.#original.trim()) {
-      prediction.check(); // the next Enter goes on, whether or not there is an answer by then
-      return;
-    }
+    const tries = prediction?.wants && this.area.value.trim() !== this.#original.trim();
+    if (tries) prediction.check(); // the next key goes on, whether or not there is an answer by then
     const group = this.closest("form").querySelector("[data-field=category]");
-    const chosen = group.querySelector("input:checked");
-    if (chosen) page.submit();
-    else group.querySelector("input").focus();
+    if (!group.querySelector("input:checked")) group.querySelector("input").focus();
+    else if (!tries) page.submit();
   }
 
   #draw() {

@@ -1,0 +1,68 @@
+"""FREB-TQA's third part in a release: its files hold the same questions in the same order, each with all its sides.
+
+The publication has four files (Zhou et al. 2024, section 3.5): the original table, the shortened one, the edit that changes
+the answer, and the one that does not. Who evaluates them reads them line by line beside one another. A release has the sides
+that its project worked on; a question that lacks one of them is in none of the files, and a file beside them names it, says
+what it lacks and holds what there is. Pure: verifying does it again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tableqa.canonical import canonical
+from tableqa.on_disk import Shelf
+
+SIDES = ("ori_table", "short_table", "ans_change", "ans_no_change")
+INCOMPLETE = "incomplete"
+"""What the file of the questions that lack a side is called in place of a side."""
+IN_MEMORY = 100
+"""Questions whose sides are in memory at once."""
+_PATH = re.compile(rf"(03_agg_com/.*_no_shuffle_)({'|'.join(SIDES)})(\.json)", re.DOTALL)
+_NUMBERED = re.compile(r"(.*)#\d+", re.DOTALL)
+
+
+class PartThree:
+    """The sides of questions, as they come, and the files in which they stand side by side."""
+
+    def __init__(self) -> None:
+        self._sides: dict[str, dict[str, None]] = {}
+        self._questions: Shelf[tuple[str, str], tuple[str, ...]] = Shelf(IN_MEMORY)
+
+    def take(self, path: str, record: dict[str, Any]) -> bool:
+        """Note a record of one of the files; False where the path is none of them."""
+        match = _PATH.fullmatch(path)
+        if match is None:
+            return False
+        files, side, _ = match.groups()
+        self._sides.setdefault(files, {})[side] = None
+        key = files, record["id"]
+        self._questions[key] = (*self._questions.get(key, ()), side, canonical(record))
+        return True
+
+    def records(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(path, record) of every file, question by question in the order in which they came."""
+        for files, id in self._questions:
+            there = self._of(files, id)
+            lacks = [side for side in SIDES if side in self._sides[files] and side not in there]
+            if lacks:
+                yield f"{files}{INCOMPLETE}.json", {"id": id, "lacks": lacks, **there}
+            else:
+                yield from ((f"{files}{side}.json", record) for side, record in there.items())
+
+    def _of(self, files: str, id: str) -> dict[str, dict[str, Any]]:
+        """The sides of a question. A second edit, ID#2, has the tables of the question that it is an edit of."""
+        found = self._stored(files, id)
+        if numbered := _NUMBERED.fullmatch(id):
+            first = self._stored(files, numbered[1])
+            for side in ("ori_table", "short_table"):
+                if side in first and side not in found:
+                    found[side] = {**first[side], "id": id}
+        return {side: found[side] for side in SIDES if side in found}
+
+    def _stored(self, files: str, id: str) -> dict[str, dict[str, Any]]:
+        held = self._questions.get((files, id), ())
+        return {side: json.loads(text) for side, text in zip(held[::2], held[1::2], strict=True)}

@@ -1,0 +1,141 @@
+"""Where the responses of a release come from, without a database: what was proposed, what nobody verified, what it trains.
+
+In the records, an annotation of a batch with help says in `help` whose it is; `proposals.jsonl` holds every proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tableqa import likeness
+from tasks.contract import Invalid, task_type
+
+if TYPE_CHECKING:
+    from annotation.raw_records import Raw
+
+PROPOSALS = "proposals.jsonl"
+TRAINING = "training"
+PURPOSES = ("training", "evaluation")
+MACHINE = "machine"
+VERIFYING = "filled"
+"""The help of batches in which it is people's task to verify what is proposed."""
+
+
+def unverified(raw: Raw) -> frozenset[tuple[str, str]]:
+    """The examples (source, id) that a machine made and nobody verified, and what was made of such.
+
+    Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
+    people handed in; and what somebody else has answered since, blind, with an accepted decision.
+    """
+    if not any(batch.get("help") for batch in raw.batches.values()):
+        return frozenset()
+    found = set()
+    for decision in raw.decisions:
+        help = raw.batches[decision["batch"]].get("help")
+        for outcome in decision["outcomes"]:
+            made = outcome["example"]
+            if made is None:
+                continue
+            key, parent = (decision["source"], made["id"]), (decision["source"], made["parent"])
+            if parent in found or (help and not _verified(raw, outcome, help) and not _checked(raw, key)):
+                found.add(key)
+    return frozenset(found | {key for key in raw.derived if _rests_on(raw, key, found)})
+
+
+def _verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
+    behind = [raw.by_id[id] for id in outcome["annotations"]]
+    if any(record.get("help", {}).get("origin", "human") != MACHINE for record in behind):
+        return True
+    return help["shown"] == VERIFYING or len({record["annotator"] for record in behind}) > 1
+
+
+def _checked(raw: Raw, key: tuple[str, str]) -> bool:
+    return any(
+        decision["kind"] == "accepted" and task_type(raw.batches[decision["batch"]]["type"]).says_gold
+        for decision in raw.decisions_about(*key)
+    )
+
+
+def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bool:
+    seen = {key}
+    while key in raw.derived:
+        key = key[0], raw.derived[key]["parent"]
+        if key in found:
+            return True
+        if key in seen:
+            return False
+        seen.add(key)
+    return False
+
+
+def proposals(raw: Raw) -> Iterator[dict[str, Any]]:
+    """The records of what was proposed, in their order."""
+    from annotation.raw_records import records
+
+    path = raw.folder / PROPOSALS
+    yield from records(path) if path.exists() else ()
+
+
+def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, Any]]], dict[str, Any]]]:
+    """[(part, record)] and the source of every proposal in a format, below `training/`: to train on, verified by nobody.
+
+    What people rejected is left out; one outcome that several makers proposed for an item is there once.
+    """
+    rejected = {
+        entry["proposal"]
+        for record in raw.annotations
+        for entry in record.get("help", {}).get("rejected", ())
+    }
+    seen: set[tuple[str, str]] = set()
+    for line in proposals(raw):
+        key = (line["item"], line["digest"])
+        if line["id"] in rejected or key in seen:
+            continue
+        seen.add(key)
+        task, item = raw.item(line)
+        try:
+            response = task.parse(line["data"], item)
+        except Invalid:  # a kind has become stricter since: nobody could hand this in any more
+            continue
+        made = [
+            (
+                f"{TRAINING}/{exported.part}",
+                {**exported.record, "maker": line["maker"], "proposal": line["id"]},
+            )
+            for exported in task.export(format, item, response, task.perturb(item, response))
+        ]
+        yield made, raw.sources[line["source"]]
+
+
+def faults(raw: Raw) -> Iterator[str]:
+    """What in the records does not fit together: proposals that are not there, or responses that are not what they say."""
+    known: dict[str, tuple[str, str]] = {}
+    for line in proposals(raw):
+        known[line["id"]] = line["item"], line["digest"]
+        task, item = raw.item(line)
+        try:
+            made = task.perturb(item, task.parse(line["data"], item))
+        except Invalid:
+            continue
+        if made is None or likeness.made(made.example) != line["digest"]:
+            yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
+    for record in raw.annotations:
+        said = record.get("help")
+        if said is None:
+            continue
+        if (said["origin"] == "human") != (said["proposal"] is None) or (
+            said["proposal"] and not said["helped"]
+        ):
+            yield f"annotations.jsonl: {record['id']}: its help contradicts itself"
+        if said["proposal"] is not None and known.get(said["proposal"], ("",))[0] != record["item"]:
+            yield f"annotations.jsonl: {record['id']} came from proposal {said['proposal']}, which its item has not"
+        elif said["origin"] == MACHINE and _made(raw, record) != known[said["proposal"]][1]:
+            yield f"annotations.jsonl: {record['id']} is not what its proposal {said['proposal']} makes"
+
+
+def _made(raw: Raw, record: Mapping[str, Any]) -> str | None:
+    """The digest of what an annotation makes; None where it makes nothing."""
+    task, item = raw.item(record)
+    made = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
+    return likeness.made(made.example) if made is not None else None

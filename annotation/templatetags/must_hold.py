@@ -1,0 +1,83 @@
+"""The lines of a contract as the server writes them. With scripts annotate.js goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+from annotation.annotating import Found
+
+register = template.Library()
+
+STATES = {"yes": "holds", "no": "not yet", "look": "look again", "open": "open", "waived": "not asked"}
+"""As annotate.js calls them."""
+NAMED = 3
+"""Problems of one line that are named; of more, their number is."""
+
+
+@register.inclusion_tag("annotating/_must_hold.html", takes_context=True)
+def must_hold(
+    context: Any, words: str, codes: str, *, server: bool = False, with_program: bool = False, needs: str = ""
+) -> dict[str, Any]:
+    """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
+
+    Reads `found` (`annotation.annotating.Found`, None before anything was kept) and `waived` from the context. `server`:
+    the browser cannot tell by itself; `with_program`: it is told where a program counts; `needs`: "protected", "evidence"
+    or "program", without any of which there is nothing to check against.
+    """
+    found: Found | None = context.get("found")
+    broken = [] if found is None else [one for one in found.problems if one.code in codes.split()]
+    there = _there(context, found)
+    if context.get("waived"):
+        state, broken = "waived", []
+    elif any(problem.level == "error" for problem in broken):
+        state = "no"
+    elif broken:
+        state = "look"
+    elif (
+        found is None
+        or (needs and there.isdisjoint(needs.split()))
+        or (with_program and "program" not in there)
+    ):
+        state = "open"
+    else:
+        state = "yes"
+    return {
+        "words": words,
+        "codes": codes,
+        "server": server,
+        "with_program": with_program,
+        "needs": needs,
+        "state": state,
+        "said": STATES[state],
+        "why": named([problem.message for problem in broken]),
+    }
+
+
+@register.simple_tag
+def at_most(contract: Mapping[str, Any] | None) -> str:
+    """How many changes a contract allows, in words; "" for any number."""
+    most = (contract or {}).get("at_most")
+    if contract is None or most is None:
+        return ""
+    reason = ", or a reason" if contract.get("more_with_reason") else ""
+    return f"At most {most} {'change' if most == 1 else 'changes'}{reason}"
+
+
+def _there(context: Any, found: Found | None) -> set[str]:
+    shown = context.get("assignment", {})
+    contract, shows = shown.get("contract") or {}, shown.get("shows") or {}
+    there = {
+        "protected": contract.get("protected"),
+        "evidence": shows.get("evidence"),
+        "program": found is not None and (found.answer or {}).get("program"),
+    }
+    return {name for name, value in there.items() if value}
+
+
+def named(messages: list[str]) -> str:
+    """The first few, and how many more there are."""
+    more = [f"And {len(messages) - NAMED} more."] if len(messages) > NAMED else []
+    return " ".join([*messages[:NAMED], *more])

@@ -1,0 +1,246 @@
+/* <askew-proposals>: whole responses that machines propose for the item on screen. A person puts one into the form, edits
+   it there, or rejects it and says what is wrong. Nothing waits for it: without an answer the form is what it always is.
+
+   Keys in the list: up and down to another proposal; Enter puts it into the form, and once more submits it; E puts it there
+   to be edited; 1 to 4 reject it with what is wrong; Esc leaves the list. With assignment.help "filled" the first proposal
+   is in the form when the item comes, and when it is rejected the next one takes its place.
+
+   Whose a response is, the server decides: what is told from here is only what was done with which proposal. */
+
+import { Problem, send } from "./api.js";
+
+const VERDICTS = {
+  fooled: ["fools the model", "good"],
+  not_fooled: ["the model gets it right", "open"],
+  wrong_on_original: ["the model is wrong on the original", "open"],
+};
+
+class AskewProposals extends HTMLElement {
+  #assignment = null;
+  #found = [];
+  #inForm = null; // {id, data}: the proposal that the form holds, as it is
+  #touched = false; // somebody has pressed a key since the item came
+  #asking = 0;
+
+  connectedCallback() {
+    if (this.page) return;
+    this.page = this.closest("askew-annotate");
+    this.parts = Object.fromEntries([...this.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+    this.errors = (this.dataset.errors ?? "").split("|").filter(Boolean).map((one) => one.split(/:(.*)/su).slice(0, 2));
+    this.querySelector("button[name=proposals]").addEventListener("click", () => this.#focus());
+    this.parts.list.addEventListener("keydown", (event) => this.#onKey(event));
+    this.parts.list.addEventListener("click", (event) => this.#onClick(event));
+    this.page.addEventListener("keydown", () => { this.#touched = true; }, { capture: true });
+    this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
+    this.addEventListener("response-entered", () => this.#entered());
+  }
+
+  /* A further table for the list of keys. */
+  get keyTable() {
+    return {
+      title: "In the proposals",
+      rows: [
+        [["Enter"], "put it into the form; once more: submit it"],
+        [["E"], "put it into the form and edit it"],
+        [this.errors.map((_, place) => String(place + 1)), "reject it: what is wrong"],
+        [["↑", "↓"], "another proposal"],
+      ],
+    };
+  }
+
+  async #begin(assignment) {
+    this.#assignment = assignment;
+    this.#found = [];
+    this.#inForm = null;
+    this.#touched = false;
+    this.hidden = !assignment.help;
+    this.#draw();
+    this.parts.say.textContent = "";
+    if (!assignment.help) return;
+    const asking = (this.#asking += 1);
+    try {
+      const { proposals } = await send("POST", this.#url("proposals"), {});
+      if (asking !== this.#asking) return;
+      this.#found = proposals;
+      this.parts.say.textContent = proposals.length ? "" : "Nothing is proposed for this item.";
+      this.#draw();
+      this.#open();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      if (asking === this.#asking) this.parts.say.textContent = "The proposals have not come. You can go on without them.";
+    }
+  }
+
+  /* The item begins: filled in, or with the list in the hand of whoever has not begun otherwise. */
+  #open() {
+    const fresh = !this.#assignment.draft && !this.#assignment.annotation;
+    if (!this.#found.length || !fresh || this.#touched) return;
+    if (this.#assignment.help === "filled") this.#fillNext();
+    this.#focus();
+  }
+
+  #fillNext() {
+    const next = this.#found.find(({ state }) => state !== "rejected");
+    if (next) this.#take(next);
+    else {
+      this.#inForm = null;
+      this.page.put(null);
+      this.parts.say.textContent = "All proposals are rejected. Write a response of your own, or skip the item.";
+    }
+    return next;
+  }
+
+  #entered() {
+    if (!this.#inForm || same(this.page.response.data, this.#inForm.data)) return;
+    this.#inForm = null;
+    this.#draw();
+  }
+
+  // --- what is done with one -----------------------------------------------------------------------------------------
+
+  #take(one) {
+    this.page.put(one.data);
+    this.#inForm = { id: one.id, data: this.page.response.data };
+    one.state = "took";
+    this.#draw();
+    this.#tell(one, { act: "took" });
+  }
+
+  #reject(one, error) {
+    const was = this.#inForm?.id === one.id;
+    one.state = "rejected";
+    one.error = error;
+    this.#tell(one, { act: "rejected", errors: [error] });
+    const place = this.#found.indexOf(one);
+    let next = this.#found.slice(place + 1).find(({ state }) => state !== "rejected") ?? this.#found.find(({ state }) => state !== "rejected");
+    if (was && this.#assignment.help === "filled") next = this.#fillNext();
+    else if (was) {
+      this.#inForm = null;
+      this.page.put(null);
+    }
+    this.#draw();
+    if (next) this.#focus(next);
+    else this.page.start();
+  }
+
+  /* Told and not waited for; once more where it did not arrive. */
+  async #tell(one, said) {
+    const url = this.#url("handle");
+    for (const wait of [0, 2_000, 8_000]) {
+      await new Promise((resolve) => { setTimeout(resolve, wait); });
+      try {
+        await send("POST", url, { proposal: one.id, ...said });
+        return;
+      } catch (problem) {
+        if (!(problem instanceof Problem)) throw problem;
+        if (!problem.passing) return;
+      }
+    }
+  }
+
+  // --- keys and clicks -------------------------------------------------------------------------------------------------
+
+  #onKey(event) {
+    const one = this.#of(event.target);
+    if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
+    const error = this.errors[Number(key) - 1];
+    if (key === "ArrowDown" || key === "ArrowUp") this.#move(one, key === "ArrowDown" ? 1 : -1);
+    else if (key === "Enter" && event.target.matches(".proposal")) this.#use(one);
+    else if (key.toLowerCase() === "e" || key === "F2") this.#edit(one);
+    else if (error && one.state !== "rejected") this.#reject(one, error[0]);
+    else if (key === "Escape") this.page.querySelector(".actions button[value=submit]").focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #onClick(event) {
+    const one = this.#of(event.target);
+    const button = event.target.closest("button");
+    if (!one || !button) return;
+    if (button.dataset.error) this.#reject(one, button.dataset.error);
+    else if ("edit" in button.dataset) this.#edit(one);
+    else this.#use(one);
+  }
+
+  #use(one) {
+    if (this.#inForm?.id === one.id) {
+      this.page.submit();
+      return;
+    }
+    this.#take(one);
+    this.#focus(one);
+  }
+
+  #edit(one) {
+    if (this.#inForm?.id !== one.id) this.#take(one);
+    this.page.start();
+  }
+
+  #move(one, by) {
+    const next = this.#found[this.#found.indexOf(one) + by];
+    if (next) this.#focus(next);
+  }
+
+  #focus(one = this.#found.find(({ state }) => state !== "rejected") ?? this.#found[0]) {
+    const place = this.#found.indexOf(one);
+    const button = this.parts.list.children[place]?.querySelector(".proposal");
+    button?.focus({ preventScroll: true });
+    button?.scrollIntoView({ block: "nearest" });
+  }
+
+  #of(target) {
+    return this.#found[[...this.parts.list.children].findIndex((item) => item.contains(target))] ?? null;
+  }
+
+  #url(action) {
+    return `${this.page.dataset.api}assignments/${this.#assignment.id}/${action}/`;
+  }
+
+  // --- drawing -----------------------------------------------------------------------------------------------------------
+
+  #draw() {
+    const here = this.#of(document.activeElement);
+    this.parts.list.replaceChildren(...this.#found.map((one) => this.#item(one)));
+    if (here) this.#focus(here);
+  }
+
+  #item(one) {
+    const item = make("li");
+    const inForm = this.#inForm?.id === one.id;
+    item.dataset.state = inForm ? "took" : one.state === "rejected" ? "rejected" : "";
+    const [first, ...more] = one.words;
+    const button = make("button", { type: "button", className: "proposal" });
+    button.append(make("span", { className: "text", textContent: first, dir: "auto" }));
+    for (const line of more) button.append(make("small", { textContent: line, dir: "auto" }));
+    if (one.why) button.append(make("small", { textContent: one.why, dir: "auto" }));
+    const [words, kind] = VERDICTS[one.verdict] ?? [];
+    if (words) {
+      const state = make("span", { className: "state", textContent: words });
+      state.dataset.kind = kind;
+      button.append(state);
+    }
+    const said = inForm ? "In the form. Enter submits it." : one.state === "rejected" ? "Rejected." : "";
+    button.append(make("small", { className: "now", textContent: said }));
+    const acts = make("div", { className: "acts" });
+    acts.append(act(inForm ? "Submit it" : "Use it", "Enter", {}), act("Edit", "E", { edit: "" }));
+    const wrong = make("span", { className: "wrong" });
+    wrong.append(make("span", { className: "soft small", textContent: "Reject, " }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
+    if (one.state !== "rejected") acts.append(wrong);
+    item.append(button, acts);
+    return item;
+  }
+}
+
+function act(text, key, data) {
+  const button = make("button", { type: "button", className: "quiet", textContent: text, tabIndex: -1 });
+  Object.assign(button.dataset, data);
+  button.append(make("kbd", { textContent: key }));
+  return button;
+}
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
+
+customElements.define("askew-proposals", AskewProposals);

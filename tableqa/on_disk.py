@@ -1,0 +1,150 @@
+"""Collections that stay small in memory however much they hold: the rest lies in a temporary file of SQLite's.
+
+    lines = Shelf[str, int]()      # a dict: lines["nt-1"] = 7; in the order of insertion
+    rows = Sorted(3, key=2)       # a set of tuples, given in order of their first two parts
+
+Both are private to the object: the file has no name, and goes with it.
+"""
+
+import json
+import sqlite3
+import weakref
+from collections.abc import Iterator, MutableMapping
+from itertools import islice
+from typing import Any, TypeVar, cast
+
+MOST_IN_MEMORY = 5_000
+"""Entries of a `Shelf` before it moves to disk: small sources never touch it."""
+CACHE = 512
+"""Kilobytes of a file that SQLite keeps in memory."""
+_PAGE = 1_000
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def database(*statements: str) -> sqlite3.Connection:
+    """A database in a temporary file that only this connection has; the statements make its tables.
+
+    Everything is one transaction that never ends: what a crash would leave behind is nobody's.
+    """
+    found = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    for statement in (
+        f"PRAGMA cache_size = -{CACHE}",
+        "PRAGMA journal_mode = OFF",
+        "PRAGMA synchronous = OFF",
+        "BEGIN",
+        *statements,
+    ):
+        found.execute(statement)
+    return found
+
+
+class Shelf(MutableMapping[Key, Value]):
+    """A dict whose keys and values are texts, whole numbers, None, or tuples of these."""
+
+    def __init__(self, most: int = MOST_IN_MEMORY) -> None:
+        self._most = most
+        self._small: dict[Any, Any] = {}
+        self._db: sqlite3.Connection | None = None
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        if self._db is None:
+            self._small[key] = value
+            if len(self._small) > self._most:
+                self._move()
+            return
+        _put(self._db, key, value)
+
+    def __getitem__(self, key: Key) -> Value:
+        if self._db is None:
+            return cast("Value", self._small[key])
+        row = self._db.execute("SELECT value FROM kept WHERE key = ?", (_packed(key),)).fetchone()
+        if row is None:
+            raise KeyError(key)
+        return cast("Value", _unpacked(row[0]))
+
+    def __delitem__(self, key: Key) -> None:
+        if self._db is None:
+            del self._small[key]
+        elif not self._db.execute("DELETE FROM kept WHERE key = ?", (_packed(key),)).rowcount:
+            raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        if self._db is None:
+            return key in self._small
+        return self._db.execute("SELECT 1 FROM kept WHERE key = ?", (_packed(key),)).fetchone() is not None
+
+    def __iter__(self) -> Iterator[Key]:
+        if self._db is None:
+            yield from self._small
+            return
+        last = 0
+        # Page by page: what is added or read in between finds no statement open.
+        while rows := self._db.execute(
+            "SELECT number, key FROM kept WHERE number > ? ORDER BY number LIMIT ?", (last, _PAGE)
+        ).fetchall():
+            for _, key in rows:
+                yield _unpacked(key)
+            last = rows[-1][0]
+
+    def __len__(self) -> int:
+        if self._db is None:
+            return len(self._small)
+        return int(self._db.execute("SELECT count(*) FROM kept").fetchone()[0])
+
+    def _move(self) -> None:
+        self._db = database("CREATE TABLE kept (number INTEGER PRIMARY KEY, key TEXT UNIQUE, value TEXT)")
+        weakref.finalize(self, self._db.close)
+        for key, value in self._small.items():
+            _put(self._db, key, value)
+        self._small = {}
+
+
+class Sorted:
+    """Tuples of texts and whole numbers of 64 bits, in order of their first parts, each once. Texts go by code point.
+
+    width   parts of a tuple
+    key     how many of them, from the first, order it and tell it from others; those are never None
+    """
+
+    def __init__(self, width: int, key: int) -> None:
+        names = [f"part{number}" for number in range(width)]
+        keyed = names[:key]
+        columns = ", ".join(f"{name} NOT NULL" if name in keyed else name for name in names)
+        self._db = database(f"CREATE TABLE rows ({columns}, PRIMARY KEY ({', '.join(keyed)})) WITHOUT ROWID")
+        self._add = f"INSERT OR IGNORE INTO rows VALUES ({', '.join('?' * width)})"  # nosec B608: our own names
+        self._order = ", ".join(keyed)
+        weakref.finalize(self, self._db.close)
+
+    def add(self, *row: Any) -> None:
+        """Put a tuple in; one with the same key stays as it is."""
+        self._db.execute(self._add, row)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        yield from self._db.execute(f"SELECT * FROM rows ORDER BY {self._order}")  # nosec B608: our own names
+
+    def __len__(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM rows").fetchone()[0])
+
+    def pages(self, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The tuples in lists of at most `size`."""
+        rows = iter(self)
+        while page := list(islice(rows, size)):
+            yield page
+
+
+def _put(db: sqlite3.Connection, key: object, value: object) -> None:
+    db.execute(
+        "INSERT INTO kept (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_packed(key), _packed(value)),
+    )
+
+
+def _packed(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _unpacked(text: str) -> Any:
+    value = json.loads(text)
+    return tuple(value) if isinstance(value, list) else value

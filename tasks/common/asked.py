@@ -1,0 +1,68 @@
+"""What a language model is shown of a table, and how columns that it names are read. (RobuT 5: the header and two rows)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tableqa import Table
+from tableqa.cells import fold
+from tasks.contract import Invalid, Problem
+
+LONGEST_CELL = 120
+LONGEST_WORDS = 400
+"""Characters of a name or reason in a reply."""
+
+
+def shown_table(table: Table, rows: int) -> str:
+    """Title, numbered columns and the first rows, one a line with `|` between cells."""
+    titles = " / ".join(text for text in (table.title, table.caption) if text.strip())
+    lines = [f"Title: {_line(titles)}"] if titles else []
+    lines += ["Columns: " + "; ".join(f"{n}. {_line(name)}" for n, name in enumerate(table.header, start=1))]
+    lines += [" | ".join(_line(cell) for cell in row) for row in table.rows[:rows]]
+    return "\n".join(lines)
+
+
+def column_of(value: object, table: Table, path: str) -> str:
+    """The id of a column that a reply names by its number, and by its name so that a slip is seen. Raises `Invalid`."""
+    if not isinstance(value, Mapping):
+        raise refused(path, "A column is an object with its number and its name.")
+    number, name = value.get("number"), value.get("name")
+    if type(number) is not int or not 1 <= number <= len(table.header) or not isinstance(name, str):
+        raise refused(path, "A column is named by its number and its name.")
+    if _plain(name) != _plain(table.header[number - 1]):
+        raise refused(path, f"Column {number} is “{table.header[number - 1]}”, not “{name[:80]}”.")
+    return table.column_ids[number - 1]
+
+
+def named_column(table: Table, column: str) -> dict[str, Any]:
+    """A column as `column_of` reads it."""
+    place = table.column_index(column)
+    return {"number": place + 1, "name": table.header[place]}
+
+
+def words(value: object, path: str) -> str:
+    """A short text of a reply. Raises `Invalid`."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_WORDS:
+        raise refused(path, f"This is a text of 1 to {LONGEST_WORDS} characters.")
+    return " ".join(value.split())
+
+
+def only(reply: Mapping[str, Any], names: set[str]) -> None:
+    """Refuse a reply with other fields than these."""
+    if reply.keys() != names:
+        raise refused("", f"The reply has the fields {', '.join(sorted(names))} and no others.")
+
+
+def refused(path: str, message: str) -> Invalid:
+    """What is raised where a reply is not of the form."""
+    return Invalid([Problem(path, "not_of_the_form", message)])
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + "…"
+
+
+def _plain(text: str) -> str:
+    return " ".join(fold(_line(text)).casefold().split())

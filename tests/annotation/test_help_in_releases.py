@@ -1,0 +1,199 @@
+"""Whose responses are, in a release: published, checked again, and left out where nobody verified what a machine made."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from annotation import adjudicating, helping, proposing, release_files, releasing
+from annotation.models import Batch, Item, Source
+from annotation.release_files import Difference
+from tests.annotation.cast import NOON, World, make_world
+
+LATER = NOON + timedelta(days=1)
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path, settings: Any, transactional_db: None) -> World:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return make_world(tmp_path)
+
+
+def crafted(world: World, help: str = "offered", **more: Any) -> Batch:
+    """Ada takes the first proposal, edits the second, and writes the third herself; what is left she leaves."""
+    batch = world.batch(
+        "question_paraphrase", variant="sentence", help=help, help_from={"rules": True}, size=3, **more
+    )
+    for number in range(3):
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        told = helping.tell(assignment=assignment, now=NOON)
+        data = dict(told[0]["data"])
+        if number == 1:
+            helping.handle(assignment=assignment, proposal=told[0]["id"], act="took", now=NOON)
+            data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
+        elif number == 2:
+            helping.handle(
+                assignment=assignment, proposal=told[0]["id"], act="rejected", errors=["missing"], now=NOON
+            )
+            data = {"question": "the year in question?", "category": "general"}
+        world.answer(assignment, data)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def released(
+    world: World, out: Path, purpose: str = "", format: str = "askew"
+) -> dict[str, list[dict[str, Any]]]:
+    """The records of a verified release, by file."""
+    name = f"{purpose or 'all'}-{format}"
+    releasing.make_release(
+        project=world.project, name=name, format=format, by=None, now=LATER, purpose=purpose, out=out / name
+    )
+    release_files.verify(out / name)
+    found = {}
+    for path in sorted((out / name).rglob("*.json*")):
+        if path.name != "manifest.json":
+            found[path.relative_to(out / name).as_posix()] = list(release_files.records(path))
+    return found
+
+
+def paraphrases(files: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [
+        record
+        for name, records in files.items()
+        for record in records
+        if "question_paraphrase" in name and not name.startswith("training/")
+    ]
+
+
+def test_each_annotation_says_whose_it_is(world: World, tmp_path: Path) -> None:
+    crafted(world)
+    files = released(world, tmp_path)
+    said = {record["help"]["origin"]: record["help"] for record in files["annotations.jsonl"]}
+    assert set(said) == {"machine", "machine_edited", "human"}
+    ids = {line["id"] for line in files["proposals.jsonl"]}
+    assert all(set(one["shown"]) <= ids for one in said.values())
+    assert said["human"]["rejected"][0]["errors"] == ["missing"]
+    assert len(paraphrases(files)) == 3
+
+
+def test_an_evaluation_leaves_out_what_a_machine_made_and_nobody_verified(
+    world: World, tmp_path: Path
+) -> None:
+    crafted(world)
+    kept = paraphrases(released(world, tmp_path, "evaluation"))
+    assert len(kept) == 2
+
+
+def test_where_people_verify_what_they_accepted_is_verified(world: World, tmp_path: Path) -> None:
+    crafted(world, help="filled")
+    assert len(paraphrases(released(world, tmp_path, "evaluation"))) == 3
+
+
+def test_what_somebody_answered_blind_is_verified(world: World, tmp_path: Path) -> None:
+    batch = crafted(world)
+    check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
+    while (assignment := world.take(check, "bo")) is not None:
+        world.answer(
+            assignment,
+            {"answers": list(Item.objects.get(pk=assignment.item_id).example.answers), "unanswerable": False},
+        )
+    adjudicating.resolve_batch(batch=check, now=LATER)
+    assert len(paraphrases(released(world, tmp_path, "evaluation"))) == 3
+
+
+def test_training_adds_what_nobody_looked_at_but_not_what_was_rejected(world: World, tmp_path: Path) -> None:
+    crafted(world)
+    files = released(world, tmp_path, "training")
+    added = [record for name, records in files.items() if name.startswith("training/") for record in records]
+    rejected = {
+        entry["proposal"] for record in files["annotations.jsonl"] for entry in record["help"]["rejected"]
+    }
+    assert added
+    assert {record["proposal"] for record in added} <= {
+        line["id"] for line in files["proposals.jsonl"]
+    } - rejected
+    assert all(record["maker"] == "rules" for record in added)
+    assert len(paraphrases(files)) == 3
+    pairs = released(world, tmp_path, "training", "robut")
+    assert any(name.startswith("training/") for name in pairs)
+
+
+def test_a_release_of_batches_without_help_says_nothing_of_it(world: World, tmp_path: Path) -> None:
+    batch = world.batch("question_paraphrase", variant="sentence", size=1)
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    world.answer(assignment, {"question": "the year in question?", "category": "general"})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    files = released(world, tmp_path)
+    assert "proposals.jsonl" not in files
+    assert "help" not in files["annotations.jsonl"][0]
+    manifest = json.loads((tmp_path / "all-askew" / "manifest.json").read_text())
+    assert "purpose" not in manifest
+    assert "help" not in manifest["batches"][0]
+
+
+def test_a_changed_provenance_is_found(world: World, tmp_path: Path) -> None:
+    crafted(world)
+    released(world, tmp_path)
+    folder = tmp_path / "all-askew"
+    path = folder / "annotations.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    edited = next(line for line in lines if line["help"]["origin"] == "machine_edited")
+    edited["help"]["origin"] = "machine"
+    release_files.write_records(path, lines)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"] = release_files.describe(folder)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(Difference, match="is not what its proposal"):
+        release_files.verify(folder)
+
+
+def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> None:
+    """LETA against people: both were made of one original, and their makers stand beside them."""
+    crafted(world)
+    by_hand = world.batch("question_paraphrase", variant="sentence", size=3)
+    while (assignment := world.take(by_hand, "bo")) is not None:
+        world.answer(assignment, {"question": f"Bo's words for {assignment.item_id}?", "category": "general"})
+    adjudicating.resolve_batch(batch=by_hand, now=LATER)
+    rating = world.batch("perturbation_rating", of="perturbed")
+    pairs = {
+        tuple(sorted(side["maker"] for side in item.inputs["sides"].values())) for item in rating.items.all()
+    }
+    assert pairs == {("machine", "person"), ("machine, edited", "person"), ("person", "person")}
+
+
+def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path: Path) -> None:
+    helped = world.batch("header_synonym", name="Helped", help="filled", help_from={"rules": True}, size=2)
+    proposing.make(batch=helped)
+    by_hand = world.batch("header_synonym", size=4)
+    while (assignment := world.take(by_hand, "bo")) is not None:
+        rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
+        world.answer(assignment, {"operations": [rename]})
+    adjudicating.resolve_batch(batch=by_hand, now=LATER)
+    call_command("rate_proposals", project="films", batch="Helped", size=3, seed=1, stdout=StringIO())
+    source = Source.objects.get(name="Proposals of Helped")
+    assert source.examples_count == 3
+    assert source.licence
+    with pytest.raises(CommandError, match="already"):
+        call_command("rate_proposals", project="films", batch="Helped", stdout=StringIO())
+    rating = world.batch("perturbation_rating", of="perturbed")
+    makers = [
+        tuple(sorted(side["maker"] for side in item.inputs["sides"].values())) for item in rating.items.all()
+    ]
+    assert ("person", "rules") in makers
+    assignment = world.take(rating, "cy")
+    assert assignment is not None
+    world.answer(assignment, {"left": 4, "left_errors": [], "right": 2, "right_errors": ["missing"], "better": "left"}
+                 if "right" in assignment.item.inputs else {"left": 4, "left_errors": []})  # fmt: skip
+    adjudicating.resolve_batch(batch=rating, now=LATER)
+    released(world, tmp_path)

@@ -1,0 +1,424 @@
+"""Proposals made in the background: language models asked with demonstrations of people, and trials on the loop model."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import adjudicating, doctor, help_report, helping, proposing, reporting
+from annotation.models import Annotation, Batch, Job, Proposal, Provenance, Reply, Trial
+from annotation.refusals import Refused
+from predictor import client
+from tableqa import medians
+from tasks.contract import task_type
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_predicting import knows_the_word_come
+from tests.predictor.scripted import Scripted, scripted
+from tests.tasks.test_contract import sample
+
+LATER = NOON + timedelta(days=1)
+
+
+def applies(**fields: Any) -> str:
+    return json.dumps({"why": "Other words.", "applies": True, **fields})
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """An OpenAI-compatible model that says what a test has it say."""
+
+    asked: list[dict[str, Any]] = []
+    says: Callable[[dict[str, Any]], str] = staticmethod(lambda body: applies(question="the year?"))
+    status = 200
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        type(self).asked.append(body)
+        answer = {
+            "choices": [{"message": {"content": type(self).says(body)}}],
+            "usage": {"prompt_tokens": 500, "completion_tokens": 20},
+        }
+        data = json.dumps(answer).encode()
+        self.send_response(type(self).status)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def llm(settings: Any) -> Iterator[type[Endpoint]]:
+    class Own(Endpoint):
+        asked: list[dict[str, Any]] = []
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    settings.PREDICTORS = {"llm": {"protocol": "chat", "url": url, "model": "small", "price": [1.0, 2.0]}}
+    yield Own
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path, settings: Any) -> World:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    return make_world(tmp_path)
+
+
+def a_batch(world: World, **more: Any) -> Batch:
+    settings: dict[str, Any] = {
+        "variant": "sentence",
+        "help": "offered",
+        "help_from": {"rules": False, "models": ["llm"], "repetitions": 2},
+        "size": 2,
+        **more,
+    }
+    return world.batch("question_paraphrase", **settings)
+
+
+def accepted(world: World, number: int = 4, category: str = "general") -> Batch:
+    """Paraphrases that people made of the questions of the world, accepted."""
+    batch = world.batch("question_paraphrase", variant="sentence", size=number)
+    for place in range(number):
+        assignment = world.take(batch, "bo")
+        assert assignment is not None
+        world.answer(assignment, {"question": f"a question of Bo's, number {place}?", "category": category})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+# -- requests ---------------------------------------------------------------------------------------
+
+
+def test_every_category_is_asked_for_as_often_as_was_set_and_never_twice(
+    world: World, llm: type[Endpoint]
+) -> None:
+    batch = a_batch(world)
+    llm.says = staticmethod(lambda body: applies(question=f"wording {body['seed']}?"))
+    made = proposing.make(batch=batch)
+    assert made["replies"] == 2 * 3 * 2
+    assert len(llm.asked) == 12
+    assert len({body["seed"] for body in llm.asked}) == 12
+    assert all(body["temperature"] > 0 for body in llm.asked)
+    assert proposing.make(batch=batch)["replies"] == 0
+    assert len(llm.asked) == 12
+    assert Proposal.objects.filter(maker="llm:small").count() == 12
+    assert set(Reply.objects.values_list("outcome", "prompt_tokens", "completion_tokens")) == {
+        ("proposed", 500, 20)
+    }
+    assert list(doctor.findings()) == []
+
+
+def test_the_same_request_has_the_same_seed_whenever_it_is_made(world: World, llm: type[Endpoint]) -> None:
+    batch = a_batch(world)
+    item = batch.items.order_by("position")[0]
+    first = proposing.seed_of(batch, item, "general", 1)
+    assert first == proposing.seed_of(batch, item, "general", 1)
+    assert first != proposing.seed_of(batch, item, "general", 2)
+
+
+def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_question(
+    world: World, llm: type[Endpoint]
+) -> None:
+    accepted(world)
+    batch = a_batch(world)
+    proposing.make(batch=batch)
+    general = [body for body in llm.asked if "Another sentence" in body["messages"][0]["content"]]
+    others = [body for body in llm.asked if body not in general]
+    assert general
+    for body in general:
+        shown = [json.loads(one["content"]) for one in body["messages"] if one["role"] == "assistant"]
+        assert len(shown) == 3  # of four, one was made of the question that is asked about
+        assert all(one["applies"] and one["question"].startswith("a question of Bo's") for one in shown)
+        assert all("Changed:" in one["why"] for one in shown)
+        asked_about = body["messages"][-1]["content"]
+        assert all(one["content"] != asked_about for one in body["messages"][:-1])
+    for body in others:
+        assert [one["role"] for one in body["messages"]] == ["system", "user"]
+    assert all(len(reply.demonstrations) == 3 for reply in Reply.objects.filter(category="general"))
+
+
+def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[Endpoint]) -> None:
+    first = a_batch(world, help_from={"rules": True}, size=4)
+    while (assignment := world.take(first, "bo")) is not None:
+        told = helping.tell(assignment=assignment, now=NOON)
+        world.answer(assignment, told[0]["data"])
+    adjudicating.resolve_batch(batch=first, now=LATER)
+    assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
+    assert proposing.demonstrations(a_batch(world)) == {}
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "words"),
+    [
+        (applies(question="the year?"), "proposed", ""),
+        (f"```json\n{applies(question='the year?')}\n```", "proposed", ""),
+        ('{"why": "The question is short already.", "applies": false}', "does_not_apply", "short already"),
+        ("Sure! " + applies(question="the year?"), "refused", "not one JSON object"),
+        ('["the year?"]', "refused", "not one JSON object"),
+        ('{"question": "the year?"}', "refused", "whether it applies"),
+        (applies(question="the year?", answer="1995"), "refused", "and no others"),
+        (applies(question=""), "refused", "1 to 400"),
+        (applies(question=7), "refused", "1 to 400"),
+        (applies(question="a\x00b?"), "refused", "The reply holds"),
+        ('{"why": "x", "applies": true, "question": NaN}', "refused", "not one JSON object"),
+        ("{" * 5000, "refused", "not one JSON object"),
+        ("x" * 30_000, "refused", "not one JSON object"),
+    ],
+)
+def test_a_reply_is_taken_as_a_whole_or_not_at_all(
+    world: World, llm: type[Endpoint], reply: str, outcome: str, words: str
+) -> None:
+    llm.says = staticmethod(lambda body: reply)
+    batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
+    proposing.make(batch=batch)
+    rows = list(Reply.objects.filter(category="simplification"))
+    assert [row.outcome for row in rows] == [outcome]
+    assert words in rows[0].reason
+    assert (rows[0].proposal is None) == (outcome != "proposed")
+
+
+def test_a_question_that_is_still_the_original_one_is_refused(world: World, llm: type[Endpoint]) -> None:
+    batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
+    question = batch.items.get().example.question
+    llm.says = staticmethod(lambda body: applies(question=question.upper()))
+    proposing.make(batch=batch)
+    assert set(Reply.objects.values_list("outcome", flat=True)) == {"refused"}
+    assert "still the original" in Reply.objects.all()[0].reason
+
+
+def with_what_every_reply_has(text: str) -> str:
+    """The text; where it is a JSON object, with `why` and `applies`, so that the kind is asked about the rest."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps({**said, "why": "", "applies": True}) if isinstance(said, dict) else text
+
+
+@given(text=st.one_of(st.text(max_size=80), st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["why", "applies", "columns", "names", "cells", "table", "column", "number", "reason"]), inner
+    ), max_leaves=12,
+).map(json.dumps)))  # fmt: skip
+def test_no_reply_breaks_a_kind(text: str) -> None:
+    for key in (
+        "header_synonym",
+        "column_masking",
+        "column_extension",
+        "column_adding",
+        "question_paraphrase",
+    ):
+        task = task_type(key)
+        item = sample(task)["items"][0]
+        for wanted in task.wanted(item):
+            whole = with_what_every_reply_has(text)
+            assert proposing.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
+
+
+def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[Endpoint]) -> None:
+    def says(body: dict[str, Any]) -> str:
+        right = {"number": 1, "name": "Film", "new": f"Movie {body['seed']}"}
+        wrong = {"number": 2, "name": "Film", "new": "Movie"}
+        return applies(columns=[right] if len(llm.asked) % 2 else [right, wrong])
+
+    llm.says = staticmethod(says)
+    batch = world.batch(
+        "header_synonym", size=1, help="offered", help_from={"models": ["llm"], "repetitions": 2}
+    )
+    proposing.make(batch=batch)
+    assert sorted(Reply.objects.values_list("outcome", flat=True)) == ["proposed", "refused"]
+    assert "Column 2 is “Year”" in Reply.objects.get(outcome="refused").reason
+    told = helping.tell(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
+    assert told[0]["why"] == "Other words."
+
+
+def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -> None:
+    batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 3})
+    proposing.make(batch=batch)
+    assert Proposal.objects.count() == 1
+    assert sorted(set(Reply.objects.values_list("outcome", flat=True))) == ["again", "proposed"]
+    (line,) = proposing.counts(batch)
+    assert (line["requests"], line["proposals"], line["again"]) == (9, 1, 8)
+
+
+def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[Endpoint]) -> None:
+    batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
+    llm.status = 404
+    with pytest.raises(Refused, match="is kept"):
+        proposing.make(batch=batch)
+    assert Proposal.objects.filter(maker="rules").exists()
+    assert not Reply.objects.exists()
+    llm.status = 200
+    assert proposing.make(batch=batch)["replies"] == 6
+
+
+@pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
+def test_opening_a_batch_has_its_proposals_made(tmp_path: Path, settings: Any, llm: type[Endpoint]) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    world = make_world(tmp_path)
+    batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
+    job = Job.objects.get(kind="proposals")
+    assert (job.state, job.error) == ("done", "")
+    assert Proposal.objects.filter(item__batch=batch, maker="llm:small").exists()
+    client_of_mara = Client()
+    client_of_mara.force_login(world.mara)
+    page = client_of_mara.get(f"/batches/{batch.public_id}/").content.decode()
+    assert "llm:small" in page
+    assert client_of_mara.post(f"/batches/{batch.public_id}/proposals/").status_code == 302
+    assert Job.objects.filter(kind="proposals", state="done").count() == 2
+
+
+def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoint]) -> None:
+    mara = Client()
+    mara.force_login(world.mara)
+    url = f"/projects/{world.project.slug}/batches/new/?kind=header_synonym"
+    page = mara.get(url).content.decode()
+    assert "Help in crafting" in page
+    assert "Proposals by language models" in page
+    given = {
+        "kind": "header_synonym", "name": "Helped", "sources": [world.source.public_id], "of": "originals",
+        "seed": "1", "overlap": "1", "help": "filled", "help_rules": "on", "help_models": ["llm"],
+        "repetitions": "2", "unhelped": "20",
+    }  # fmt: skip
+    assert mara.post(url, given).status_code == 302
+    batch = Batch.objects.get(name="Helped")
+    assert (batch.help, batch.unhelped) == ("filled", 20)
+    assert batch.help_from == {"rules": True, "models": ["llm"], "search": False, "repetitions": 2}
+    assert "Help in crafting" not in mara.get(url.replace("header_synonym", "question_type")).content.decode()
+
+
+# -- search -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[Scripted]:
+    with scripted(knows_the_word_come) as script:
+        settings.PREDICTORS = {"small": script.entry}
+        yield script
+        client.connect(script.entry).close()
+        client._connected.cache_clear()
+
+
+def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server: Scripted) -> None:
+    batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small", size=4)
+    made = proposing.make(batch=batch)
+    assert made["trials"] == Proposal.objects.count() > 0
+    assert proposing.make(batch=batch)["trials"] == 0
+    verdicts = dict(Trial.objects.values_list("proposal__public_id", "verdict"))
+    while (assignment := world.take(batch, "ada")) is not None:
+        told = helping.tell(assignment=assignment, now=NOON)
+        places = [helping.BEST.get(one["verdict"], 1) for one in told]
+        assert places == sorted(places)
+        assert all(one["verdict"] == verdicts[one["id"]] for one in told)
+        world.answer(assignment, told[0]["data"])
+    batch.refresh_from_db()
+    assert batch.loop_revision
+
+
+def test_a_model_that_is_away_leaves_proposals_untried(world: World, server: Scripted) -> None:
+    batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small")
+    server.mood = "failing"
+    assert proposing.make(batch=batch)["trials"] == 0
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    assert all(one["verdict"] is None for one in helping.tell(assignment=assignment, now=NOON))
+    server.mood = "well"
+    client.connect(server.entry).breaker = client.Breaker()
+    assert proposing.make(batch=batch)["trials"] > 0
+
+
+# -- what help does ---------------------------------------------------------------------------------
+
+
+def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_other(world: World) -> None:
+    batch = a_batch(world, help_from={"rules": True}, unhelped=50, size=4)
+    number = 0
+    while (assignment := world.take(batch, "ada")) is not None:
+        number += 1
+        told = helping.tell(assignment=assignment, now=NOON)
+        own = {"question": f"question {number} in my words?", "category": "general"}
+        if told:
+            assignment.active_seconds = 10.0
+            if number % 2:
+                helping.handle(
+                    assignment=assignment,
+                    proposal=told[0]["id"],
+                    act="rejected",
+                    errors=["missing"],
+                    now=NOON,
+                )
+        else:
+            assignment.active_seconds = 40.0
+        world.answer(assignment, told[0]["data"] if told and number % 2 == 0 else own)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    groups, origins, proposals, errors, cost = reporting.reports(batch)
+    assert [line[:4] for line in groups.rows] == [
+        ("with help", 2, 0, 10.0),
+        ("without help", 2, 0, 40.0),
+        ("difference", None, None, -30.0),
+    ]
+    assert all(len(line) == len(groups.columns) for line in groups.rows)
+    assert sum(int(line[2] or 0) for line in origins.rows if line[1] == "without help") == 2
+    assert {line[0] for line in origins.rows if line[1] == "without help"} == {"human"}
+    shown = proposals.rows[0]
+    assert shown[0] == "rules"
+    assert shown[1] == sum(int(value or 0) for value in shown[2:6])
+    assert [line[0] for line in cost.rows] == ["people, with help", "people, without help"]
+    assert cost.rows[1][2] == round(100 * 40 / 3600, 2)
+    assert all(len(line) == len(errors.columns) for line in errors.rows)
+    mara = Client()
+    mara.force_login(world.mara)
+    page = mara.get(f"/batches/{batch.public_id}/report/").content.decode()
+    assert "With and without help" in page
+
+
+def test_the_cost_of_a_language_model_is_what_all_its_replies_took(world: World, llm: type[Endpoint]) -> None:
+    batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
+    proposing.make(batch=batch)
+    cost = help_report.reports(batch)[-1]
+    # Three requests of 520 tokens for one proposal: 100 of them are 150,000 tokens read and 6,000 written.
+    assert cost.rows == (("llm:small", 1, None, 150_000, 6_000, round(0.15 + 0.012, 2)),)
+
+
+def test_variety_is_taken_of_equally_many() -> None:
+    def row(edit: str) -> help_report.Made:
+        return help_report.Made(True, "human", 1.0, frozenset({edit}), edit, None, None)
+
+    same = [row("a > b")] * 6
+    different = [row(f"{n} > b") for n in range(6)]
+    assert help_report.variety(same, 6) == (0.167, 0.167, 0.0)
+    assert help_report.variety(different, 3) == (1.0, 1.0, 1.0)
+    assert help_report.variety(different + same, 2)[0] == help_report.variety(different + same, 2)[0]
+    assert help_report.variety([], 3) == (None, None, None)
+
+
+@given(st.lists(st.floats(0, 1e4), min_size=2, max_size=30), st.floats(-100, 100))
+def test_the_interval_of_a_median_holds_it_and_moves_with_the_values(values: list[float], by: float) -> None:
+    found = medians.of(values)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.value is not None
+    assert min(values) <= found.low <= found.high <= max(values)
+    moved = medians.difference([value + by for value in values], values)
+    assert moved.value == pytest.approx(by, abs=1e-6)
+    assert medians.difference(values, []) == medians.Estimate(None)
+
+
+def test_annotations_of_a_batch_without_help_have_no_provenance(world: World) -> None:
+    accepted(world, 1)
+    assert Annotation.objects.exists()
+    assert not Provenance.objects.exists()

@@ -1,0 +1,144 @@
+"""Changing values: what counts as a change, what the contract says on the page, and all of it without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from annotation.models import Annotation, Batch, Draft
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import annotating, signed_in
+from tests.browser.test_kinds_cells import questions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def changes(world: World, variant: str = "answer_stays", **more: Any) -> Batch:
+    return world.batch("value_change", variant=variant, sources=[world.import_written(*questions())], **more)
+
+
+def line(page: Page, code: str) -> Locator:
+    return page.locator(f"li[data-holds~={code}]")
+
+
+def test_a_blank_at_the_end_of_a_cell_is_no_change(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    first = page.locator("h1.question").inner_text()
+    page.locator("[data-row=r3] [data-column=c0]").click()
+    for key in ("F2", "End", "Space", "Enter"):
+        page.keyboard.press(key)
+    expect(line(page, "table_unchanged")).to_have_attribute("data-state", "no")
+    expect(line(page, "table_unchanged")).to_contain_text("Only blanks or invisible characters differ")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet. Only blanks")
+    assert page.locator("h1.question").inner_text() == first
+    assert not Annotation.objects.exists()
+    page.locator("[data-row=r3] [data-column=c3]").click()
+    page.keyboard.type("60")
+    page.keyboard.press("Enter")
+    expect(line(page, "blanks_changed")).to_have_attribute("data-state", "look")
+    expect(line(page, "blanks_changed")).to_contain_text("they differ only in blanks")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_where_a_reason_cannot_help_none_is_asked_for(
+    world: World, new_context: NewContext, live_server: Any, scripts: bool
+) -> None:
+    settings = {"contract": {"at_most": 1, "more_with_reason": False}}
+    batch = changes(world, settings=settings)
+    context = signed_in(new_context, live_server.url, world.ada, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    expect(line(page, "too_many_operations").locator("span").first).to_have_text("At most 1 change")
+    expect(page.locator("[name=reason]")).to_have_count(0)
+
+
+def test_a_limit_that_a_reason_lifts_says_so(world: World, new_context: NewContext, live_server: Any) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world, settings={"at_most": 1}))
+    expect(line(page, "too_many_operations").locator("span").first).to_have_text(
+        "At most 1 change, or a reason"
+    )
+    for row in ("r1", "r2"):
+        page.locator(f"[data-row={row}] [data-column=c3]").click()
+        page.keyboard.type("7")
+        page.keyboard.press("Enter")
+    expect(page.locator("[name=reason]")).to_be_visible()
+    expect(page.locator("[data-over-limit]")).to_contain_text("More than 1 change needs a reason.")
+
+
+def test_every_cell_that_is_written_in_another_way_is_named(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    why = line(page, "cell_format").locator("[data-why]")
+    for row in ("r2", "r3", "r4", "r1"):
+        page.locator(f"[data-row={row}] [data-column=c3]").click()
+        page.keyboard.type("many")
+        page.keyboard.press("Enter")
+        if row == "r3":
+            expect(why).to_contain_text("Row 3, 2017")
+            expect(why).to_contain_text("Row 4, 2017")
+    expect(why).to_contain_text("And 1 more.")
+
+
+def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = changes(world, "answer_changes")
+    page = signed_in(new_context, live_server.url, world.ada, java_script_enabled=False).new_page()
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    answers = page.locator("[name=answers]")
+    expect(line(page, "table_unchanged")).to_contain_text("open")
+    page.get_by_role("link", name="Show what the answer may be computed by").click()
+    program = page.locator("askew-programs label").first
+    words = program.inner_text()
+    program.click()
+
+    def apply(value: str) -> None:
+        page.locator("[name=row]").select_option("r1")
+        page.locator("[name=column]").select_option("c1")
+        page.locator("[name=value]").fill(value)
+        page.locator("button[value=apply]").click()
+
+    apply("$110")
+    expect(page.locator("askew-programs")).to_contain_text(words)
+    expect(page.locator("askew-programs .computed")).to_have_text("18 → 28")
+    expect(answers).to_have_value("28\n")
+    for code in ("table_unchanged", "answer_unchanged", "computed_answer_differs", "too_many_operations"):
+        expect(line(page, code)).to_have_attribute("data-state", "yes")
+        expect(line(page, code)).to_contain_text("holds")
+    apply("$120")
+    expect(page.locator("askew-programs .computed")).to_have_text("18 → 38")
+    expect(answers).to_have_value("38\n")  # nobody wrote the one before
+    answers.fill("40")
+    page.locator("button[value=save]").last.click()
+    expect(answers).to_have_value("40\n")  # somebody wrote this one
+    expect(line(page, "computed_answer_differs")).to_have_attribute("data-state", "no")
+    expect(line(page, "computed_answer_differs")).to_contain_text("not yet")
+    page.locator("button[value=restore]").click()
+    expect(answers).to_have_value("40\n")
+    answers.fill("")
+    page.locator("button[value=save]").last.click()
+    expect(answers).to_have_value("")  # nothing was changed: what the program gives is no new answer
+    expect(line(page, "table_unchanged")).to_contain_text("not yet")
+    apply("many")
+    expect(line(page, "cell_format")).to_contain_text("look again")
+    expect(line(page, "cell_format")).to_contain_text("is not written like")
+    apply("$110")
+    assert Draft.objects.get().response["data"]["answers"] == ["28"]
+    page.locator("button.primary").click()
+    expect(page.locator("[data-progress-text]")).to_have_text("1 of 2")
+    assert Annotation.objects.filter(response__data__answers=["28"]).exists()
