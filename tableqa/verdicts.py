@@ -1,13 +1,14 @@
 """Whether a model was fooled: its answers to an example and to a perturbed one, each held against its gold answer.
 
 A model is fooled only where it answered the original rightly and the perturbed example wrongly, which is what RobuT
-counts (R-ACC, section 4). A difference of form fools nobody: an answer with its unit or without, a part of a list, or
-another name of the same thing is `unsure`, and a person decides. Verdicts are pure: from the raw answers, which are
-kept, every one of them can be taken again.
+counts (R-ACC, section 4). A difference of form fools nobody: an answer with its unit or without, a part of a list,
+another name of the same thing, 5 % for 0.05, or 2nd for 2 is `unsure`, and a person decides. Verdicts are pure: from the
+raw answers, which are kept, every one of them can be taken again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -31,6 +32,7 @@ WORDS: Mapping[str, str] = {
 }
 """A sentence for each verdict."""
 
+_RANK = re.compile(r"^(\d+)\s?(?:st|nd|rd|th)$", re.IGNORECASE)
 _OF_FORM: frozenset[Difference] = frozenset(("unit", "rounding"))
 
 
@@ -118,10 +120,22 @@ def _confirmed(computed: Judgement | None) -> bool:
 
 
 def _is_near(said: Sequence[str], gold: Sequence[str], found: Comparison) -> bool:
-    """Whether the difference is one of form on which people may differ: a unit, a rounding, a part, another name."""
+    """Whether the difference is one of form on which people may differ.
+
+    A unit, a rounding, a part, another name; a percentage beside its fraction; a rank beside its number.
+    """
     if found.difference == "partial" or (found.equal and found.difference in _OF_FORM):
         return True
+    if found.difference == "scale" and found.factor == 100:
+        return any("%" in one for one in said) != any("%" in one for one in gold)
+    if found.difference == "value":
+        return compare(_numbers(said), _numbers(gold)).equal
     return found.equal and found.difference == "form" and any(_is_other_name(one, gold) for one in said)
+
+
+def _numbers(answers: Sequence[str]) -> list[str]:
+    """The answers, ranks without their endings: "2nd" is "2"."""
+    return [_RANK.sub(r"\1", answer.strip()) for answer in answers]
 
 
 def _is_other_name(one: str, gold: Sequence[str]) -> bool:

@@ -50,6 +50,13 @@ CASES: list[tuple[list[str], list[str], bool, bool, str]] = [
     (["Heat", "Alien", "Jaws"], ["Heat", "Alien"], False, False, "unsure"),
     (["-5"], ["5"], False, False, "fooled"),
     ([], ["5"], False, False, "fooled"),
+    (["5.0%"], ["0.05"], False, False, "unsure"),
+    (["0.5"], ["50 %"], False, False, "unsure"),
+    (["50"], ["0.5"], False, False, "fooled"),
+    (["50%"], ["5%"], False, False, "fooled"),
+    (["2nd"], ["2"], False, False, "unsure"),
+    (["3RD"], ["3"], False, False, "unsure"),
+    (["2nd"], ["3"], False, False, "fooled"),
 ]
 
 
