@@ -45,9 +45,6 @@ MOST_TOLD = 4
 MOST_BY_RULES = 24
 """Proposals of the rules that are kept for one item; those beyond the first are for the search."""
 MOST_UNHELPED = 90
-MUCH = 0.5
-"""The share of a response that must have been proposed for it to count as edited by somebody who took no proposal."""
-
 BEST = {"fooled": 0, "not_fooled": 2}
 """Verdicts of trials in the order of proposals; what is not said here lies between."""
 
@@ -115,7 +112,8 @@ def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
     """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
 
     What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
-    edited. Everything else is the person's own.
+    edited. Everything else is the person's own. Verification takes again what does not hang on what was taken
+    (`annotation.provenances.faults`).
     """
     for one in shown:
         if one.made == made:
@@ -124,7 +122,7 @@ def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
     likely = [
         (share, took, -place, one)
         for place, (share, took, one) in enumerate(found)
-        if share >= MUCH or (took and share)
+        if share >= likeness.MUCH or (took and share)
     ]
     if not likely:
         return Origin(Provenance.Origin.HUMAN)

@@ -6,7 +6,7 @@ In the records, an annotation of a batch with help says in `help` whose it is; `
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tableqa import likeness
 from tasks.contract import Invalid, task_type
@@ -108,34 +108,67 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
         yield made, raw.sources[line["source"]]
 
 
+class _Known(NamedTuple):
+    """A proposal: its item, the digest of what it makes, and its pieces."""
+
+    item: str
+    digest: str
+    pieces: frozenset[str]
+
+
 def faults(raw: Raw) -> Iterator[str]:
-    """What in the records does not fit together: proposals that are not there, or responses that are not what they say."""
-    known: dict[str, tuple[str, str]] = {}
+    """What in the records does not fit together: proposals that are not there, or responses that are not what they say.
+
+    Whose a response is follows from what it makes and what was shown, as `helping.origin` decides it; that a person had
+    taken a proposal of which little is left is the one thing that cannot be taken again.
+    """
+    known: dict[str, _Known] = {}
     for line in proposals(raw):
-        known[line["id"]] = line["item"], line["digest"]
         task, item = raw.item(line)
         try:
             made = task.perturb(item, task.parse(line["data"], item))
         except Invalid:
-            continue
-        if made is None or likeness.made(made.example) != line["digest"]:
-            yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
+            made = None
+        else:
+            if made is None or likeness.made(made.example) != line["digest"]:
+                yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
+        found = likeness.pieces(item.example, made.example) if made is not None else frozenset()
+        known[line["id"]] = _Known(line["item"], line["digest"], found)
     for record in raw.annotations:
-        said = record.get("help")
-        if said is None:
-            continue
-        if (said["origin"] == "human") != (said["proposal"] is None) or (
-            said["proposal"] and not said["helped"]
-        ):
-            yield f"annotations.jsonl: {record['id']}: its help contradicts itself"
-        if said["proposal"] is not None and known.get(said["proposal"], ("",))[0] != record["item"]:
-            yield f"annotations.jsonl: {record['id']} came from proposal {said['proposal']}, which its item has not"
-        elif said["origin"] == MACHINE and _made(raw, record) != known[said["proposal"]][1]:
-            yield f"annotations.jsonl: {record['id']} is not what its proposal {said['proposal']} makes"
+        if record.get("help") is not None:
+            yield from (f"annotations.jsonl: {record['id']}{fault}" for fault in _faults(raw, record, known))
 
 
-def _made(raw: Raw, record: Mapping[str, Any]) -> str | None:
-    """The digest of what an annotation makes; None where it makes nothing."""
+def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) -> Iterator[str]:
+    said = record["help"]
+    if (said["origin"] == "human") != (said["proposal"] is None) or (said["proposal"] and not said["helped"]):
+        yield ": its help contradicts itself"
+    if said["proposal"] is not None and (
+        said["proposal"] not in known or known[said["proposal"]].item != record["item"]
+    ):
+        yield f" came from proposal {said['proposal']}, which its item has not"
+        return
+    made, pieces = _made(raw, record)
+    if said["origin"] == MACHINE and made != known[said["proposal"]].digest:
+        yield f" is not what its proposal {said['proposal']} makes"
+    if not record["newest"] or made is None:
+        return  # what was shown after an earlier revision is no measure of it
+    shown = [known[one] for one in said["shown"] if one in known]
+    shares = [likeness.shared(pieces, one.pieces) for one in shown]
+    if said["origin"] != MACHINE and any(one.digest == made for one in shown):
+        yield f" is what a machine proposed, and its help says {said['origin']}"
+    elif said["origin"] == "human" and any(share >= likeness.MUCH for share in shares):
+        yield " shares much with what a machine proposed, and its help says human"
+    elif said["proposal"] is not None and said["origin"] != MACHINE:
+        share = round(likeness.shared(pieces, known[said["proposal"]].pieces), 4)
+        if share != said["shared"]:
+            yield f" shares {share} with its proposal, and its help says {said['shared']}"
+
+
+def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
+    """The digest of what an annotation makes, and its pieces; None where it makes nothing."""
     task, item = raw.item(record)
     made = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
-    return likeness.made(made.example) if made is not None else None
+    if made is None:
+        return None, frozenset()
+    return likeness.made(made.example), likeness.pieces(item.example, made.example)

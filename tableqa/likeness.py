@@ -16,6 +16,9 @@ from tableqa.examples import Example
 from tableqa.operations import InsertColumn, RemoveColumn, RenameHeader, SetCell, diff
 from tableqa.wording import tokens, word_diff
 
+MUCH = 0.5
+"""The share of its pieces from which on a perturbation counts as an edit of another one."""
+
 
 def made(example: Example) -> str:
     """The digest of what a perturbation makes: question, table and answers, whatever the example is called.

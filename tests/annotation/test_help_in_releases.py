@@ -142,19 +142,30 @@ def test_a_release_of_batches_without_help_says_nothing_of_it(world: World, tmp_
     assert "help" not in manifest["batches"][0]
 
 
-def test_a_changed_provenance_is_found(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("origin", "change", "words"),
+    [
+        ("machine_edited", {"origin": "machine"}, "is not what its proposal"),
+        ("machine", {"origin": "human", "proposal": None}, "is what a machine proposed"),
+        ("machine", {"origin": "machine_edited"}, "is what a machine proposed"),
+        ("machine_edited", {"shared": 0.0}, "and its help says 0.0"),
+    ],
+)
+def test_a_changed_provenance_is_found(
+    world: World, tmp_path: Path, origin: str, change: dict[str, Any], words: str
+) -> None:
     crafted(world)
     released(world, tmp_path)
     folder = tmp_path / "all-askew"
     path = folder / "annotations.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    edited = next(line for line in lines if line["help"]["origin"] == "machine_edited")
-    edited["help"]["origin"] = "machine"
+    changed = next(line for line in lines if line["help"]["origin"] == origin)
+    changed["help"] |= change
     release_files.write_records(path, lines)
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"] = release_files.describe(folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(Difference, match="is not what its proposal"):
+    with pytest.raises(Difference, match=words):
         release_files.verify(folder)
 
 
