@@ -178,9 +178,6 @@ class Place(models.Model):
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     """Reads of assignments."""
 
-    def held(self, person: Person, batch_id: int) -> AssignmentQuerySet:
-        return self.filter(person=person, batch_id=batch_id, state=Assignment.State.LEASED)
-
     def submitted(self) -> AssignmentQuerySet:
         return self.filter(state=Assignment.State.SUBMITTED)
 
