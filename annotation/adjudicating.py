@@ -191,7 +191,7 @@ def decide(
 
 
 def _locked(item_id: int) -> Item:
-    Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
     return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(
         pk=item_id
     )

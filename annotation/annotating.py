@@ -105,8 +105,8 @@ def save_draft(
         raise Refused("already_submitted", "This item is submitted. Undo the submission to change it.")
     task, item = assignment.batch.task(), plain(assignment)
     with transaction.atomic():
-        saved = _write_draft(assignment, revision, response, now)
         _touch(assignment, now)
+        saved = _write_draft(assignment, revision, response, now)
     found = found_in(response, task, item)
     return SavedDraft(saved, now, found.problems, found.answer)
 
@@ -392,7 +392,7 @@ def _append(
 
 def _lock_undecided(item_id: int) -> None:
     """Undo and decision of one item take turns; after the decision there is nothing to change."""
-    Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
     _require_undecided(item_id)
 
 

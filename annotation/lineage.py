@@ -87,7 +87,7 @@ def make_items(
     excluded from the item from the start.
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
-    Batch.objects.select_for_update().filter(pk=batch.pk).values_list("pk").first()
+    Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     examples = _starting_points(batch.task(), examples)
     here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
     new = _prepared(batch, [example for example in examples if example.pk not in here], size)

@@ -2,6 +2,10 @@
 
 A place carries at most one live assignment (a partial unique index says so, whatever the code does),
 an item goes to a person at most once, and leases run on the database's clock.
+
+Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
+item, the person's tally (several: by person), then the assignment and its place. Whoever holds the tally is alone
+with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
 """
 
 from __future__ import annotations
@@ -62,7 +66,15 @@ _held = Select(
     ).order_by("pk")
 )
 _locked_tally = Select(
-    lambda: Tally.objects.select_for_update().filter(batch_id=number("batch"), person_id=number("person"))
+    lambda: Tally.objects.select_for_update(no_key=True).filter(
+        batch_id=number("batch"), person_id=number("person")
+    )
+)
+_submit_one = Update(
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person"), leased__gt=0),
+    returning=TALLY,
+    leased=F("leased") - 1,
+    submitted=F("submitted") + 1,
 )
 _add_to_tally = Update(
     lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
@@ -137,7 +149,7 @@ def take_next(
         raise Refused(
             f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open."
         )
-    tally = tally or _tally(batch.pk, person)
+    tally = tally or _tally(batch.pk, person.pk)
     held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
     for assignment in held:
         if assignment.public_id not in holding:
@@ -180,8 +192,9 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     """Give a returned assignment a free place of its item back. Raises Refused(place_taken)."""
     with transaction.atomic():
         _lock(assignment.item_id)
+        _tally(assignment.batch_id, assignment.person_id)
         place = (
-            Place.objects.select_for_update(of=("self",))
+            Place.objects.select_for_update(of=("self",), no_key=True)
             .filter(item_id=assignment.item_id, taken=False)
             .order_by("number")
             .first()
@@ -207,6 +220,7 @@ def give_back(
 ) -> bool:
     """End a lease without a submission and free its place. False when it had already ended."""
     with transaction.atomic():
+        _tally(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
             state=state, reason=reason, ended_at=now
         )
@@ -222,6 +236,7 @@ def give_back(
 def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
     with transaction.atomic():
+        _tally(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
             state=State.SKIPPED, reason=reason, ended_at=now
         )
@@ -234,39 +249,51 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
 def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> Tally | None:
     """A submission keeps the place. Gives the person's tally after it. The caller holds the item's lock.
 
-    None when the lease had been taken back or was ended by another request, or the item is decided: then nothing has
-    changed.
+    None when the lease had been taken back or was ended by another request, or the item is decided: then the caller
+    undoes its transaction.
     """
-    if not _end_with(assignment=assignment.pk, item=assignment.item_id, annotation=annotation_id, now=now):
-        return None
-    return _count(assignment, leased=-1, submitted=1)
+    for row in _submit_one(batch=assignment.batch_id, person=assignment.person_id):
+        if _end_with(assignment=assignment.pk, item=assignment.item_id, annotation=annotation_id, now=now):
+            return _as_tally(assignment, row)
+    return None
 
 
 def reopen(assignment: Assignment, *, now: datetime) -> None:
-    """Undo of a submission: the person holds the place again."""
+    """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
+    _count(assignment, submitted=-1, leased=1)
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED, annotation=None, ended_at=None, leased_until=_lease_end(), seen_at=now
     )
-    _count(assignment, submitted=-1, leased=1)
 
 
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     """End leases that ran out, oldest first, so that others can have their places. Returns how many.
 
-    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001).
+    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
+    who asks for something at this very moment.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
+    expired = Assignment.objects.filter(
+        ~Exists(was_submitted), batch=batch, state=State.LEASED, leased_until__lt=Now()
+    )
     with transaction.atomic():
-        expired = list(
-            Assignment.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(~Exists(was_submitted), batch=batch, state=State.LEASED, leased_until__lt=Now())
+        people = (
+            Tally.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(batch=batch, person__in=expired.values("person"))
+            .order_by("person_id")
+            .values_list("person_id", flat=True)
+        )
+        theirs = (
+            expired.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            .filter(person__in=list(people))
             .select_related("batch")
             .order_by("leased_until")[:limit]
         )
-        # In the order of people, so that two requests doing the same never wait for each other in a circle.
-        for assignment in sorted(expired, key=lambda a: a.person_id):
+        taken = [
             give_back(assignment, state=State.RETURNED, reason="expired", now=now, actor=None)
-    return len(expired)
+            for assignment in list(theirs)
+        ]
+    return sum(taken)
 
 
 def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | None) -> int:
@@ -360,17 +387,17 @@ def _open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
     return places.filter(~Exists(mine), ~Exists(barred))
 
 
-def _tally(batch_id: int, person: Person) -> Tally:
+def _tally(batch_id: int, person_id: int) -> Tally:
     """The person's row in the batch, locked: two requests of one person take turns."""
-    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person.pk)
+    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
     if tally is None:
-        Tally.objects.get_or_create(batch_id=batch_id, person=person)
-        (tally,) = _locked_tally(batch=batch_id, person=person.pk)
+        Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
+        (tally,) = _locked_tally(batch=batch_id, person=person_id)
     return tally
 
 
 def _lock(item_id: int) -> None:
-    Item.objects.select_for_update().filter(pk=item_id).values_list("pk").first()
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
 
 
 def _count(
@@ -385,6 +412,10 @@ def _count(
         skipped=skipped,
         returned=returned,
     )
+    return _as_tally(assignment, row)
+
+
+def _as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
     return Tally(
         **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
     )

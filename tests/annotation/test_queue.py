@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -197,4 +199,54 @@ def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Pa
     )
     assert [row["n"] for row in counts] == [3] * 25
     assert not Place.objects.filter(batch=batch, taken=False).exists()
+    assert list(doctor.findings()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_windows_of_one_person_and_a_colleague_who_takes_leases_back_never_wait_in_a_circle(
+    tmp_path: Path,
+) -> None:
+    """Each locks the person's tally before the leases; otherwise a lapsed lease that is opened again deadlocks."""
+    world = make_world(tmp_path, questions=40)
+    batch = world.batch(overlap=2)
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def come_back() -> None:
+        for turn in range(40):
+            assignment = world.take(batch, "ada")
+            if assignment is None:
+                break
+            expire(assignment)
+            if turn % 4 == 3:
+                with suppress(Refused):
+                    annotating.skip(assignment=world.reload(assignment), reason="odd", now=NOON)
+
+    def in_another_window() -> None:
+        while not done.is_set():
+            held = Assignment.objects.filter(batch=batch, person=world.ada, state=State.LEASED).first()
+            if held is not None:
+                with suppress(Refused):
+                    world.answer(world.reload(held), {"label": "extraction"})
+
+    def take_back() -> None:
+        while not done.is_set():
+            queue.take_back_expired(batch=batch, now=NOON)
+
+    def in_thread(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    others = [threading.Thread(target=in_thread, args=(work,)) for work in (in_another_window, take_back)]
+    for thread in others:
+        thread.start()
+    in_thread(come_back)
+    done.set()
+    for thread in others:
+        thread.join(60)
+    assert errors == []
     assert list(doctor.findings()) == []
