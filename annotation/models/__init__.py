@@ -1,5 +1,6 @@
 """Every database table of Askew, by what it is about."""
 
+from annotation.models.crowd import CrowdEntry, CrowdLink
 from annotation.models.events import Event
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, Decision, Outcome, Release
@@ -7,6 +8,17 @@ from annotation.models.people import ApiToken, Invitation, Membership, Person, P
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
+from annotation.models.studies import (
+    Consent,
+    ConsentText,
+    Gold,
+    Inquiry,
+    PracticeDone,
+    Qualification,
+    Reading,
+    SentBack,
+    Snapshot,
+)
 from annotation.models.work import (
     Annotation,
     Assignment,
@@ -26,14 +38,20 @@ __all__ = [
     "ApiToken",
     "Assignment",
     "Batch",
+    "Consent",
+    "ConsentText",
+    "CrowdEntry",
+    "CrowdLink",
     "Decision",
     "Draft",
     "Event",
     "Example",
     "Exclusion",
     "Flag",
+    "Gold",
     "Guidelines",
     "Handling",
+    "Inquiry",
     "Invitation",
     "Item",
     "Job",
@@ -43,11 +61,16 @@ __all__ = [
     "Person",
     "PerturbationRun",
     "Place",
+    "PracticeDone",
     "Project",
     "Proposal",
     "Provenance",
+    "Qualification",
+    "Reading",
     "Release",
     "Reply",
+    "SentBack",
+    "Snapshot",
     "Source",
     "StoredTable",
     "Tally",

@@ -14,10 +14,14 @@ from annotation.public_ids import new_public_id
 
 
 class Adjudication(models.Model):
-    """The item waits for an adjudicator, for this reason, since then. Its decision ends the wait."""
+    """The item waits for an adjudicator, for this reason, since then. Its decision ends the wait.
+
+    `weight` orders the queue, the heaviest first: how far the responses are apart and how much hangs on the item.
+    """
 
     item = models.OneToOneField(Item, models.CASCADE, related_name="adjudication")
     reason = models.TextField()
+    weight = models.FloatField(default=0)
     asked_at = models.DateTimeField()
 
     def __str__(self) -> str:

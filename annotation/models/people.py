@@ -34,7 +34,10 @@ class People(BaseUserManager["Person"]):
 
 
 class Person(AbstractBaseUser):
-    """Somebody who signs in, or a simulated somebody. Roles are held per project (Membership)."""
+    """Somebody who signs in, or a simulated somebody. Roles are held per project (Membership).
+
+    `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
+    """
 
     email = models.EmailField(unique=True, null=True, blank=True)
     name = models.CharField(max_length=120)
@@ -43,6 +46,8 @@ class Person(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     is_administrator = models.BooleanField(default=False)
     is_simulated = models.BooleanField(default=False)
+    is_external = models.BooleanField(default=False)
+    erased_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[People] = People()
@@ -64,11 +69,22 @@ class Person(AbstractBaseUser):
 
 
 class Project(models.Model):
-    """A study: sources, people, batches and releases that belong together."""
+    """A study: sources, people, batches and releases that belong together.
+
+    `consent_number` is that of the consent text people must have agreed to, 0 where there is none. `must_read`:
+    guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of everybody's
+    work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `statement` holds
+    what only people can say for the data statement, by the names of `annotation.statements`.
+    """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
     name = models.CharField(max_length=120)
     time_zone = models.CharField(max_length=64, default="UTC")
+    consent_number = models.PositiveIntegerField(default=0)
+    must_read = models.BooleanField(default=False)
+    caps = models.JSONField(default=dict)
+    pay = models.JSONField(default=dict)
+    statement = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -76,12 +92,16 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """A person's roles and pseudonym in a project. Leaving sets `removed_at`; the row and pseudonym stay."""
+    """A person's roles and pseudonym in a project. Leaving sets `removed_at`; the row and pseudonym stay.
+
+    `characteristics` is what the person chose to say of themselves for the data statement.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="memberships")
     person = models.ForeignKey(Person, models.PROTECT, related_name="memberships")
     roles = models.JSONField(default=list)
     pseudonym = models.CharField(max_length=20, default=new_pseudonym)
+    characteristics = models.JSONField(default=dict)
     joined_at = models.DateTimeField(auto_now_add=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 

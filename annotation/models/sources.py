@@ -159,7 +159,8 @@ class PerturbationRun(models.Model):
 
     `chosen` are the keys of the originals to perturb, in order; `marks` the cells that people had
     marked as relevant when it was planned, by the key of their original. `through` is the last original that
-    is done: a run that was interrupted goes on behind it. `event` is there once the run is through.
+    is done: a run that was interrupted goes on behind it. `event` is there once the run is through. Where the run takes
+    what a batch decided, `feeds_from` is that batch and `feeds_when` which outcomes ({"label": ["extraction"]}).
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -170,6 +171,8 @@ class PerturbationRun(models.Model):
     choice = models.JSONField(default=dict)
     chosen = models.JSONField()
     marks = models.JSONField(default=dict)
+    feeds_from = models.ForeignKey("annotation.Batch", models.PROTECT, null=True, related_name="fed_runs")
+    feeds_when = models.JSONField(default=dict)
     through = models.BigIntegerField(default=0)
     counts = models.JSONField(default=dict)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")

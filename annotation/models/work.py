@@ -44,7 +44,21 @@ class Batch(models.Model):
     `help` says how proposals are shown: "" not at all, "offered" beside an empty form, "filled" in for people to verify.
     `help_from` is what makes them ({"rules", "models", "repetitions", "search"}), `unhelped` the share of places, in
     percent, that are drawn to show none (`annotation.helping`).
+
+    `purpose`: "work" makes decisions and examples; "qualification" and "calibration" make neither. `strategy` says who
+    gets which items (`annotation.strategies`), `sampling` what the items were drawn from ({"sources", "size", "of",
+    "only", "by"}). `feeds_when` are the outcomes of the batch before that make items here ({"label": ["extraction"]}, {}:
+    all). `resolve` is the rule in place of the kind's own ({"rule", ...}, `tasks.resolving`). `caps` are limits of one
+    person's work here ({"items", "items_per_day", "hours_per_day"}), `pay` what counts here in place of the project's.
+    `gold_percent` of a person's items are gold; `gold_feedback` tells them afterwards. `pass_percent` is asked of a
+    qualification batch, `requires` names the one that people must have passed before they work here. `must_practise`:
+    the kind's practice set comes before the first item. A batch that is set aside is in no release and no agreement.
     """
+
+    class Purpose(models.TextChoices):
+        WORK = "work"
+        QUALIFICATION = "qualification"
+        CALIBRATION = "calibration"
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="batches")
@@ -64,10 +78,25 @@ class Batch(models.Model):
     help = models.CharField(max_length=10, blank=True)
     help_from = models.JSONField(default=dict)
     unhelped = models.PositiveSmallIntegerField(default=0)
+    purpose = models.CharField(max_length=15, choices=Purpose, default=Purpose.WORK)
+    strategy = models.CharField(max_length=15, default="open")
+    sampling = models.JSONField(default=dict)
+    feeds_when = models.JSONField(default=dict)
+    resolve = models.JSONField(default=dict)
+    caps = models.JSONField(default=dict)
+    pay = models.JSONField(default=dict)
+    gold_percent = models.PositiveSmallIntegerField(default=0)
+    gold_feedback = models.BooleanField(default=False)
+    pass_percent = models.PositiveSmallIntegerField(default=0)
+    requires = models.ForeignKey("self", models.PROTECT, null=True, related_name="required_by")
+    must_practise = models.BooleanField(default=False)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+    set_aside_at = models.DateTimeField(null=True)
+    set_aside_because = models.CharField(max_length=500, blank=True)
 
     class Meta:
         constraints = [
@@ -81,6 +110,15 @@ class Batch(models.Model):
                 condition=Q(unhelped__lte=90) & (~Q(help="") | Q(unhelped=0, help_from={})),
                 name="without_help_nothing_is_drawn",
             ),
+            models.CheckConstraint(
+                condition=Q(purpose__in=["work", "qualification", "calibration"]), name="known_batch_purpose"
+            ),
+            models.CheckConstraint(
+                condition=Q(strategy__in=["open", "split", "everyone"]), name="known_strategy"
+            ),
+            models.CheckConstraint(
+                condition=Q(gold_percent__lte=50, pass_percent__lte=100), name="percents_of_gold"
+            ),
         ]
         verbose_name_plural = "batches"
 
@@ -89,9 +127,11 @@ class Batch(models.Model):
 
     @property
     def state(self) -> str:
-        """planned, open or closed: derived from the two times."""
+        """planned, open, paused or closed: derived from the times."""
         if self.closed_at is not None:
             return "closed"
+        if self.paused_at is not None:
+            return "paused"
         return "open" if self.opened_at is not None else "planned"
 
     def task(self) -> tasks.contract.TaskType:
@@ -104,6 +144,7 @@ class Item(models.Model):
 
     `places_count`, `submitted_count` and `due_at` are kept with the places in the same transaction
     (`doctor` recomputes them): they say whether the item is complete, and when it may be resolved.
+    `is_gold` marks what is mixed in to see how people do (its `Gold` says what is right): it is never decided or released.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -111,6 +152,7 @@ class Item(models.Model):
     example = models.ForeignKey(Example, models.PROTECT, related_name="items")
     position = models.PositiveIntegerField()
     inputs = models.JSONField(default=dict)
+    is_gold = models.BooleanField(default=False)
     places_count = models.PositiveSmallIntegerField(default=0)
     submitted_count = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
@@ -155,7 +197,7 @@ class Place(models.Model):
     """Room for one annotation of an item. Planned places count for agreement, added ones are marked.
 
     `taken` mirrors whether a live assignment sits on it (same transaction; `doctor` checks): it is
-    what the queue's index reads.
+    what the queue's index reads. `reserved_for`: nobody else gets it.
     """
 
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="places")
@@ -164,6 +206,7 @@ class Place(models.Model):
     added = models.BooleanField(default=False)
     position = models.PositiveIntegerField()
     taken = models.BooleanField(default=False)
+    reserved_for = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_place_per_number")]

@@ -1,0 +1,175 @@
+"""What a study is run with: consent, readings, gold items, qualification, questions to the manager, snapshots."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.people import Person, Project
+from annotation.models.work import Annotation, Assignment, Batch, Guidelines, Item
+from annotation.public_ids import new_public_id
+
+
+class ConsentText(models.Model):
+    """One version of what people agree to before their first item. `Project.consent_number` says which counts."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="consent_texts")
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="one_consent_text_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"consent text, version {self.number}"
+
+
+class Consent(models.Model):
+    """A person has agreed to this version of the consent text. Withdrawing it sets `withdrawn_at`."""
+
+    text = models.ForeignKey(ConsentText, models.PROTECT, related_name="consents")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="consents")
+    given_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["text", "person"], name="one_consent_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} to {self.text_id}"
+
+
+class Reading(models.Model):
+    """A person says that they have read this version of the guidelines."""
+
+    guidelines = models.ForeignKey(Guidelines, models.PROTECT, related_name="readings")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="readings")
+    read_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["guidelines", "person"], name="one_reading_per_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id} read {self.guidelines_id}"
+
+
+class PracticeDone(models.Model):
+    """A person has gone through the practice set of a kind: `right` of its `judged` exercises at first go."""
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="+")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="practice")
+    task_type = models.CharField(max_length=60)
+    variant = models.CharField(max_length=60, blank=True)
+    right = models.PositiveSmallIntegerField()
+    judged = models.PositiveSmallIntegerField()
+    done_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "person", "task_type", "variant"], name="one_practice_per_person"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id}: {self.task_type} {self.right} of {self.judged}"
+
+
+class Gold(models.Model):
+    """The response that is known to be right for an item, and why. Nobody who annotates sees it before they answered."""
+
+    item = models.OneToOneField(Item, models.CASCADE, related_name="gold")
+    expected = models.JSONField()
+    why = models.TextField(blank=True)
+    made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "gold"
+
+    def __str__(self) -> str:
+        return f"gold of {self.item_id}"
+
+
+class Qualification(models.Model):
+    """What a person's work in a qualification batch came to, written when its last item is submitted."""
+
+    batch = models.ForeignKey(Batch, models.CASCADE, related_name="qualifications")
+    person = models.ForeignKey(Person, models.PROTECT, related_name="qualifications")
+    right = models.PositiveIntegerField()
+    judged = models.PositiveIntegerField()
+    passed = models.BooleanField()
+    at = models.DateTimeField()
+    granted_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "person"], name="one_qualification_per_person"),
+            models.CheckConstraint(condition=Q(right__lte=models.F("judged")), name="right_of_judged"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person_id}: {self.right} of {self.judged}"
+
+
+class Inquiry(models.Model):
+    """A question to the manager, from an item or in general; once answered, everybody of the project can read both."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.PROTECT, related_name="inquiries")
+    batch = models.ForeignKey(Batch, models.PROTECT, null=True, related_name="inquiries")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, null=True, related_name="inquiries")
+    asked_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField()
+    text = models.TextField()
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "inquiries"
+        indexes = [models.Index(fields=["project", "answered_at"], name="inquiries_of")]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class SentBack(models.Model):
+    """An adjudicator gave a response back to whoever wrote it, with a note: it is theirs to write anew."""
+
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="sent_back")
+    annotation = models.OneToOneField(Annotation, models.PROTECT, related_name="sent_back")
+    note = models.TextField()
+    made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "sent back"
+
+    def __str__(self) -> str:
+        return self.note[:60]
+
+
+class Snapshot(models.Model):
+    """Figures worked out in the background from everything up to an event: what pages of large projects show.
+
+    `key` names the report and what it is about ("agreement:<batch>"); nothing is ever read from it but for showing.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="snapshots")
+    key = models.CharField(max_length=120)
+    data = models.JSONField()
+    watermark = models.BigIntegerField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "key"], name="one_snapshot_per_key")]
+
+    def __str__(self) -> str:
+        return self.key
