@@ -19,10 +19,12 @@ from django.db.models.functions import Coalesce
 import tasks.contract
 from annotation import events, helping, queue, tries
 from annotation.compiled import Insert, Update, moment, number, text
+from annotation.gates import asks
 from annotation.models import (
     Adjudication,
     Annotation,
     Assignment,
+    Batch,
     Decision,
     Draft,
     Flag,
@@ -146,7 +148,7 @@ def submit_and_next(
     Raises what `submit` raises.
     """
     batch, person = assignment.batch, assignment.person
-    then_next = then_next and batch.state == "open"
+    at_once = then_next and batch.state == "open" and not asks(batch)
     task, item = batch.task(), plain(assignment)
     stored = task.envelope(task.receive(response, item), item)
     annotation, following = None, None
@@ -158,7 +160,7 @@ def submit_and_next(
         try:
             with transaction.atomic():
                 annotation, tally = _store(assignment, stored, now)
-                if then_next:
+                if at_once:
                     following = queue.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
                     )
@@ -170,7 +172,7 @@ def submit_and_next(
         annotation = _already(assignment, stored)
     assignment.state, assignment.annotation = State.SUBMITTED, annotation
     if then_next and following is None:
-        following = queue.next_assignment(batch=batch, person=person, holding=holding, now=now)
+        following = queue.following(batch=batch, person=person, holding=holding, now=now)
     return annotation, following
 
 
@@ -305,7 +307,8 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
         except Refused:
             raise _Late from None
     # First, because it locks the item: submission, undo and decision take turns.
-    _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW)
+    decides = assignment.batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
+    _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW if decides else None)
     annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
     tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
     if tally is None:

@@ -4,8 +4,12 @@ A place carries at most one live assignment (a partial unique index says so, wha
 an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
-item, the person's tally (several: by person), then the assignment and its place. Whoever holds the tally is alone
-with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
+item, the person's tally (several: by person), then the assignment and its place, the batch last. Whoever holds the
+tally is alone with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
+
+Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
+is drawn for each person (`is_gold_turn`), and those of whoever comes later into a batch that everybody annotates. They
+are planned places, and kept for that person.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     OuterRef,
+    Q,
     QuerySet,
     Subquery,
     Value,
@@ -31,6 +36,7 @@ from django.db.models.functions import Now
 
 from annotation import events
 from annotation.compiled import Insert, Select, Update, moment, number
+from annotation.gates import shut
 from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
 from annotation.refusals import Refused
 
@@ -53,9 +59,11 @@ class Taken(NamedTuple):
     pk: int
     item_id: int
     position: int
+    made: bool = False
+    """A moment ago it was not there."""
 
 
-TAKEN = Taken._fields
+TAKEN = ("pk", "item_id", "position")
 TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
 
 # -- statements that run for every item ---------------------------------------------------------------
@@ -129,7 +137,11 @@ def next_assignment(
 
     None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
     lease ran out are taken back only when no free place is left, in a transaction of their own.
+    Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut (`annotation.gates`).
     """
+    require_open(batch)
+    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
+        raise Refused(gate.code, gate.message, page=gate.address)
     with transaction.atomic():
         found = take_next(batch=batch, person=person, holding=holding, now=now)
     if found is None and take_back_expired(batch=batch, now=now):
@@ -141,14 +153,10 @@ def next_assignment(
 def take_next(
     *, batch: Batch, person: Person, holding: Sequence[str], now: datetime, tally: Tally | None = None
 ) -> Assignment | None:
-    """`next_assignment` within the caller's transaction and without taking leases back from others.
+    """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
 
-    `tally` is the person's row where the caller has changed, and thereby locked, it.
+    Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
     """
-    if batch.state != "open":
-        raise Refused(
-            f"batch_{'closed' if batch.closed_at else 'not_open'}", f"The batch {batch.name} is not open."
-        )
     tally = tally or _tally(batch.pk, person.pk)
     held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
     for assignment in held:
@@ -157,26 +165,53 @@ def take_next(
             return assignment
     if len(held) >= MOST_HELD:
         return None
-    if batch.task().order == "shuffled":
-        place = _take_drawn(batch, person, tally)
-    else:
-        place = _take_free(batch, person, tally.cursor)
-        if place is None and tally.cursor:
-            place = _take_free(batch, person, 0)
+    place = _take_gold(batch, person, tally) if batch.gold_percent else None
+    if place is None:
+        place = (
+            _take_drawn(batch, person, tally)
+            if batch.task().order == "shuffled"
+            else _take(batch, person, tally)
+        )
+    if place is None and is_for_everybody(batch):
+        place = _take_made(batch, person)
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
 
 
+def following(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
+    try:
+        return next_assignment(batch=batch, person=person, holding=holding, now=now)
+    except Refused:
+        return None
+
+
+def require_open(batch: Batch) -> None:
+    """Raises Refused: batch_closed, batch_paused, batch_not_open."""
+    if batch.state != "open":
+        code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
+        words = {"closed": "is closed", "paused": "is paused; it goes on later"}
+        raise Refused(code, f"The batch {batch.name} {words.get(batch.state, 'is not open yet')}.")
+
+
+def is_for_everybody(batch: Batch) -> bool:
+    """Whether each person gets each item of the batch, also those who come when its places are taken."""
+    return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
+
+
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in two queries.
+    """Items that each batch (by id) still has for the person, those on the desk included; in three queries.
 
     Leases of others that ran out are not taken back for it: it is what `take_next` would find now.
     """
     found = dict.fromkeys(batches, 0)
     held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
-    free = _open_to(person.pk, Place.objects.filter(batch_id__in=batches, taken=False))
+    everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
+    free = _open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
+    still = _never_had(Item.objects.filter(everybodys, batch_id__in=batches, is_gold=False), person.pk)
     for rows in (
         held.values("batch_id").annotate(n=Count("pk")),
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
+        still.values("batch_id").annotate(n=Count("pk")),
     ):
         for row in rows:
             found[row["batch_id"]] += row["n"]
@@ -195,8 +230,8 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
         _tally(assignment.batch_id, assignment.person_id)
         place = (
             Place.objects.select_for_update(of=("self",), no_key=True)
-            .filter(item_id=assignment.item_id, taken=False)
-            .order_by("number")
+            .filter(_not_for_others(assignment.person_id), item_id=assignment.item_id, taken=False)
+            .order_by(F("reserved_for").asc(nulls_last=True), "number")
             .first()
         )
         if place is None or assignment.batch.state != "open":
@@ -327,6 +362,15 @@ def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclu
     )
 
 
+def add_gold(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
+    """Write new gold items (unsaved, positions set): their places are made when their turn comes."""
+    for item in items:
+        item.is_gold = True
+    Item.objects.bulk_create(items, batch_size=500)
+    Exclusion.objects.bulk_create(exclusions, batch_size=500)
+    Batch.objects.filter(pk=batch.pk).update(items_count=F("items_count") + len(items))
+
+
 def add_place(item: Item) -> Place:
     """Room for one more person, marked as added. The caller holds the item's lock."""
     place = Place.objects.create(
@@ -335,6 +379,17 @@ def add_place(item: Item) -> Place:
     Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
     Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
     return place
+
+
+def is_gold_turn(seed: str, turn: int, *, percent: int) -> bool:
+    """Whether somebody's turn (counted from 0) is one for a gold item.
+
+    Of every 100 / `percent` turns one is, at a place that the seed draws: the rate holds from the first item on, and
+    nobody can tell which it will be.
+    """
+    number = turn * percent // 100  # of the stretch of turns that holds this one
+    first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
+    return turn == random.Random(f"gold:{seed}:{number}").randrange(first, behind)
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -350,9 +405,64 @@ def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: dat
         seen_at=now,
     )
     assignment.batch, assignment.person = batch, person
-    _took(tally=tally.pk, position=place.position)
+    _took(tally=tally.pk, position=tally.cursor if place.made else place.position)
     _record(assignment, before="", after=State.LEASED, actor=person, now=now)
     return assignment
+
+
+def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
+    place = _take_free(batch, person, tally.cursor)
+    return _take_free(batch, person, 0) if place is None and tally.cursor else place
+
+
+def _take_gold(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A place on a gold item that the person never had, where their turn is a gold one."""
+    had = _turns(tally)
+    if not is_gold_turn(f"{batch.public_id}:{person.pk}", had, percent=batch.gold_percent):
+        return None
+    golds = list(
+        _never_had(Item.objects.filter(batch=batch, is_gold=True), person.pk)
+        .order_by("position")
+        .values_list("pk", flat=True)
+    )
+    random.Random(f"gold:{batch.public_id}:{person.pk}:{had}").shuffle(golds)
+    return next((taken for pk in golds if (taken := _make_place(pk, batch, person))), None)
+
+
+def _take_made(batch: Batch, person: Person) -> Taken | None:
+    """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
+    undecided = Item.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), batch=batch, is_gold=False
+    )
+    left = _never_had(undecided, person.pk).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+
+
+def _make_place(item_id: int, batch: Batch, person: Person) -> Taken | None:
+    """A planned place for this person alone; None where somebody else is changing the item this moment.
+
+    The item comes after the tally here, out of order: so nobody waits for it.
+    """
+    item = (
+        Item.objects.select_for_update(skip_locked=True, no_key=True)
+        .filter(pk=item_id)
+        .only("places_count", "position")
+        .first()
+    )
+    if item is None:
+        return None
+    place = Place.objects.create(
+        batch=batch,
+        item_id=item_id,
+        number=item.places_count + 1,
+        position=item.position,
+        taken=True,
+        reserved_for=person,
+    )
+    Item.objects.filter(pk=item_id).update(places_count=F("places_count") + 1, due_at=None)
+    Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") + 1)
+    return Taken(place.pk, item_id, item.position, made=True)
 
 
 def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
@@ -368,7 +478,7 @@ def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     The order follows from batch, person and what they had so far; two requests of one person take
     turns on their tally, so each draws anew.
     """
-    had = tally.leased + tally.submitted + tally.skipped + tally.returned
+    had = _turns(tally)
     rng = random.Random(f"order:{batch.public_id}:{person.pk}:{had}")
     start = random.Random(f"start:{batch.public_id}:{person.pk}").randrange(max(1, batch.items_count))
     for position in (start, 0):
@@ -381,10 +491,26 @@ def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
 
 
 def _open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
-    """Those of the places whose item the person (by id) neither had nor helped to make."""
+    """Those of the places that are not kept for others, on items that the person (by id) neither had nor helped to make."""
     mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person_id=person)
     barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person_id=person)
-    return places.filter(~Exists(mine), ~Exists(barred))
+    return places.filter(_not_for_others(person), ~Exists(mine), ~Exists(barred))
+
+
+def _not_for_others(person: int) -> Q:
+    return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
+
+
+def _never_had(items: QuerySet[Item], person: int) -> QuerySet[Item]:
+    """Those of the items that the person (by id) neither had nor helped to make."""
+    mine = Assignment.objects.filter(item_id=OuterRef("pk"), person_id=person)
+    barred = Exclusion.objects.filter(item_id=OuterRef("pk"), person_id=person)
+    return items.filter(~Exists(mine), ~Exists(barred))
+
+
+def _turns(tally: Tally) -> int:
+    """How many items of the batch the person has had so far, those on the desk included."""
+    return tally.leased + tally.submitted + tally.skipped + tally.returned
 
 
 def _tally(batch_id: int, person_id: int) -> Tally:

@@ -17,6 +17,7 @@ STATUS: Final[dict[str, int]] = {
     "decided": 409,
     "batch_closed": 409,
     "batch_not_open": 409,
+    "batch_paused": 409,
     "name_taken": 409,
     "nothing_to_release": 409,
     "simulated_people": 409,
@@ -27,6 +28,11 @@ STATUS: Final[dict[str, int]] = {
     "still_involved": 409,
     "predictor_failed": 503,
     "contract_broken": 409,
+    "consent_needed": 409,
+    "guidelines_unread": 409,
+    "practice_needed": 409,
+    "not_qualified": 409,
+    "cap_reached": 409,
 }
 
 

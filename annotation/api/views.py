@@ -155,8 +155,8 @@ class Skip(APIView):
         now = timezone.now()
         annotating.skip(assignment=assignment, reason=data["reason"], now=now)
         following = None
-        if data["next"] and assignment.batch.state == "open":
-            following = queue.next_assignment(
+        if data["next"]:
+            following = queue.following(
                 batch=assignment.batch, person=assignment.person, holding=data["holding"], now=now
             )
         return Response({"next": _payload(request, following)})

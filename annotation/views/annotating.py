@@ -62,6 +62,8 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
             assignment = queue.next_assignment(batch=batch, person=actor.person, now=now)
     except Refused as refused:
         messages.warning(request, refused.detail)
+        if page := refused.more.get("page"):
+            return redirect(page)
         assignment = None
     if assignment is None:
         progress = Tally.objects.filter(batch=batch, person=actor.person).first()

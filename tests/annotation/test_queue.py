@@ -12,12 +12,14 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.db.models.functions import Now
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation import annotating, assigning, doctor, lineage, queue, setting_up
-from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place
+from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Place
 from annotation.refusals import Refused
 from annotation.roles import Role
-from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.cast import NOON, World, envelope, make_world
 
 State = Assignment.State
 
@@ -140,7 +142,7 @@ def test_a_closed_batch_hands_nothing_out(world: World) -> None:
     held = world.take(batch, "ada")
     assert held is not None
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    with pytest.raises(Refused, match="not open"):
+    with pytest.raises(Refused, match="closed"):
         world.take(Batch.objects.get(pk=batch.pk), "bo")
     with pytest.raises(Refused) as refused:
         world.answer(world.reload(held), {"label": "extraction"})
@@ -154,6 +156,98 @@ def test_leaving_the_project_gives_leases_back(world: World) -> None:
     setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
     assert world.take(batch, "bo") is not None
     assert list(doctor.findings()) == []
+
+
+def test_a_paused_batch_hands_nothing_out_and_takes_what_is_finished(world: World) -> None:
+    batch = world.batch()
+    held = world.take(batch, "ada")
+    assert held is not None
+    Batch.objects.filter(pk=batch.pk).update(paused_at=NOON)
+    with pytest.raises(Refused) as refused:
+        world.take(Batch.objects.get(pk=batch.pk), "bo")
+    assert refused.value.code == "batch_paused"
+    annotation, following = annotating.submit_and_next(
+        assignment=world.reload(held),
+        response=envelope(held, {"label": "extraction"}),
+        then_next=True,
+        holding=(),
+        now=NOON,
+    )
+    assert annotation.pk
+    assert following is None
+
+
+def test_a_place_that_is_kept_for_somebody_goes_to_nobody_else(world: World) -> None:
+    batch = world.batch(overlap=1)
+    kept = Place.objects.filter(batch=batch).order_by("position")[:2]
+    Place.objects.filter(pk__in=[place.pk for place in kept]).update(reserved_for=world.bo)
+    assert [item.position for item in _all_of(world, batch, "ada")] == [3, 4]
+    assert [item.position for item in _all_of(world, batch, "bo")] == [1, 2]
+    assert list(doctor.findings()) == []
+
+
+def test_a_place_that_was_given_back_stays_with_whom_it_is_kept_for(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    held = world.take(batch, "bo")
+    assert held is not None
+    annotating.give_back(assignment=world.reload(held), now=NOON)
+    assert world.take(batch, "ada") is None
+    annotating.resume(assignment=world.reload(held), now=NOON)
+    world.answer(world.reload(held), {"label": "extraction"})
+    assert list(doctor.findings()) == []
+
+
+def test_in_a_batch_for_everybody_who_comes_later_gets_every_item_too(world: World) -> None:
+    batch = world.batch(overlap=1)
+    Batch.objects.filter(pk=batch.pk).update(strategy="everyone")
+    batch = Batch.objects.get(pk=batch.pk)
+    for name in ("ada", "bo", "cy"):
+        assert queue.left_for(world.people[name], [batch.pk]) == {batch.pk: 4}
+        assert [item.position for item in _all_of(world, batch, name)] == [1, 2, 3, 4]
+    assert not Place.objects.filter(batch=batch, added=True).exists()
+    assert Batch.objects.get(pk=batch.pk).places_count == 12
+    assert list(doctor.findings()) == []
+
+
+def _all_of(world: World, batch: Batch, name: str) -> list[Item]:
+    """The items that the person gets, each answered, in their order."""
+    found = []
+    while (assignment := world.take(batch, name)) is not None:
+        found.append(assignment.item)
+        world.answer(world.reload(assignment), {"label": "extraction"})
+    return found
+
+
+@pytest.mark.django_db
+def test_gold_comes_at_its_rate_to_everybody_and_decides_nothing(tmp_path: Path) -> None:
+    world = make_world(tmp_path, questions=50)
+    batch = world.batch(overlap=1, size=40)
+    inside = Item.objects.filter(batch=batch).values("example")
+    outside = Example.objects.originals().exclude(pk__in=inside)
+    golds = [Item(batch=batch, example=one, position=41 + n) for n, one in enumerate(outside[:8])]
+    queue.add_gold(batch, golds)
+    Batch.objects.filter(pk=batch.pk).update(gold_percent=20)
+    batch = Batch.objects.get(pk=batch.pk)
+    assert batch.items_count == 48
+    ada, bo = [], []
+    for _ in range(30):
+        for name, had in (("ada", ada), ("bo", bo)):
+            if (assignment := world.take(batch, name)) is not None:
+                had.append(assignment.item.is_gold)
+                world.answer(world.reload(assignment), {"label": "extraction"})
+    assert sum(ada[:20]) == 4
+    assert sum(bo[:20]) == 4
+    assert ada != bo, "each person's turns are drawn for them"
+    assert Item.objects.filter(batch=batch, is_gold=False, submitted_count=1).count() == 40
+    assert not Item.objects.filter(batch=batch, is_gold=True, due_at__isnull=False).exists()
+    assert list(doctor.findings()) == []
+
+
+@given(percent=st.integers(1, 50), seed=st.text(max_size=8), turns=st.integers(1, 300))
+def test_of_any_number_of_turns_the_rate_is_gold(percent: int, seed: str, turns: int) -> None:
+    drawn = sum(queue.is_gold_turn(seed, turn, percent=percent) for turn in range(turns))
+    assert abs(drawn - turns * percent / 100) <= 1 + percent / 100
 
 
 @pytest.mark.django_db(transaction=True)
