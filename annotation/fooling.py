@@ -2,7 +2,8 @@
 
 Fooled is what `tableqa.verdicts` says by the newest gold answer: right on the original, wrong on what was submitted.
 Verified is a fooled example that somebody else has answered blind with the answer that its maker gave. What simulated
-people did is not counted.
+people did is not counted. In batches with help in crafting it is said whose words did it: a person's own, a machine's that
+a person handed in as they came, or a machine's that a person edited.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from django.db.models import F, Prefetch, QuerySet
 
 from annotation import predicting, visibility
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
+from annotation.provenances import HUMAN
 from tableqa.answers import compare
 from tableqa.proportions import Proportion, proportion
+from tableqa.sheets import guarded
 from tasks.contract import task_types
 
 AT_ONCE = 500
@@ -30,13 +33,17 @@ OPEN = ("pending", "model_error")
 
 @dataclass(frozen=True)
 class Looked:
-    """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards."""
+    """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
+
+    `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
+    """
 
     annotator: str
     kind: str
     model: str
     panel: bool
     week: str
+    origin: str
     judged: bool
     fooled: bool
     checked: bool
@@ -94,9 +101,10 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
     found = (
         # The newest revision, where there are several; simulated people fool nobody.
         rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
-        .select_related("assignment__batch")
+        .select_related("assignment__batch", "annotation__provenance")
         .only(
             *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id"),
+            "annotation__provenance__origin",
             *("assignment__batch__task_type", "assignment__batch__variant"),
         )
         .prefetch_related(
@@ -122,11 +130,17 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
                 model=row.model or row.predictor,
                 panel=row.kind == Try.Kind.PANEL,
                 week=f"{year}-W{week:02}",
+                origin=_origin(row),
                 judged=bool(said) and said[-1].verdict not in OPEN,
                 fooled=row.pk in fooled,
                 checked=answers is not None,
                 verified=answers is not None and compare(answers, said[0].gold["perturbed"]).equal,
             )
+
+
+def _origin(row: Try) -> str:
+    found = getattr(row.annotation, "provenance", None)
+    return found.origin if found is not None else HUMAN
 
 
 def _in_parts(rows: QuerySet[Try]) -> Iterator[list[Try]]:
@@ -168,7 +182,13 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
     ]
 
 
+WHOSE = {"human": "a person's own", "machine": "a machine's", "machine_edited": "a machine's, edited"}
+"""`Looked.origin` in words."""
+
+
 def _named(one: Looked, field: str) -> str:
+    if field == "origin":
+        return WHOSE[one.origin]
     if field == "model" and one.panel:
         return f"{one.model}, asked afterwards"
     return str(getattr(one, field))
@@ -182,10 +202,11 @@ TABLES: tuple[tuple[str, str], ...] = (
     ("Per person", "annotator"),
     ("Per week", "week"),
 )
-"""Title and field of each table of the page; each is by model besides, because two models may look at one submission."""
+"""Title and field of each table of the page; each is by model besides, because two models may look at one submission, and
+by whose the submissions are."""
 
 CSV = (
-    *("annotator", "kind", "model", "panel", "week", "submitted", "judged", "fooled"),
+    *("annotator", "kind", "model", "panel", "week", "origin", "submitted", "judged", "fooled"),
     *("fooling_rate", "fooling_low", "fooling_high", "checked", "verified"),
     *("verified_rate", "verified_low", "verified_high"),
 )
@@ -197,7 +218,7 @@ def tables(looked: Sequence[Looked]) -> list[dict[str, Any]]:
         {
             "title": title,
             "head": title.removeprefix("Per ").capitalize(),
-            "lines": lines(looked, (field, "model") if field else ("model",)),
+            "lines": lines(looked, (field, "model", "origin") if field else ("model", "origin")),
         }
         for title, field in TABLES
     ]
@@ -207,11 +228,12 @@ def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | Non
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
     yield CSV
     models = {(_named(one, "model")): one for one in looked}
-    for line in lines(looked, ("annotator", "kind", "model", "week")):
-        who, kind, model, week = line.names
+    origins = {words: name for name, words in WHOSE.items()}
+    for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
+        who, kind, model, week, whose = line.names
         yield (
-            *(who, kind, models[model].model, int(models[model].panel), week),
-            *(line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
+            *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),
+            *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
             *(line.checked, line.verified.hits, *_six(line.verified)),
         )
 

@@ -15,10 +15,10 @@ from math import gcd
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
 
 import tasks.contract
-from annotation import jobs, lending, tries
+from annotation import by_key, jobs, lending, tries
 from annotation.models import (
     Annotation,
     Assignment,
@@ -34,6 +34,7 @@ from annotation.models import (
     Telling,
     Trial,
 )
+from annotation.provenances import HUMAN, Origin, Shown, origin
 from annotation.refusals import Refused
 from tableqa import likeness
 from tasks.common.errors import ERRORS
@@ -89,52 +90,11 @@ def mode(assignment: Assignment) -> str:
 # -- where a response comes from --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A proposal that was shown: the key of its telling, what it makes and changes, and whether it was taken last."""
-
-    key: int
-    made: str
-    pieces: frozenset[str]
-    took: bool = False
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a response comes from: "human", "machine" or "machine_edited", from which telling, and how much of it."""
-
-    origin: str
-    telling: int | None = None
-    shared: float = 0.0
-
-
-def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
-    """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
-
-    What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
-    edited. Everything else is the person's own. Verification takes again what does not hang on what was taken
-    (`annotation.provenances.faults`).
-    """
-    for one in shown:
-        if one.made == made:
-            return Origin(Provenance.Origin.MACHINE, one.key, 1.0)
-    found = [(likeness.shared(pieces, one.pieces), one.took, one) for one in shown]
-    likely = [
-        (share, took, -place, one)
-        for place, (share, took, one) in enumerate(found)
-        if share >= likeness.MUCH or (took and share)
-    ]
-    if not likely:
-        return Origin(Provenance.Origin.HUMAN)
-    share, _, _, best = max(likely, key=lambda entry: entry[:3])
-    return Origin(Provenance.Origin.EDITED, best.key, round(share, 4))
-
-
 def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
     """Keep where an annotation of a batch with help comes from. Called with the submission, in its transaction."""
     # Whoever was shown proposals was helped, also where another place was taken after the lease ran out.
     told = list(Telling.objects.filter(assignment=assignment).select_related("proposal").order_by("number"))
-    found = Origin(Provenance.Origin.HUMAN)
+    found = Origin(HUMAN)
     if told and annotation.response is not None:
         task, item = assignment.batch.task(), tries.plain(assignment)
         made = task.perturb(item, task.restore(annotation.response["data"]))
@@ -148,7 +108,7 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
         annotation=annotation,
         helped=bool(told) or bool(mode(assignment)),
         origin=found.origin,
-        telling_id=found.telling,
+        telling_id=found.key,
         shared=found.shared,
     )
 
@@ -372,9 +332,7 @@ def handle(
     Raises Refused: invalid_request, already_submitted.
     """
     if assignment.state == Assignment.State.SUBMITTED:
-        raise Refused(
-            "already_submitted", "This item is submitted. Undo the submission to go through its proposals."
-        )
+        raise _submitted()
     if act not in Handling.Act.values:
         raise Refused("invalid_request", f"An act is one of {', '.join(Handling.Act.values)}.")
     wrong = [name for name in ERRORS if name in errors]
@@ -386,10 +344,20 @@ def handle(
     if telling is None:
         raise Refused("invalid_request", "You were not shown this proposal.")
     with transaction.atomic():
+        # In turn with a submission: what was taken before it counts for it, and nothing comes after.
+        now_state = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).state
+        if now_state == Assignment.State.SUBMITTED:
+            raise _submitted()
         last = Handling.objects.filter(telling__assignment=assignment).order_by("-pk").first()
         if last is not None and (last.telling_id, last.act, last.errors) == (telling.pk, act, wrong):
             return last
         return Handling.objects.create(telling=telling, act=act, errors=wrong, made_at=now)
+
+
+def _submitted() -> Refused:
+    return Refused(
+        "already_submitted", "This item is submitted. Undo the submission to go through its proposals."
+    )
 
 
 # -- in a release -----------------------------------------------------------------------------------
@@ -398,13 +366,24 @@ BESIDE = ("assignment__tellings__proposal", "assignment__tellings__handlings")
 """What `record` reads beside an annotation and its provenance."""
 
 
-def record(annotation: Annotation) -> dict[str, Any]:
-    """What a release says of an annotation's help: {"help": {...}}; {} in a batch without."""
+def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
+    """What a release says of an annotation's help up to a moment: {"help": {...}}; {} in a batch without."""
     found = getattr(annotation, "provenance", None)
     if found is None:
         return {}
-    told = sorted(annotation.assignment.tellings.all(), key=lambda one: one.number)
-    last = [max(one.handlings.all(), key=lambda act: act.pk, default=None) for one in told]
+    told = [one for one in annotation.assignment.tellings.all() if one.told_at <= until]
+    told.sort(key=lambda one: one.number)
+    last = [
+        max(
+            (act for act in one.handlings.all() if act.made_at <= until), key=lambda act: act.pk, default=None
+        )
+        for one in told
+    ]
+    took = [
+        (act.pk, one.proposal.public_id)
+        for one, act in zip(told, last, strict=True)
+        if act is not None and act.act == Handling.Act.TOOK
+    ]
     return {
         "help": {
             "helped": found.helped,
@@ -412,6 +391,7 @@ def record(annotation: Annotation) -> dict[str, Any]:
             "proposal": found.telling.proposal.public_id if found.telling else None,
             "shared": found.shared,
             "shown": [one.proposal.public_id for one in told],
+            "took": max(took)[1] if took else None,
             "rejected": [
                 {"proposal": one.proposal.public_id, "errors": act.errors}
                 for one, act in zip(told, last, strict=True)
@@ -425,28 +405,41 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
     """The proposals of these batches that were there at a moment, or were shown for an annotation up to an event."""
     helped = [batch for batch in batches if batch.help]
     shown = Annotation.objects.filter(event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk"))
-    rows = Proposal.objects.filter(Q(made_at__lte=until) | Exists(shown), item__batch__in=helped)
-    for key in list(rows.order_by("item__public_id", "pk").values_list("pk", flat=True)) if helped else ():
-        row = rows.select_related("item__batch", "item__example__source").get(pk=key)
-        yield {
-            "id": row.public_id,
-            "batch": row.item.batch.public_id,
-            "item": row.item.public_id,
-            "source": row.item.example.source.name,
-            "example": row.item.example.external_id,
-            "maker": row.maker,
-            "category": row.category,
-            "by": row.by,
-            "why": row.why,
-            "score": round(row.score, 6),
-            "data": row.data,
-            "digest": row.digest,
-            "trials": [
-                {"model": one.model, "verdict": one.verdict}
-                for one in row.trials.filter(made_at__lte=until).order_by("pk")
-            ],
-            "made_at": row.made_at.isoformat(),
-        }
+    if not helped:
+        return
+    rows = (
+        Proposal.objects.filter(
+            Q(made_at__lte=until) | Exists(shown), item__batch__in=helped, item__is_gold=False
+        )
+        .select_related("item__batch", "item__example__source")
+        .prefetch_related(Prefetch("trials", Trial.objects.filter(made_at__lte=until).order_by("pk")))
+    )
+    for page in by_key.ordered(rows, "item__public_id"):
+        for row in page:
+            yield {
+                "id": row.public_id,
+                "batch": row.item.batch.public_id,
+                "item": row.item.public_id,
+                "source": row.item.example.source.name,
+                "example": row.item.example.external_id,
+                "maker": row.maker,
+                "category": row.category,
+                "by": row.by,
+                "why": row.why,
+                "score": round(row.score, 6),
+                "data": row.data,
+                "digest": row.digest,
+                "trials": [
+                    {
+                        "model": one.model,
+                        "verdict": one.verdict,
+                        "original": one.original,
+                        "perturbed": one.perturbed,
+                    }
+                    for one in row.trials.all()
+                ],
+                "made_at": row.made_at.isoformat(),
+            }
 
 
 # -- setting up -------------------------------------------------------------------------------------

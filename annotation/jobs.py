@@ -28,6 +28,15 @@ FORGOTTEN_AFTER = timedelta(minutes=15)
 """A job still queued after this long may have lost its place in the queue; being queued twice does no harm."""
 BEAT = 0.3
 """Seconds between two writes of progress."""
+ALIVE = timedelta(seconds=30)
+"""After which the heartbeat of a job that waits for something is renewed by its worker (`keep_alive`)."""
+
+LOOP, MODELS = "loop", "models"
+QUEUE_OF = {"predictions": LOOP, "proposals": MODELS, "ask_model": MODELS, "evaluate": MODELS}
+"""Kinds of jobs that wait for models. They have queues and hands of their own, so that a model that hangs holds up neither
+imports and decisions, nor, where nobody waits for an answer on a page, those for whom somebody does."""
+HANDS = {LOOP: 2, MODELS: 1}
+"""Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
 
@@ -59,8 +68,12 @@ def kind(name: str) -> Callable[[Callable[[Job, Progress], dict[str, Any]]], Any
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
     """Write the job and hand it to the queue once the transaction is through."""
     job = Job.objects.create(project=project, kind=kind, ids=ids, made_by=by, made_at=now, heartbeat=now)
-    transaction.on_commit(lambda: run_job.enqueue(job.pk))
+    transaction.on_commit(lambda: _queue(job))
     return job
+
+
+def _queue(job: Job) -> None:
+    run_job.using(queue_name=QUEUE_OF.get(job.kind, "default")).enqueue(job.pk)
 
 
 @task()
@@ -78,6 +91,7 @@ def run(job_id: int) -> str:
         return "not queued"
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
     Job.objects.filter(pk=job_id).update(attempts=job.attempts + 1)
+    _under_way.add(job_id)
     try:
         result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
@@ -87,8 +101,34 @@ def run(job_id: int) -> str:
         return _fail(
             job_id, f"Something went wrong inside ({type(error).__name__}). The log has the details."
         )
+    finally:
+        _under_way.discard(job_id)
     Job.objects.filter(pk=job_id).update(state=Job.State.DONE, result=result, heartbeat=timezone.now())
     return "done"
+
+
+_under_way: set[int] = set()
+"""The jobs that this process is at."""
+
+
+def keep_alive(*, now: datetime) -> None:
+    """Say that jobs of this process are being worked at, also where nothing moves: a model may think for minutes."""
+    waiting = Job.objects.filter(pk__in=set(_under_way), state=Job.State.RUNNING, heartbeat__lt=now - ALIVE)
+    if _under_way and waiting.exists():
+        waiting.update(heartbeat=now)
+
+
+def hand_back(*, now: datetime) -> int:
+    """Queue again what this process is still at: it is about to stop. Such a job has lost no attempt. Returns how many."""
+    handed = 0
+    for job in Job.objects.filter(pk__in=set(_under_way), state=Job.State.RUNNING):
+        won = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts).update(
+            state=Job.State.QUEUED, attempts=max(job.attempts - 1, 0), heartbeat=now
+        )
+        if won:
+            _queue(job)
+            handed += 1
+    return handed
 
 
 def reap(*, now: datetime) -> int:
@@ -106,7 +146,7 @@ def reap(*, now: datetime) -> int:
             heartbeat=now,
         )
         if won and again:
-            run_job.enqueue(job.pk)
+            _queue(job)
         reaped += won
     return reaped
 

@@ -7,7 +7,9 @@ when something was submitted, is asked by a job, which also takes verdicts again
 
 from __future__ import annotations
 
+import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,13 +23,13 @@ from django.utils.crypto import salted_hmac
 
 import tableqa
 import tasks.contract
-from annotation import jobs, tries
+from annotation import jobs, judging, tries
 from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
 from annotation.refusals import Refused
-from predictor import prompts
 from predictor.chat import ChatError
 from predictor.client import LIVE, PATIENT, Unanswered, connect
 from predictor.configuration import chat_model, is_live
+from predictor.listing import ask_for_list, breaker_of
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import verdicts
 from tasks.contract import TaskType, unstorable_in
@@ -38,6 +40,10 @@ MOST_BYTES = 256 * 1024
 """Of a response that is looked at, as of a draft."""
 AGAIN = timedelta(seconds=60)
 """Between two jobs that ask about the same batch."""
+LONGEST_PAUSE = timedelta(minutes=15)
+"""The same where a model keeps giving no answer."""
+MOST_SILENT = 3
+"""Questions that a model may leave without an answer before a job leaves the rest of them for later."""
 
 WORDS: Mapping[str, str] = {
     "none": "No model looks along in this batch.",
@@ -47,6 +53,8 @@ WORDS: Mapping[str, str] = {
     "stale": "What you see is of an earlier state.",
     "slow": "This model takes its time: it is asked when you press Check.",
     "changed": "The model was exchanged since this batch opened, so it gives no verdict. You can go on and submit.",
+    "left_alone": "The model's endpoint gave no answer and is left alone for a while.",
+    "no_answer_yet": "The model has given no answer so far. It is asked again from time to time.",
     "gone": "The model of this batch is not set up here at the moment. You can go on and submit.",
 }
 ON_YOU_GO = "You can go on and submit."
@@ -147,7 +155,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
         took = int((time.monotonic() - began) * 1000)
         row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
         return _of_row(row, asked, tries.of_person(assignment), batch.task())
-    held = tries.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+    held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
     return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
 
 
@@ -163,7 +171,7 @@ def practise(
     answer = _ask(settings.PREDICTORS[name], asked, slot=slot, seq=seq, within=LIVE)
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
-    held = tries.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+    held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
     return _seen(asked, answer.original, answer.perturbed, held, answer.error, None, task)
 
 
@@ -193,14 +201,14 @@ def freeze(batch: Batch, model: str) -> bool:
     return batch.loop_revision == model
 
 
-def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> tries.Asked:
+def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> judging.Asked:
     if len(str(response)) > MOST_BYTES:
         raise Refused("draft_too_large", f"A response may have {MOST_BYTES // 1024} kB; this one is larger.")
     if response.get("base", item.base) != item.base:
         raise Refused("invalid_request", "The response was made on another table. Load the item again.")
     if reason := unstorable_in(response):
         raise Refused("invalid_request", f"The response holds {reason}, which cannot be kept. Take it out.")
-    return tries.asked(task, item, response.get("data"))
+    return judging.asked(task, item, response.get("data"))
 
 
 def _slot(assignment: Assignment) -> str:
@@ -224,6 +232,12 @@ class Answer:
     error: str = ""
 
 
+UNREAD: Mapping[str, str] = {
+    "original": "The model gave no list of answers to the original, though it was asked {times} times.",
+    "perturbed": "The model gave no list of answers to what was made of it, though it was asked {times} times.",
+}
+"""What is said of a language model that talks and does not answer."""
+
 STATE_OF: Mapping[str, State] = {
     "busy": "busy",
     "late": "unavailable",
@@ -233,7 +247,7 @@ STATE_OF: Mapping[str, State] = {
 }
 
 
-def _ask(entry: Mapping[str, Any], asked: tries.Asked, *, slot: str, seq: int, within: float) -> Answer:
+def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int, within: float) -> Answer:
     """Ask a model about both examples, the original first, in `within` seconds together."""
     model, until = connect(entry), time.monotonic() + within
     said: dict[str, Prediction] = {}
@@ -262,33 +276,45 @@ def _ask(entry: Mapping[str, Any], asked: tries.Asked, *, slot: str, seq: int, w
     )
 
 
-def _ask_chat(name: str, asked: tries.Asked) -> Answer:
-    """The same of a language model, which has no weights to name: its name stands for them. Raises ChatError."""
-    model = chat_model(settings.PREDICTORS, name)
+def _ask_chat(name: str, asked: judging.Asked) -> Answer:
+    """The same of a language model, which has no weights to name: its name stands for them.
+
+    An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
+    times (`predictor.listing`), then the model has failed on the example; so it has where the endpoint refuses it.
+    """
+    entry, model = settings.PREDICTORS[name], chat_model(settings.PREDICTORS, name)
+    breaker, named = breaker_of(entry), f"{name}:{model.model}"
+    if not breaker.lets_through():
+        return Answer("unavailable", f"{WORDS['left_alone']} {ON_YOU_GO}")
     said: dict[str, dict[str, Any]] = {}
-    for part, example in (("original", asked.original), ("perturbed", asked.perturbed)):
-        if example is None:
-            continue
-        messages, seen = prompts.asking_for_answers(example)
-        reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
-        answers = prompts.read_answers(reply)
-        if answers is None:
-            return Answer(
-                "answered", model=f"{name}:{model.model}", error="The model gave no list of answers."
-            )
-        total = len(example.table.rows)
-        said[part] = {
-            "answers": answers,
-            "text": reply,
-            "op": "generate",
-            "cells": [],
-            "score": None,
-            "topk": [],
-            "rows_seen": seen,
-            "rows_total": total,
-            "truncated": seen < total,
-        }
-    return Answer("answered", "", f"{name}:{model.model}", said.get("original"), said.get("perturbed"))
+    error_said = ""
+    try:
+        for part, example in (("original", asked.original), ("perturbed", asked.perturbed)):
+            if example is None:
+                continue
+            listed = ask_for_list(model, example)
+            said[part] = listed.raw()
+            if listed.answers is None:  # there will be no verdict: the other example would only cost
+                error_said = UNREAD[part].format(times=len(listed.unread))
+                break
+    except ChatError as error:
+        breaker.report(error.kind != "away")
+        if error.kind == "away":
+            return Answer("unavailable", f"{error} {ON_YOU_GO}")
+        return Answer("answered", model=named, error=f"The model's endpoint refuses the question: {error}")
+    except BaseException:
+        breaker.report(False)  # the one call that a pause lets through has ended, however it did
+        raise
+    breaker.report(True)
+    return Answer("answered", "", named, said.get("original"), said.get("perturbed"), error=error_said)
+
+
+def _ask_patiently(name: str, asked: judging.Asked) -> Answer:
+    """A model of either protocol, with all the time that a job gives it."""
+    entry = settings.PREDICTORS[name]
+    if entry["protocol"] == "chat":
+        return _ask_chat(name, asked)
+    return _ask(entry, asked, slot="", seq=0, within=max(PATIENT, entry.get("deadline_ms", 0) / 1000))
 
 
 # -- keeping ----------------------------------------------------------------------------------------
@@ -296,7 +322,7 @@ def _ask_chat(name: str, asked: tries.Asked) -> Answer:
 
 def _keep(
     assignment: Assignment,
-    asked: tries.Asked,
+    asked: judging.Asked,
     response: Mapping[str, Any],
     *,
     answer: Answer | None = None,
@@ -321,7 +347,7 @@ def _keep(
         with transaction.atomic():
             row.save(force_insert=True)
             tries.keep_verdict(
-                row, tries.hold(asked, row.original, row.perturbed, failed=bool(row.error)), now=now
+                row, judging.hold(asked, row.original, row.perturbed, failed=bool(row.error)), now=now
             )
     except IntegrityError:
         row = Try.objects.get(
@@ -335,18 +361,30 @@ def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
-def _of_row(row: Try, asked: tries.Asked, counted: int, task: TaskType) -> Seen:
+def _of_row(row: Try, asked: judging.Asked, counted: int, task: TaskType) -> Seen:
+    if row.answered_at is None and _was_asked_in_vain(row):
+        return Seen("unavailable", f"{WORDS['no_answer_yet']} {ON_YOU_GO}", tries=counted)
     if row.answered_at is None:
         return Seen("waiting", WORDS["waiting"], tries=counted)
-    held = tries.hold(asked, row.original, row.perturbed, failed=bool(row.error))
+    held = judging.hold(asked, row.original, row.perturbed, failed=bool(row.error))
     return _seen(asked, row.original, row.perturbed, held, row.error, counted, task)
 
 
+def _was_asked_in_vain(row: Try) -> bool:
+    """Whether a job for its batch has begun since this was tried, is over, and has left it open."""
+    return Job.objects.filter(
+        kind="predictions",
+        ids={"batch": row.assignment.batch_id},
+        state__in=[Job.State.DONE, Job.State.FAILED],
+        made_at__gte=row.made_at,
+    ).exists()
+
+
 def _seen(
-    asked: tries.Asked,
+    asked: judging.Asked,
     original: Mapping[str, Any] | None,
     perturbed: Mapping[str, Any] | None,
-    held: tries.Held,
+    held: judging.Held,
     error: str,
     counted: int | None,
     task: TaskType,
@@ -356,15 +394,16 @@ def _seen(
     return Seen(
         state="answered",
         words=error or (_so_far(held) if nothing_yet else task.verdict_words.get(held.verdict, held.words)),
-        original=_look(original, asked.original, held.judgements["original"]),
-        perturbed=_look(perturbed, asked.perturbed, judged),
+        # A model that cannot read the example, or be read, has said nothing that is right or wrong.
+        original=_look(original, asked.original, None if error else held.judgements["original"]),
+        perturbed=_look(perturbed, asked.perturbed, None if error else judged),
         verdict=None if nothing_yet else held.verdict,
         forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
         tries=counted,
     )
 
 
-def _so_far(held: tries.Held) -> str:
+def _so_far(held: judging.Held) -> str:
     """What is said of the original alone, before anything is tried."""
     found = held.judgements["original"]
     if found is None:
@@ -425,7 +464,7 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
         annotation = assignment.annotation
         if annotation is None or annotation.response is None:
             continue
-        asked = tries.asked(task, tries.plain(assignment), annotation.response.get("data"))
+        asked = judging.asked(task, tries.plain(assignment), annotation.response.get("data"))
         if asked.perturbed is not None:
             Try.objects.get_or_create(
                 annotation=annotation,
@@ -443,17 +482,22 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
 
 
 def look_after(*, now: datetime) -> int:
-    """Start a job for each batch with something to do that had none in the last minute. Returns how many; cheap."""
+    """Start a job for each batch with something to do that had none in the last minute. Returns how many; cheap.
+
+    Where a model gives no answer, or was exchanged, the pause doubles until there is something new to ask.
+    """
     started = 0
     for batch in Batch.objects.filter(opened_at__isnull=False).filter(
         ~Q(loop_model="")
         | Exists(Try.objects.filter(assignment__batch=OuterRef("pk"), answered_at__isnull=True))
     ):
         mine = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
-        last = mine.values_list("made_at", flat=True).first()
-        if last is not None and now - last < AGAIN:
+        before = list(mine[:2])
+        last = before[0].made_at if before else None
+        open_rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
+        if last is not None and now - last < _pause(before, new=open_rows.filter(made_at__gt=last).exists()):
             continue
-        waits = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True).exists()
+        waits = open_rows.exists()
         to_freeze = (
             bool(batch.loop_model) and not batch.loop_revision and batch.closed_at is None and last is None
         )
@@ -463,6 +507,13 @@ def look_after(*, now: datetime) -> int:
         if waits or to_freeze or checked.exists():
             started += start(batch=batch, now=now) is not None
     return started
+
+
+def _pause(before: Sequence[Job], *, new: bool) -> timedelta:
+    """How long after a batch's newest job there may be another. `before`: its newest job and the one before that."""
+    if new or len(before) < 2 or before[0].result.get("asked", 1) or not before[0].result.get("left"):
+        return AGAIN
+    return min(max(AGAIN, 2 * (before[0].made_at - before[1].made_at)), LONGEST_PAUSE)
 
 
 @jobs.kind("predictions")
@@ -495,17 +546,21 @@ def fill(
 ) -> tuple[int, int]:
     """Ask the models for the answers that are still open. Returns how many were answered, and how many are left.
 
-    A model that does not answer, or that was exchanged since, leaves its rows open.
+    A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
+    among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.
     """
-    rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True).order_by("pk")
-    keys, done, silent = list(rows.values_list("pk", flat=True)), 0, set[str]()
+    rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
+    found = list(rows.order_by("pk").values_list("pk", "kind"))
+    random.shuffle(found)
+    keys = [key for key, _ in sorted(found, key=lambda one: one[1] != Try.Kind.PERSON)]
+    done, silent = 0, Counter[str]()
     for place, key in enumerate(keys, start=1):
         row = _loaded(key)
-        if row.answered_at is None and row.predictor not in silent:
+        if row.answered_at is None and silent[row.predictor] < MOST_SILENT:
             if _answer(batch, row, now):
                 done += 1
             else:
-                silent.add(row.predictor)
+                silent[row.predictor] += 1
         progress(place, len(keys))
     return done, len(keys) - done
 
@@ -514,16 +569,9 @@ def _answer(batch: Batch, row: Try, now: datetime) -> bool:
     entry = settings.PREDICTORS.get(row.predictor)
     if entry is None:
         return False
-    asked = tries.asked(batch.task(), tries.plain(row.assignment), row.response.get("data"))
+    asked = judging.asked(batch.task(), tries.plain(row.assignment), row.response.get("data"))
     began = time.monotonic()
-    if entry["protocol"] == "chat":
-        try:
-            answer = _ask_chat(row.predictor, asked)
-        except ChatError:
-            return False
-    else:
-        within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
-        answer = _ask(entry, asked, slot="", seq=0, within=within)
+    answer = _ask_patiently(row.predictor, asked)
     if answer.state != "answered":
         return False
     in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
@@ -545,7 +593,7 @@ def _answer(batch: Batch, row: Try, now: datetime) -> bool:
     return True
 
 
-def answer_to(batch: Batch, asked: tries.Asked) -> Answer | None:
+def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
     """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
 
     None where it gives no answer, or is another one than the batch has frozen.
@@ -553,14 +601,7 @@ def answer_to(batch: Batch, asked: tries.Asked) -> Answer | None:
     entry = settings.PREDICTORS.get(batch.loop_model)
     if entry is None or asked.perturbed is None:
         return None
-    if entry["protocol"] == "chat":
-        try:
-            answer = _ask_chat(batch.loop_model, asked)
-        except ChatError:
-            return None
-    else:
-        within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
-        answer = _ask(entry, asked, slot="", seq=0, within=within)
+    answer = _ask_patiently(batch.loop_model, asked)
     if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
         return None
     return answer
@@ -575,7 +616,7 @@ def recheck(*, batch: Batch, now: datetime) -> int:
     for key in list(rows.order_by("pk").values_list("pk", flat=True)):
         row = _loaded(key)
         before = row.verdicts.count()
-        asked = tries.asked(batch.task(), tries.plain(row.assignment), row.response.get("data"))
+        asked = judging.asked(batch.task(), tries.plain(row.assignment), row.response.get("data"))
         tries.keep_verdict(row, _held(row, asked), now=now)
         new += row.verdicts.count() - before
     return new
@@ -589,9 +630,9 @@ def _checked_since() -> Any:
     return Annotation.objects.filter(outcomes__example__items__in=decided)
 
 
-def _held(row: Try, asked: tries.Asked) -> tries.Held:
+def _held(row: Try, asked: judging.Asked) -> judging.Held:
     gold = given_since(row)
-    return tries.hold(asked, row.original, row.perturbed, gold=gold, failed=bool(row.error))
+    return judging.hold(asked, row.original, row.perturbed, gold=gold, failed=bool(row.error))
 
 
 def given_since(row: Try) -> list[str] | None:

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 import tableqa
 import tasks.contract
-from annotation import events, helping, jobs, lending, predicting, tries
+from annotation import events, helping, jobs, judging, lending, predicting
 from annotation.models import (
     Batch,
     Decision,
@@ -86,7 +86,7 @@ def make(
     phases = [name for name in ("rules", "search", "models") if wants.get(name)]
     total, done = len(keys) * len(phases), 0
     context = lending.at_hand(batch.project, task.needs)
-    counts = {"rules": 0, "replies": 0, "trials": 0}
+    counts, away = {"rules": 0, "replies": 0, "trials": 0}, False
     for phase in phases:
         asked = [Asked(batch, name) for name in wants["models"]] if phase == "models" else []
         for key in keys:
@@ -95,8 +95,9 @@ def make(
                 counts["rules"] += len(helping.by_rules(item, context, now=now()))
             for one in asked:
                 counts["replies"] += one.ask(item, now=now)
-            if wants.get("search") and phase != "rules":
-                counts["trials"] += search(item, now=now())
+            if wants.get("search") and phase != "rules" and not away:
+                tried, away = search(item, now=now())
+                counts["trials"] += tried
             done += 1
             progress(done, total)
     return counts
@@ -204,14 +205,15 @@ def _alone(key: int) -> tableqa.Example:
 # -- search against the model in the loop -----------------------------------------------------------
 
 
-def search(item: Item, *, now: datetime) -> int:
-    """Try every proposal of an item that was not tried yet on the batch's model. Returns how many were.
+def search(item: Item, *, now: datetime) -> tuple[int, bool]:
+    """Try every proposal of an item that was not tried yet on the batch's model.
 
-    Where the model does not answer, or is another one than the batch has frozen, nothing is kept.
+    Returns how many were, and whether the model did not answer, or is another one than the batch has frozen: then nothing
+    is kept, and there is no use in asking it about the next item.
     """
     batch, task, plain = item.batch, item.batch.task(), item.plain()
     if not batch.loop_model:
-        return 0
+        return 0, False
     known = set(
         Trial.objects.filter(proposal__item=item, predictor=batch.loop_model).values_list(
             "proposal_id", flat=True
@@ -219,11 +221,13 @@ def search(item: Item, *, now: datetime) -> int:
     )
     found = 0
     for row in item.proposals.exclude(pk__in=known).order_by("pk"):
-        asked = tries.asked(task, plain, row.data)
+        asked = judging.asked(task, plain, row.data)
+        if asked.perturbed is None:  # the kind has become stricter since: there is nothing to try
+            continue
         answer = predicting.answer_to(batch, asked)
         if answer is None:
-            return found
-        held = tries.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+            return found, True
+        held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
         Trial.objects.get_or_create(
             proposal=row,
             model=answer.model or batch.loop_revision,
@@ -236,7 +240,7 @@ def search(item: Item, *, now: datetime) -> int:
             },
         )
         found += 1
-    return found
+    return found, False
 
 
 # -- language models --------------------------------------------------------------------------------

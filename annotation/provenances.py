@@ -5,21 +5,64 @@ In the records, an annotation of a batch with help says in `help` whose it is; `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from annotation import judging
 from tableqa import likeness
 from tasks.contract import Invalid, task_type
 
 if TYPE_CHECKING:
     from annotation.raw_records import Raw
+    from tasks.contract import Item, TaskType
 
 PROPOSALS = "proposals.jsonl"
 TRAINING = "training"
 PURPOSES = ("training", "evaluation")
-MACHINE = "machine"
+HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
 VERIFYING = "filled"
 """The help of batches in which it is people's task to verify what is proposed."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A proposal that was shown: a key of its own, what it makes and changes, and whether it was taken last."""
+
+    key: Any
+    made: str
+    pieces: frozenset[str]
+    took: bool = False
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a response comes from: "human", "machine" or "machine_edited", of which of `Shown`, and how much of it."""
+
+    origin: str
+    key: Any = None
+    shared: float = 0.0
+
+
+def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
+    """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
+
+    What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
+    edited. Everything else is the person's own. Verification takes it again (`faults`).
+    """
+    for one in shown:
+        if one.made == made:
+            return Origin(MACHINE, one.key, 1.0)
+    found = [(likeness.shared(pieces, one.pieces), one.took, one) for one in shown]
+    likely = [
+        (share, took, -place, one)
+        for place, (share, took, one) in enumerate(found)
+        if share >= likeness.MUCH or (took and share)
+    ]
+    if not likely:
+        return Origin(HUMAN)
+    share, _, _, best = max(likely, key=lambda entry: entry[:3])
+    return Origin(EDITED, best.key, round(share, 4))
 
 
 def unverified(raw: Raw) -> frozenset[tuple[str, str]]:
@@ -109,18 +152,19 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
 
 
 class _Known(NamedTuple):
-    """A proposal: its item, the digest of what it makes, and its pieces."""
+    """A proposal: its item, the digest of what it makes, and its pieces; None where the kind does not take it any more."""
 
     item: str
     digest: str
-    pieces: frozenset[str]
+    pieces: frozenset[str] | None
 
 
 def faults(raw: Raw) -> Iterator[str]:
-    """What in the records does not fit together: proposals that are not there, or responses that are not what they say.
+    """What in the records does not fit together: proposals that are not there, responses and verdicts that are not what
+    they say.
 
-    Whose a response is follows from what it makes and what was shown, as `helping.origin` decides it; that a person had
-    taken a proposal of which little is left is the one thing that cannot be taken again.
+    Whose a response is follows from what it makes, what was shown and what was taken last (`origin`); a trial's verdict
+    from the model's raw answers. Releases from before they had what was taken, or these answers, are held against the rest.
     """
     known: dict[str, _Known] = {}
     for line in proposals(raw):
@@ -128,41 +172,70 @@ def faults(raw: Raw) -> Iterator[str]:
         try:
             made = task.perturb(item, task.parse(line["data"], item))
         except Invalid:
-            made = None
+            pieces = None
         else:
             if made is None or likeness.made(made.example) != line["digest"]:
                 yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
-        found = likeness.pieces(item.example, made.example) if made is not None else frozenset()
-        known[line["id"]] = _Known(line["item"], line["digest"], found)
+            pieces = likeness.pieces(item.example, made.example) if made is not None else None
+            yield from _misjudged(task, item, line)
+        known[line["id"]] = _Known(line["item"], line["digest"], pieces)
     for record in raw.annotations:
         if record.get("help") is not None:
             yield from (f"annotations.jsonl: {record['id']}{fault}" for fault in _faults(raw, record, known))
 
 
+def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[str]:
+    """Trials of a proposal whose verdict is another by the model's raw answers."""
+    for trial in line["trials"]:
+        if "original" not in trial:
+            continue
+        asked, said = judging.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
+        failed = any(one is None or (one.get("unread") and not one["answers"]) for one in said)
+        again = judging.hold(asked, *said, failed=failed).verdict
+        if trial["verdict"] != again:
+            yield (
+                f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
+                f"not {trial['verdict']}"
+            )
+
+
 def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) -> Iterator[str]:
     said = record["help"]
-    if (said["origin"] == "human") != (said["proposal"] is None) or (said["proposal"] and not said["helped"]):
+    if (said["origin"] == HUMAN) != (said["proposal"] is None) or (said["proposal"] and not said["helped"]):
         yield ": its help contradicts itself"
     if said["proposal"] is not None and (
         said["proposal"] not in known or known[said["proposal"]].item != record["item"]
     ):
         yield f" came from proposal {said['proposal']}, which its item has not"
         return
+    if said.get("took") is not None and said["took"] not in said["shown"]:
+        yield f" took proposal {said['took']}, which it was not shown"
     made, pieces = _made(raw, record)
     if said["origin"] == MACHINE and made != known[said["proposal"]].digest:
         yield f" is not what its proposal {said['proposal']} makes"
     if not record["newest"] or made is None:
         return  # what was shown after an earlier revision is no measure of it
-    shown = [known[one] for one in said["shown"] if one in known]
-    shares = [likeness.shared(pieces, one.pieces) for one in shown]
-    if said["origin"] != MACHINE and any(one.digest == made for one in shown):
-        yield f" is what a machine proposed, and its help says {said['origin']}"
-    elif said["origin"] == "human" and any(share >= likeness.MUCH for share in shares):
-        yield " shares much with what a machine proposed, and its help says human"
-    elif said["proposal"] is not None and said["origin"] != MACHINE:
-        share = round(likeness.shared(pieces, known[said["proposal"]].pieces), 4)
-        if share != said["shared"]:
-            yield f" shares {share} with its proposal, and its help says {said['shared']}"
+    told = [(one, known[one]) for one in said["shown"] if one in known]
+    if any(one.pieces is None for _, one in told):
+        return  # the kind has become stricter since, and what was proposed makes nothing any more
+    shown = [Shown(key, one.digest, one.pieces or frozenset(), key == said.get("took")) for key, one in told]
+    again = origin(made, pieces, shown)
+    if "took" not in said and said["origin"] == EDITED and again.origin != MACHINE:
+        share = round(likeness.shared(pieces, known[said["proposal"]].pieces or frozenset()), 4)
+        again = Origin(EDITED, said["proposal"], share)
+    if said["origin"] != again.origin:
+        yield f" is {WHOSE[again.origin]}, and its help says {said['origin']}"
+    elif said["proposal"] != again.key:
+        yield f" is of proposal {again.key}, and its help says {said['proposal']}"
+    elif said["shared"] != again.shared:
+        yield f" shares {again.shared} with its proposal, and its help says {said['shared']}"
+
+
+WHOSE = {
+    HUMAN: "the person's own",
+    MACHINE: "what a machine proposed",
+    EDITED: "what a machine proposed, edited",
+}
 
 
 def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:

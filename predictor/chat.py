@@ -4,26 +4,46 @@
     model.ask([{"role": "user", "content": "..."}], samples=8, temperature=0.7)
 
 Texts in, texts out: what they mean is said elsewhere (`predictor.prompts`). An endpoint that gives one
-choice a request is asked several times; one that does not know JSON schemas is asked without.
+choice a request is asked several times; one that does not know JSON schemas is asked without. One that is busy or cannot
+be reached is tried again; one that took the question and lets its whole time pass is not: it would only begin anew.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
 TRIES = 4
+CONNECT = 10.0
+"""Seconds until an endpoint that does not take the connection counts as not there."""
 LONGEST_WAIT = 30.0
+MOST_BYTES = 4_000_000
+"""Of an endpoint's answer. What is longer is no answer to a question about a table."""
 PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 """Answers after which the same request may succeed a little later."""
 
 
+Kind = Literal["away", "refused", "unreadable"]
+ABOUT_THE_QUESTION = frozenset((400, 413, 422))
+"""Answers that say no to this conversation, and would again."""
+
+
 class ChatError(Exception):
-    """The endpoint gave no usable answer; the message says what it said."""
+    """The endpoint gave no usable answer; the message says what it said.
+
+    away         it cannot be reached, is busy, hangs, fails, or lets nobody in: later it may answer
+    refused      it says no to this conversation: asking the same again does not help
+    unreadable   it answered without a text
+    """
+
+    def __init__(self, message: str, kind: Kind = "away") -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
 
 
 @dataclass(frozen=True)
@@ -66,7 +86,8 @@ class ChatModel:
             }
         texts: list[str] = []
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        with httpx.Client(timeout=self.timeout, headers=headers, transport=self.transport) as client:
+        limit = httpx.Timeout(self.timeout, connect=min(CONNECT, self.timeout))
+        with httpx.Client(timeout=limit, headers=headers, transport=self.transport) as client:
             while len(texts) < samples:
                 body["n"] = samples - len(texts)
                 if seed is not None:
@@ -79,40 +100,73 @@ class ChatModel:
         for attempt in range(1, TRIES + 1):
             last = attempt == TRIES
             try:
-                answer = client.post(address, json=body)
+                answer = self._in_time(client, address, body)
+            except (httpx.ReadTimeout, httpx.WriteTimeout):
+                raise ChatError(f"{address} gave no answer in {self.timeout:g} seconds.") from None
             except httpx.HTTPError as error:
                 if last:
                     raise ChatError(f"{address} cannot be reached ({type(error).__name__}).") from None
                 self.wait(2.0**attempt)
                 continue
-            if answer.status_code == 400 and "response_format" in body and "response_format" in answer.text:
-                del body[
-                    "response_format"
-                ]  # the endpoint knows no schemas: the words of the prompt have to do
+            if answer.status == 400 and "response_format" in body and "response_format" in answer.text:
+                # The endpoint knows no schemas: the words of the prompt have to do.
+                del body["response_format"]
                 continue
-            if answer.status_code in PASSING and not last:
-                self.wait(_patience(answer, attempt))
+            if answer.status in PASSING and not last:
+                self.wait(_patience(answer.retry_after, attempt))
                 continue
-            if answer.status_code != 200:
-                raise ChatError(f"{address} answered {answer.status_code}: {answer.text[:300]}")
-            texts = _texts(answer, address)
-            usage = answer.json().get("usage")
+            if answer.status != 200:
+                kind: Kind = "refused" if answer.status in ABOUT_THE_QUESTION else "away"
+                raise ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
+            said = answer.json
+            texts = _texts(said, address)
+            usage = said.get("usage") if isinstance(said, dict) else None
             if self.heard is not None and isinstance(usage, dict):
                 self.heard(usage)
             return texts
         raise ChatError(f"{address} gave no answer in {TRIES} tries.")
 
+    def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
+        """One answer, no longer than one may be and in no more than the agreed time, however it trickles."""
+        until = time.monotonic() + self.timeout
+        with client.stream("POST", address, json=body) as response:
+            data = bytearray()
+            for chunk in response.iter_bytes():
+                data += chunk
+                if len(data) > MOST_BYTES:
+                    raise ChatError(f"{address} answered with more than {MOST_BYTES:,} bytes.", "unreadable")
+                if time.monotonic() > until:
+                    raise httpx.ReadTimeout("it trickles")
+            after = response.headers.get("retry-after", "")
+            return _Answer(response.status_code, data.decode("utf-8", "replace"), after)
 
-def _patience(answer: httpx.Response, attempt: int) -> float:
-    said = answer.headers.get("retry-after", "")
-    return min(float(said) if said.isdigit() else 2.0**attempt, LONGEST_WAIT)
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answer as it came, whole."""
+
+    status: int
+    text: str
+    retry_after: str
+
+    @property
+    def json(self) -> Any:
+        """What it holds; None where that is no JSON."""
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
 
 
-def _texts(answer: httpx.Response, address: str) -> list[str]:
+def _patience(said: str, attempt: int) -> float:
+    return min(float(said) if said.isascii() and said.isdigit() else 2.0**attempt, LONGEST_WAIT)
+
+
+def _texts(said: Any, address: str) -> list[str]:
     try:
-        texts = [choice["message"]["content"] for choice in answer.json()["choices"]]
-    except (ValueError, LookupError, TypeError):
+        texts = [choice["message"]["content"] for choice in said["choices"]]
+    except (LookupError, TypeError):
         raise ChatError(f"{address} answered something that is no chat completion.") from None
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise ChatError(f"{address} answered without a text.")
+        raise ChatError(f"{address} answered without a text.", "unreadable")
     return texts

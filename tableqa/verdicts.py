@@ -2,19 +2,20 @@
 
 A model is fooled only where it answered the original rightly and the perturbed example wrongly, which is what RobuT
 counts (R-ACC, section 4). A difference of form fools nobody: an answer with its unit or without, a part of a list,
-another name of the same thing, 5 % for 0.05, or 2nd for 2 is `unsure`, and a person decides. Verdicts are pure: from the
+another name of the same thing, 5 % for 0.05, 1500 m for 1.5 km, or 2nd for 2 is `unsure`, and a person decides. A part of a
+name is another answer, as in the published rules: York is not New York. Verdicts are pure: from the
 raw answers, which are kept, every one of them can be taken again.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from tableqa import matchers
 from tableqa.answers import Comparison, Difference, compare, normal_forms
+from tableqa.nearness import same_in_another_form
 
 Verdict = Literal[
     "fooled", "not_fooled", "wrong_on_original", "unsure", "gold_suspect", "model_error", "pending"
@@ -27,12 +28,11 @@ WORDS: Mapping[str, str] = {
     "wrong_on_original": "The model is wrong on the original already.",
     "unsure": "Not sure: the two answers may be the same in another form.",
     "gold_suspect": "Look at the given answer: the table's own program agrees with the model.",
-    "model_error": "The model cannot read this table.",
+    "model_error": "The model cannot read this, or gave no answer that can be read.",
     "pending": "Open: the model's answer is still to come.",
 }
 """A sentence for each verdict."""
 
-_RANK = re.compile(r"^(\d+)\s?(?:st|nd|rd|th)$", re.IGNORECASE)
 _OF_FORM: frozenset[Difference] = frozenset(("unit", "rounding"))
 
 
@@ -122,20 +122,14 @@ def _confirmed(computed: Judgement | None) -> bool:
 def _is_near(said: Sequence[str], gold: Sequence[str], found: Comparison) -> bool:
     """Whether the difference is one of form on which people may differ.
 
-    A unit, a rounding, a part, another name; a percentage beside its fraction; a rank beside its number.
+    A unit, a rounding, a part of a list, another name, and what `tableqa.nearness` knows: 1.5 km and 1500 m, 5 % and 0.05,
+    first and 1, April 1991 and 1991-04.
     """
     if found.difference == "partial" or (found.equal and found.difference in _OF_FORM):
         return True
-    if found.difference == "scale" and found.factor == 100:
-        return any("%" in one for one in said) != any("%" in one for one in gold)
-    if found.difference == "value":
-        return compare(_numbers(said), _numbers(gold)).equal
-    return found.equal and found.difference == "form" and any(_is_other_name(one, gold) for one in said)
-
-
-def _numbers(answers: Sequence[str]) -> list[str]:
-    """The answers, ranks without their endings: "2nd" is "2"."""
-    return [_RANK.sub(r"\1", answer.strip()) for answer in answers]
+    if found.equal:
+        return found.difference == "form" and any(_is_other_name(one, gold) for one in said)
+    return same_in_another_form(said, gold)
 
 
 def _is_other_name(one: str, gold: Sequence[str]) -> bool:

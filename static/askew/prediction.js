@@ -6,8 +6,9 @@
    does, nothing waits for it: fields, Submit and the table know nothing of this element.
 
    States (data-state): idle, waiting, busy, answered, stale, changed, unavailable, slow, none. A model that was busy or away
-   is asked again by itself. data-tried-on names the fields that a model is asked about; without it, all of them count.
-   For other elements: `wants` (there is something that was not tried yet) and `check()`. */
+   is asked again by itself: a try as a try, so that it is kept and counted once there is an answer. What it said before
+   stays on the page meanwhile, and says that it is from before. data-tried-on names the fields that a model is asked about; without it, all of them count.
+   For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
 import { Problem, send } from "./api.js";
 
@@ -16,6 +17,10 @@ const SLOWLY = 250; // ms after which it is said that the model is being asked
 const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or away is asked again
 const POLL = 1_500; // ms between two looks at a try that is answered in the background
 const MOST_CELLS = 4; // that the model looked at, named in words
+const ASKING = "Asking the model…";
+const EARLIER = "This is of an earlier state.";
+const PASSING = [ASKING, EARLIER]; // said for a moment, or saying it already
+const BEFORE = "The answers above are from before.";
 
 export class AskewPrediction extends HTMLElement {
   #assignment = null;
@@ -23,6 +28,7 @@ export class AskewPrediction extends HTMLElement {
   #timer = null;
   #later = null;
   #again = 0;
+  #late = false; // whether the answer that is awaited comes from the background, or after an outage
   #flight = null;
   #asking = null; // what the request that is under way is about
   #seen = null; // {of, said, took}: the last answer and what it was about
@@ -49,12 +55,19 @@ export class AskewPrediction extends HTMLElement {
       && !this.#tried.has(this.#now());
   }
 
+  /* Whether it would want to, and the model is busy or away: a try is asked for until it is back, and no key waits for it. */
+  get away() {
+    return this.#has && this.#assignment.loop.when === "live" && ["unavailable", "busy"].includes(this.#state)
+      && !this.#tried.has(this.#now());
+  }
+
   /* A try of what stands there now. Never throws, and nobody has to wait for it. */
   async check() {
     if (!this.#has) return;
     const of = this.#now();
     this.#tried.add(of);
     this.#again = 0;
+    this.#late = false;
     await this.#ask("try", of);
   }
 
@@ -67,6 +80,7 @@ export class AskewPrediction extends HTMLElement {
     this.#assignment = assignment;
     this.#seen = null;
     this.#again = 0;
+    this.#late = false;
     this.#tried = new Set();
     this.hidden = !this.#has; // where no model looks along there is nothing to say
     this.page.grid?.lookedAt?.([]);
@@ -90,6 +104,7 @@ export class AskewPrediction extends HTMLElement {
     this.#flight?.abort();
     if (this.#seen) this.#stale();
     this.#again = 0;
+    this.#late = false;
     this.#soon(PAUSE);
   }
 
@@ -119,7 +134,8 @@ export class AskewPrediction extends HTMLElement {
     this.#asking = of;
     const { id } = this.#assignment;
     const mine = () => this.#flight === flight && !flight.signal.aborted && this.#assignment.id === id;
-    const slowly = setTimeout(() => mine() && this.#show("waiting", "Asking the model…"), kind === "try" ? 0 : SLOWLY);
+    // Asked again by itself, it goes on saying what it said.
+    const slowly = this.#late ? null : setTimeout(() => mine() && this.#show("waiting", ASKING), kind === "try" ? 0 : SLOWLY);
     const began = performance.now();
     let said = null;
     try {
@@ -143,12 +159,14 @@ export class AskewPrediction extends HTMLElement {
     this.#tries(said.tries);
     if (said.state === "answered") {
       this.#again = 0;
-      this.#seen = { of, said, took };
+      if (kind === "try") this.#tried.add(of);
+      this.#seen = { of, said, took: this.#late ? null : took };
       if (of === this.#now()) this.#draw();
       else this.#stale();
     } else if (said.state === "waiting") {
+      this.#late = true;
       this.#show("waiting", said.words);
-      this.#later = setTimeout(() => of === this.#now() && this.#ask("try", of), POLL);
+      this.#later = setTimeout(() => of === this.#now() && this.#ask(kind, of), POLL);
     } else if (said.state === "busy" || said.state === "unavailable") {
       this.#failed(kind, of, said.words, said.state);
     } else if (said.state === "stale") {
@@ -161,11 +179,12 @@ export class AskewPrediction extends HTMLElement {
   /* Busy or away: said, and asked again after a while, as long as nothing else was entered. */
   #failed(kind, of, words, state = "unavailable") {
     this.#tried.delete(of);
+    this.#late = true;
     this.#show(state, words);
     const seconds = AGAIN[Math.min(this.#again, AGAIN.length - 1)];
     this.#again += 1;
-    if (this.#assignment.loop.when === "live") {
-      this.#later = setTimeout(() => of === this.#now() && this.#ask("preview", of), seconds * 1000);
+    if (this.#assignment.loop.when === "live" || kind === "try") {
+      this.#later = setTimeout(() => of === this.#now() && this.#ask(kind, of), seconds * 1000);
     }
   }
 
@@ -182,14 +201,15 @@ export class AskewPrediction extends HTMLElement {
   // --- showing it --------------------------------------------------------------------------------------------------
 
   #stale() {
-    this.#show("stale", "This is of an earlier state.");
+    this.#show("stale", EARLIER);
   }
 
-  /* A state without a new answer: the last one stays, marked as earlier. */
+  /* A state without a new answer: the last one stays, and it is said that it is from before. */
   #show(state, words) {
     this.#set(state);
     this.dataset.verdict = "";
-    write(this.parts.words, words);
+    const before = this.#seen && !this.parts.looks.hidden && !PASSING.includes(words);
+    write(this.parts.words, before ? `${words} ${BEFORE}` : words);
     if (!this.#seen) {
       this.parts.looks.hidden = true;
       this.parts.facts.textContent = "";
@@ -214,7 +234,7 @@ export class AskewPrediction extends HTMLElement {
     const compared = forms ? ` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
     const last = perturbed ?? original;
-    this.parts.facts.textContent = [...(last ? facts(last) : []), this.#where(last), `${Math.round(took)} ms`].filter(Boolean).join(" · ");
+    this.parts.facts.textContent = [...(last ? facts(last) : []), this.#where(last), took === null ? "" : `${Math.round(took)} ms`].filter(Boolean).join(" · ");
     this.page.grid?.lookedAt?.(last?.cells ?? []);
   }
 

@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.utils import timezone
 
-from annotation import adjudicating, helping, proposing, release_files, releasing
+from annotation import adjudicating, helping, proposing, release_files, releasing, tries
 from annotation.models import Batch, Item, Source
+from annotation.refusals import Refused
 from annotation.release_files import Difference
+from predictor import client
+from tableqa import likeness
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_predicting import knows_the_word_come
+from tests.predictor.scripted import scripted
 
 LATER = NOON + timedelta(days=1)
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -149,6 +155,7 @@ def test_a_release_of_batches_without_help_says_nothing_of_it(world: World, tmp_
         ("machine", {"origin": "human", "proposal": None}, "is what a machine proposed"),
         ("machine", {"origin": "machine_edited"}, "is what a machine proposed"),
         ("machine_edited", {"shared": 0.0}, "and its help says 0.0"),
+        ("machine_edited", {"took": "nowherenowhe"}, "which it was not shown"),
     ],
 )
 def test_a_changed_provenance_is_found(
@@ -161,12 +168,103 @@ def test_a_changed_provenance_is_found(
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     changed = next(line for line in lines if line["help"]["origin"] == origin)
     changed["help"] |= change
+    rewrite(path, lines)
+    with pytest.raises(Difference, match=words):
+        release_files.verify(folder)
+
+
+def rewrite(path: Path, lines: list[dict[str, Any]]) -> None:
+    """Put other records into a release, checksums and all."""
+    folder = path.parent
     release_files.write_records(path, lines)
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"] = release_files.describe(folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(Difference, match=words):
-        release_files.verify(folder)
+
+
+def little_of_what_was_taken(world: World) -> None:
+    """Ada takes a proposal and leaves so little of it that only her taking it says where the rest is from."""
+    batch = world.batch(
+        "question_paraphrase", variant="sentence", help="offered", help_from={"rules": True}, size=1
+    )
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    told = helping.tell(assignment=assignment, now=NOON)[0]
+    helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+    task, item = batch.task(), tries.plain(assignment)
+    example = helping.outcome(task, item, told["data"])
+    word = sorted(likeness.pieces(item.example, example))[0].split()[-1].strip("?.")
+    words = f"say at long last {word} and then a great many other things besides"
+    world.answer(assignment, {"question": words, "category": "general"})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+
+def test_what_was_taken_is_published_so_that_whose_a_response_is_can_be_taken_again(
+    world: World, tmp_path: Path
+) -> None:
+    little_of_what_was_taken(world)
+    files = released(world, tmp_path)
+    (record,) = files["annotations.jsonl"]
+    help = record["help"]
+    assert (help["origin"], help["took"]) == ("machine_edited", help["proposal"])
+    assert help["shared"] < likeness.MUCH
+    path = tmp_path / "all-askew" / "annotations.jsonl"
+    rewrite(path, [{**record, "help": {**help, "took": None}}])
+    with pytest.raises(Difference, match="is the person's own, and its help says machine_edited"):
+        release_files.verify(path.parent)
+    rewrite(path, [{**record, "help": {name: said for name, said in help.items() if name != "took"}}])
+    release_files.verify(path.parent)  # as it was published before
+
+
+def test_what_is_taken_after_the_submission_is_no_part_of_it(world: World) -> None:
+    batch = world.batch(
+        "question_paraphrase", variant="sentence", help="offered", help_from={"rules": True}, size=1
+    )
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    told = helping.tell(assignment=assignment, now=NOON)[0]
+    world.answer(world.reload(assignment), {"question": "the year in question?", "category": "general"})
+    with pytest.raises(Refused, match="is submitted"):  # loaded before it was
+        helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+
+
+def test_a_trials_verdict_follows_again_from_the_models_answers(
+    world: World, tmp_path: Path, settings: Any
+) -> None:
+    with scripted(knows_the_word_come) as server:
+        settings.PREDICTORS = {"small": server.entry}
+        help_from = {"rules": True, "search": True}
+        batch = world.batch("header_synonym", help="offered", help_from=help_from, loop_model="small", size=2)
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        helping.tell(assignment=assignment, now=NOON)
+        rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
+        world.answer(assignment, {"operations": [rename]})
+        client.connect(server.entry).close()
+        client._connected.cache_clear()
+    adjudicating.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
+    lines = released(world, tmp_path)["proposals.jsonl"]
+    tried = [line for line in lines if line["trials"]]
+    assert tried
+    assert all(
+        one["original"]["answers"] and "text" in one["perturbed"] for line in tried for one in line["trials"]
+    )
+    path = tmp_path / "all-askew" / "proposals.jsonl"
+    trial = tried[0]["trials"][0]
+    true, trial["verdict"] = trial["verdict"], "unsure"
+    rewrite(path, lines)
+    with pytest.raises(Difference, match=f"is {true} by the answers of small@.*, not unsure"):
+        release_files.verify(path.parent)
+    trial["verdict"] = true
+    trial["perturbed"]["answers"], trial["perturbed"]["text"] = ["another"], "another"
+    rewrite(path, lines)
+    if true != "fooled":
+        with pytest.raises(Difference, match="by the answers of"):
+            release_files.verify(path.parent)
+    for line in lines:
+        line["trials"] = [{"model": one["model"], "verdict": one["verdict"]} for one in line["trials"]]
+    rewrite(path, lines)
+    release_files.verify(path.parent)  # as it was published before
 
 
 def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> None:

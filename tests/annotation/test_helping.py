@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import annotating, helping
+from annotation import annotating, helping, provenances
 from annotation.models import Assignment, Batch, Handling, Proposal, Provenance, Telling
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -90,8 +90,8 @@ def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
 # -- where a response comes from --------------------------------------------------------------------
 
 
-def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> helping.Shown:
-    return helping.Shown(key, made, frozenset(pieces), took)
+def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> provenances.Shown:
+    return provenances.Shown(key, made, frozenset(pieces), took)
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> helping.
     ],
 )
 def test_whose_a_response_is_follows_from_what_it_holds(
-    made: str, pieces: set[str], others: list[helping.Shown], expected: str
+    made: str, pieces: set[str], others: list[provenances.Shown], expected: str
 ) -> None:
-    found = helping.origin(made, frozenset(pieces), others)
+    found = provenances.origin(made, frozenset(pieces), others)
     assert found.origin == expected
-    assert (found.telling is None) == (expected == "human")
+    assert (found.key is None) == (expected == "human")
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("mnop"), st.floats(0, 1),

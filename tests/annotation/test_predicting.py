@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from annotation import (
     assigning,
     doctor,
     fooling,
+    helping,
     jobs,
     predicting,
     release_files,
@@ -32,7 +35,8 @@ from annotation import (
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
 from annotation.refusals import Refused
 from annotation.roles import Role
-from predictor import client
+from predictor import client, listing
+from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tableqa.proportions import proportion
@@ -370,6 +374,158 @@ class TestInTheBackground:
         assert (row.perturbed or {})["text"] == '{"answers": ["1995"]}'
 
 
+def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, server: Scripted) -> None:
+    """Also one that was exchanged: each question costs, and each job is a row."""
+    server.mood = "failing"
+    batch = a_batch(world, overlap=1)
+    world.answer(take(world, batch, film="Alien"), REWORDED)
+    began: list[timedelta] = []
+    for second in range(0, 3 * 3_600, 30):
+        at = NOON + timedelta(seconds=second)
+        if predicting.look_after(now=at):
+            began.append(at - NOON)
+            Job.objects.filter(kind="predictions", made_at=at).update(
+                state="done", result={"asked": 0, "left": 1, "verdicts": 0}
+            )
+    pauses = [later - earlier for earlier, later in pairwise(began)]
+    assert pauses[0] == timedelta(minutes=1)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == predicting.LONGEST_PAUSE
+    assert len(began) < 20
+    latest = NOON + timedelta(hours=3)
+    made = latest + timedelta(seconds=1)
+    Try.objects.update(made_at=made)
+    last = Job.objects.filter(kind="predictions").latest("pk").made_at
+    assert predicting.look_after(now=max(made, last + predicting.AGAIN)) == 1, (
+        "something new is asked about soon"
+    )
+
+
+class TestALanguageModel:
+    """As the model in the loop: asked in the background, at a cost, and not always to be read."""
+
+    LIST, TALK = '{"answers": ["1979"]}', "It came out in <b>1979</b>."
+
+    @pytest.fixture
+    def asked(
+        self, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[tuple[Assignment, list[str | Exception], list[Any]]]:
+        """An assignment with one open try, the replies that the model will give, and the conversations it was sent."""
+        settings.PREDICTORS = {"llm": {"protocol": "chat", "url": "http://127.0.0.1:9", "model": "qwen"}}
+        replies: list[str | Exception] = []
+        sent: list[Any] = []
+
+        def ask(self: Any, messages: Any, **more: Any) -> list[str]:
+            sent.append(messages)
+            reply = replies.pop(0)
+            if isinstance(reply, Exception):
+                raise reply
+            return [reply]
+
+        monkeypatch.setattr("predictor.chat.ChatModel.ask", ask)
+        listing._resting.clear()
+        batch = world.batch("question_paraphrase", variant="word", loop_model="llm", overlap=1)
+        assignment = take(world, batch, film="Alien")
+        assert look(assignment, REWORDED).state == "waiting"
+        yield assignment, replies, sent
+        listing._resting.clear()
+
+    def test_that_talks_is_shown_its_reply_and_asked_again(self, asked: Any) -> None:
+        assignment, replies, sent = asked
+        replies[:] = [self.LIST, self.TALK, self.LIST]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        row = Try.objects.get()
+        assert (row.error, row.verdicts.get().verdict) == ("", "not_fooled")
+        assert row.perturbed is not None
+        assert row.perturbed["unread"] == [self.TALK]
+        assert "unread" not in (row.original or {})
+        assert [one["content"] for one in sent[2][-2:]] == [self.TALK, listing.AGAIN]
+
+    def test_that_never_gives_a_list_is_asked_three_times_and_never_more(
+        self, asked: Any, world: World, tmp_path: Path
+    ) -> None:
+        assignment, replies, sent = asked
+        replies[:] = [self.LIST, *[self.TALK] * 20]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert len(sent) == 1 + listing.MOST_ASKS
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 0)
+        assert len(sent) == 1 + listing.MOST_ASKS, "no job asks it again"
+        seen = look(assignment, REWORDED)
+        assert (seen.state, seen.verdict) == ("answered", "model_error")
+        assert seen.words == predicting.UNREAD["perturbed"].format(times=3)
+        assert seen.original is not None
+        assert seen.perturbed is not None
+        assert (seen.original.right, seen.perturbed.right) == (None, None)
+        row = Try.objects.get()
+        assert row.error == seen.words
+        assert row.perturbed is not None
+        assert row.perturbed["unread"] == [self.TALK] * 3, "what it said is kept as it came"
+        world.answer(world.reload(assignment), REWORDED)
+        adjudicating.resolve_batch(batch=assignment.batch, now=NOON)
+        out = tmp_path / "out"
+        releasing.make_release(
+            project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out
+        )
+        release_files.verify(out)
+        lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
+        assert {line["verdicts"][-1]["verdict"] for line in lines} == {"model_error"}
+        assert lines[0]["error"] == seen.words
+
+    def test_whose_endpoint_is_away_is_left_alone_for_a_while(self, asked: Any) -> None:
+        assignment, replies, sent = asked
+        replies[:] = [ChatError("it gave no answer"), self.LIST, self.LIST]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 1)
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 1)
+        assert len(sent) == 1, "nobody has asked it again yet"
+        (breaker,) = listing._resting.values()
+        breaker._open_until = 0.0
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+
+    def test_that_says_no_to_the_question_is_not_asked_it_for_ever(self, asked: Any) -> None:
+        assignment, replies, _ = asked
+        replies[:] = [ChatError("it answered 400: too many tokens", "refused")]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        seen = look(assignment, REWORDED)
+        assert seen.verdict == "model_error"
+        assert "too many tokens" in seen.words
+
+    def test_the_page_says_so_when_a_job_has_asked_in_vain(self, asked: Any) -> None:
+        assignment, replies, _ = asked
+        assert look(assignment, REWORDED).state == "waiting"
+        replies[:] = [ChatError("it gave no answer")]
+        Job.objects.filter(kind="predictions").update(state="done", made_at=NOON)
+        seen = look(assignment, REWORDED)
+        assert (seen.state, seen.tries) == ("unavailable", 1)
+        assert seen.words.startswith("The model has given no answer so far.")
+
+    def test_what_no_file_holds_is_no_answer(self, asked: Any) -> None:
+        assignment, replies, _ = asked
+        replies[:] = [self.LIST, '{"answers": ["\\u0000"]}', "\ud800", self.LIST]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        said = Try.objects.get().perturbed or {}
+        assert said["unread"][1] == "?"
+        assert said["answers"] == ["1979"]
+
+
+def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server: Scripted) -> None:
+    """What is asked about is drawn anew by each job: what always fails is sometimes behind the rest."""
+    batch = a_batch(world, overlap=1)
+    for number in range(4):
+        assignment = take(world, batch)
+        world.answer(assignment, {**REWORDED, "question": f"{'poison' if number < 3 else 'well'} {number}?"})
+
+    def lies(request: PredictRequest) -> Prediction:
+        said = answer("1995")(request)
+        return said if "poison" not in request.question else dataclasses.replace(said, rows_total=99)
+
+    server.says = lies
+    client.connect(server.entry).breaker = client.Breaker(least=100)
+    for _ in range(20):
+        if predicting.fill(batch=batch, now=NOON)[0]:
+            break
+    assert Try.objects.filter(answered_at__isnull=False).count() == 1
+
+
 class TestTheInterface:
     def test_answers_with_a_state_and_counts_tries(self, world: World, server: Scripted) -> None:
         batch = a_batch(world)
@@ -411,6 +567,7 @@ class TestTheInterface:
             {"response": {}, "kind": "try", "seq": -1},
             {"response": {"base": "other"}, "kind": "try", "seq": 1},
             {"response": {"data": {"question": "\ud800"}}, "kind": "try", "seq": 1},
+            {"response": {}, "kind": "try", "seq": 1, "verdict": "fooled"},
         ],
     )
     def test_refuses_what_makes_no_sense(self, world: World, server: Scripted, body: dict[str, Any]) -> None:
@@ -541,10 +698,10 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         assert predicting.fill(batch=batch, now=NOON) == (2, 0)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "everybody"]
-    assert [row[3:7] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
+    assert [row[4:8] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
         "the model in the loop, and the one that was asked afterwards"
     )
-    assert everybody[0][8:10] == (0, "0.0 %"), "nobody has checked yet"
+    assert everybody[0][9:11] == (0, "0.0 %"), "nobody has checked yet"
     adjudicating.resolve_batch(batch=batch, now=NOON)
     checked = world.take(check, "cy")
     assert checked is not None
@@ -557,7 +714,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     adjudicating.resolve_batch(batch=check, now=NOON)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "everybody"]
-    assert everybody[0][8:10] == (1, "50.0 %")
+    assert everybody[0][9:11] == (1, "50.0 %")
     weeks = [row[2] for row in report.rows if row[0] != "everybody"]
     assert set(weeks) == {"2026-W10"}
     assert len(weeks) == 4, "two people, two models"
@@ -620,7 +777,8 @@ class TestTheReportOfAProject:
         assert page.count("<svg") == 5
         assert "Ada" not in page
         assert (
-            b"How often people fool the model" in self.client_of(world.mara).get("/projects/films/").content
+            b"/projects/films/fooling/"
+            in self.client_of(world.mara).get("/projects/films/agreement/").content
         )
 
     def test_says_the_same_as_csv(self, world: World, fooled: Batch) -> None:
@@ -632,6 +790,30 @@ class TestTheReportOfAProject:
         assert (of_ada["judged"], of_ada["fooled"], of_ada["verified"]) == ("1", "1", "1")
         assert float(of_ada["fooling_low"]) == pytest.approx(proportion(1, 1).low, abs=1e-6)
         assert sum(int(row["submitted"]) for row in rows) == 2
+
+    def test_says_whose_words_have_fooled_the_model(self, world: World, server: Scripted) -> None:
+        server.says = lambda request: answer("1979" if "come" in request.question else "1995")(request)
+        batch = a_batch(world, variant="sentence", help="offered", help_from={"rules": True}, overlap=1)
+        theirs, own = take(world, batch, "ada", "Alien"), take(world, batch, "bo", "Stalker")
+        told = helping.tell(assignment=theirs, now=NOON)[0]
+        world.answer(theirs, told["data"])
+        world.answer(own, {"question": "in which year was it released?", "category": "general"})
+        predicting.fill(batch=batch, now=NOON)
+        rows = list(csv.DictReader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
+        assert {(row["annotator"], row["origin"], row["fooled"]) for row in rows} == {
+            (known_as(world.ada), "machine", "0" if "come" in told["data"]["question"] else "1"),
+            (known_as(world.bo), "human", "1"),
+        }
+        page = self.opened(world.rea).content.decode()
+        assert "a machine&#x27;s" in page
+        assert "a person&#x27;s own" in page
+        (report,) = reporting.fooling(batch)
+        assert {row[3] for row in report.rows} == {"all", "a machine's", "a person's own"}
+
+    def test_gives_a_spreadsheet_no_formula(self, world: World, fooled: Batch) -> None:
+        Try.objects.update(model="=HYPERLINK(1)")
+        rows = list(csv.reader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
+        assert {row[2] for row in rows[1:]} == {"'=HYPERLINK(1)"}
 
     def test_is_not_for_annotators_and_adjudicators(self, world: World, fooled: Batch) -> None:
         assert self.opened(world.ada).status_code == 404

@@ -1,13 +1,24 @@
-"""The worker goes on where its database was away."""
+"""The worker goes on where its database was away, and where a model hangs."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
+from annotation import adjudicating, jobs, predicting
 from annotation.management.commands import worker
+from annotation.models import Job, Try
+from predictor import client, listing
+from tests.annotation.cast import NOON, make_world
+from tests.annotation.test_predicting import REWORDED, knows_the_word_come, take
+from tests.predictor.scripted import hung_socket, scripted
 
 
 def test_a_database_that_is_locked_for_long_does_not_end_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,3 +34,124 @@ def test_a_database_that_is_locked_for_long_does_not_end_the_worker(monkeypatch:
     monkeypatch.setattr("annotation.management.commands.worker.connection.close", lambda: None)
     worker._take_jobs(0.1)
     assert found == ["db_worker"] * 3
+
+
+@pytest.fixture
+def queued(settings: Any) -> None:
+    """Jobs wait in the database for a worker, as they do outside of tests."""
+    settings.TASKS = {**settings.TASKS}
+    settings.TASKS["default"] = {
+        **settings.TASKS["default"],
+        "BACKEND": "django_tasks_db.DatabaseBackend",
+    }
+
+
+@pytest.fixture
+def hands(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[worker.Hand]]:
+    """Those of one worker, of which none is started."""
+    monkeypatch.setattr(worker, "SLOWER", 0.05)
+    found = [worker.Hand(queue, 0.05) for queue, many in jobs.HANDS.items() for _ in range(many)]
+    yield found
+    for hand in found:
+        hand.stop()
+    for hand in found:
+        if hand.is_alive():
+            hand.join(10)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
+    tmp_path: Path, settings: Any, queued: None, hands: list[worker.Hand]
+) -> None:
+    listing._resting.clear()
+    with hung_socket() as (url, connected), scripted(knows_the_word_come) as server:
+        settings.PREDICTORS = {
+            "llm": {"protocol": "chat", "url": f"{url}/v1", "model": "qwen", "timeout": 6},
+            "small": server.entry,
+        }
+        world = make_world(tmp_path)
+        batches = {
+            name: world.batch("question_paraphrase", variant="word", loop_model=name, overlap=1)
+            for name in ("llm", "small")
+        }
+        for batch in batches.values():
+            world.answer(take(world, batch, film="Alien"), REWORDED)
+        now = timezone.now()
+        began = time.monotonic()
+        predicting.start(batch=batches["llm"], now=now)
+        predicting.start(batch=batches["small"], now=now)
+        labels = world.batch("question_type")
+        resolving = adjudicating.start_resolving(batch=labels, by=None, now=now)
+        for hand in hands:
+            hand.start()
+        main = worker.Hand("default", 0.05)
+        hands.append(main)
+        main.start()
+        _until(lambda: bool(connected), 5)
+        _until(lambda: Job.objects.get(pk=resolving.pk).state == "done", 3)
+        _until(lambda: Try.objects.filter(predictor="small", answered_at__isnull=False).exists(), 3)
+        others = time.monotonic() - began
+        hung = Job.objects.get(kind="predictions", ids={"batch": batches["llm"].pk})
+        assert hung.state == "running", "the hung model is still being asked while the others are done"
+        assert others < 5
+        _until(lambda: Job.objects.get(pk=hung.pk).state == "done", 12)
+        assert Job.objects.get(pk=hung.pk).result["left"] == 1
+        assert time.monotonic() - began < 10, "its time passes once"
+        assert len(connected) == 1
+        _until(lambda: all(job.state == "done" for job in Job.objects.all()), 5)
+        predicting.fill(batch=batches["llm"], now=now)
+        assert len(connected) == 1, "and then it is left alone for a while"
+    listing._resting.clear()
+    client.connect(server.entry).close()
+    client._connected.cache_clear()
+
+
+def _until(true: Callable[[], bool], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, f"not within {seconds} seconds"
+        time.sleep(0.05)
+
+
+@pytest.mark.django_db
+def test_a_job_that_waits_for_a_model_is_not_taken_for_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, late = make_world(tmp_path), NOON + timedelta(minutes=5)
+    job = Job.objects.create(
+        project=world.project,
+        kind="predictions",
+        ids={},
+        state="running",
+        attempts=1,
+        heartbeat=NOON,
+        made_at=NOON,
+    )
+    monkeypatch.setattr(jobs, "_under_way", {job.pk})
+    jobs.keep_alive(now=late)
+    assert jobs.reap(now=late) == 0
+    monkeypatch.setattr(jobs, "_under_way", set())
+    jobs.keep_alive(now=late + timedelta(minutes=5))
+    monkeypatch.setattr(jobs, "_queue", lambda job: None)
+    assert jobs.reap(now=late + timedelta(minutes=5)) == 1, "one that nobody is at"
+
+
+@pytest.mark.django_db
+def test_what_a_worker_is_at_when_it_stops_is_queued_again_and_has_lost_no_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, queued_again = make_world(tmp_path), list[int]()
+    job = Job.objects.create(
+        project=world.project,
+        kind="predictions",
+        ids={},
+        state="running",
+        attempts=2,
+        heartbeat=NOON,
+        made_at=NOON,
+    )
+    monkeypatch.setattr(jobs, "_under_way", {job.pk})
+    monkeypatch.setattr(jobs, "_queue", lambda job: queued_again.append(job.pk))
+    worker._let_go([])
+    job.refresh_from_db()
+    assert (job.state, job.attempts, queued_again) == ("queued", 1, [job.pk])

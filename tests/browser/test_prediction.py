@@ -11,13 +11,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation import predicting
 from annotation.models import Annotation, Batch, Draft, Try
-from predictor import client
+from predictor import client, listing
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.browser.pages import annotating, signed_in, takes_keys
 from tests.in_flight import wait_until_quiet
-from tests.predictor.scripted import Scripted, answer, scripted
+from tests.predictor.scripted import Scripted, answer, chat_stub, scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -247,6 +247,83 @@ def test_a_model_that_comes_back_is_there_again_by_itself(
     page.keyboard.press("2")
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
     assert predicting.fill(batch=batch, now=Try.objects.latest("pk").made_at)[1] == 0
+
+
+@pytest.mark.parametrize("keys", [("Escape", "c"), ("Enter",)])
+def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, keys: tuple[str, ...]
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    state(page, "answered")
+    type_question(page, "which year saw it in cinemas?")
+    state(page, "answered")
+    expect(page.locator("[data-part=perturbed]")).to_be_visible()
+    server.mood = "failing"
+    type_question(page, "what year did one first see it?")
+    state(page, "unavailable")
+    for key in keys:
+        page.keyboard.press(key)
+    if keys == ("Enter",):
+        expect(page.locator("[name=category]").first).to_be_focused()
+    state(page, "unavailable")
+    expect(page.locator(".says")).to_contain_text(
+        "You can go on and submit. The answers above are from before."
+    )
+    expect(page.locator("[data-part=tries]")).to_have_text("")
+    server.mood = "well"
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try", timeout=20_000)
+    state(page, "answered")
+    expect(page.locator(".says")).not_to_contain_text("from before")
+    assert [row.kind for row in Try.objects.all()] == ["person"]
+
+
+def test_cells_that_are_checked_while_the_model_is_away_are_looked_at_when_it_is_back(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    server.says = lambda request: answer(request.table.rows[0][1] or "1995")(request)
+    table = Table(["Film", "Year"], [["Alien", "1979"], ["Heat", "1995"]])
+    marked = Example(
+        "m-1", "when did Alien come out?", table, ["1979"], meta={"highlighted_cells": [["r0", "c1"]]}
+    )
+    sources = [world.import_written(marked)]
+    batch = world.batch("cell_relevance", sources=sources, loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    state(page, "idle")
+    server.kill()
+    page.keyboard.press("c")
+    state(page, "unavailable")
+    server.start()
+    expect(page.locator("[data-part=tries]")).to_have_text("1 try", timeout=20_000)
+
+
+def test_a_language_model_behind_an_endpoint_is_tried_and_one_that_talks_is_said_to(
+    new_context: Contexts, live_server: Any, world: World, settings: Any
+) -> None:
+    listed, talk = '{"answers": ["1995"]}', "I would say <b>1979</b>."
+    with chat_stub(listed, listed, talk) as (url, asked):
+        settings.PREDICTORS = {"llm": {"protocol": "chat", "url": url, "model": "qwen"}}
+        listing._resting.clear()
+        page = annotating(new_context, live_server.url, world.ada, a_batch(world, loop_model="llm"))
+        state(page, "slow")
+        type_question(page, "which year saw it in cinemas?")
+        page.keyboard.press("Enter")
+        state(page, "answered")
+        assert seen_by_the_model(page) == ["1995", "1995"]
+        assert "response_format" in asked[0]
+        page.keyboard.press("w")
+        type_question(page, "what year did one first see it?")
+        page.keyboard.press("Enter")
+        expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
+        expect(page.locator(".says")).to_contain_text(
+            "no list of answers to the original, though it was asked 3 times"
+        )
+        expect(page.locator("[data-part=original] .state")).to_be_hidden()
+        assert len(asked) == 2 + listing.MOST_ASKS
+        page.keyboard.press("Escape")
+        page.keyboard.press("1")
+        expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
+        page.context.close()
+        wait_until_quiet()
 
 
 def test_a_model_that_was_exchanged_says_so(

@@ -163,3 +163,56 @@ def scripted(says: Says) -> Iterator[Scripted]:
     finally:
         script.stop.set()
         script.kill()
+
+
+@contextmanager
+def hung_socket() -> Iterator[tuple[str, list[float]]]:
+    """A socket on loopback that takes every connection and never says a word: its address, and when each came."""
+    connected: list[float] = []
+    taken: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as listening:
+        listening.settimeout(0.2)
+        done = threading.Event()
+
+        def keep_taking() -> None:
+            while not done.is_set():
+                try:
+                    one, _ = listening.accept()
+                except TimeoutError:
+                    continue
+                taken.append(one)
+                connected.append(time.monotonic())
+
+        thread = threading.Thread(target=keep_taking, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", connected
+        finally:
+            done.set()
+            thread.join(2)
+            for one in taken:
+                one.close()
+
+
+@contextmanager
+def chat_stub(*replies: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """An OpenAI-compatible endpoint that gives these replies, the last one for ever: its address, and what it was asked."""
+    asked: list[dict[str, Any]] = []
+    left = list(replies)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            text = left.pop(0) if len(left) > 1 else left[0]
+            _send(self, 200, {"choices": [{"message": {"role": "assistant", "content": text}}]})
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()

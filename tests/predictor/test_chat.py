@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from predictor.chat import ChatError, ChatModel
 from predictor.configuration import ConfigurationError, chat_model, read
 from tableqa import Example, Table
 from tableqa.examples import Turn
+from tests.predictor.scripted import Scripted, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]
 
@@ -179,3 +181,65 @@ def test_models_are_named_by_the_environment() -> None:
 def test_what_is_wrong_with_the_environment_is_named(text: str, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
         read(text)
+
+
+# -- an endpoint that takes the question and never answers ------------------------------------------
+
+
+@pytest.fixture
+def hung() -> Iterator[tuple[str, list[float]]]:
+    """The address of a real socket that takes connections and says nothing, and when each came."""
+    with hung_socket() as found:
+        yield found
+
+
+def test_an_endpoint_that_hangs_costs_its_time_once_and_not_four_times(
+    hung: tuple[str, list[float]],
+) -> None:
+    url, connected = hung
+    began = time.monotonic()
+    with pytest.raises(ChatError, match=r"gave no answer in 0\.3 seconds") as raised:
+        ChatModel(url=f"{url}/v1", model="m", timeout=0.3).ask(HELLO)
+    assert time.monotonic() - began < 1.0
+    assert raised.value.kind == "away"
+    assert len(connected) == 1
+
+
+def test_an_endpoint_that_trickles_is_given_no_more_time_than_agreed() -> None:
+    with scripted(lambda request: None) as server:  # type: ignore[arg-type, return-value]
+        server.mood = "dribbling"
+        server.predict = lambda handler: _dribble(server, handler)  # type: ignore[method-assign]
+        began = time.monotonic()
+        with pytest.raises(ChatError, match="gave no answer in"):
+            ChatModel(url=f"http://127.0.0.1:{server.port}/v1", model="m", timeout=0.4).ask(HELLO)
+        assert time.monotonic() - began < 1.5
+
+
+def _dribble(server: Scripted, handler: Any) -> None:
+    handler.send_response(200)
+    handler.send_header("content-length", "100000")
+    handler.end_headers()
+    while not server.stop.wait(0.05):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+
+
+def test_an_answer_of_many_megabytes_is_not_read_to_its_end() -> None:
+    with pytest.raises(ChatError, match="more than 4,000,000 bytes"):
+        model(lambda body: httpx.Response(200, content=b" " * 5_000_000)).ask(HELLO)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (httpx.Response(400, text="too many tokens"), "refused"),
+        (httpx.Response(401), "away"),
+        (httpx.Response(404), "away"),
+        (httpx.Response(503), "away"),
+        (httpx.Response(200, json={"choices": [{"message": {"content": None}}]}), "unreadable"),
+    ],
+)
+def test_an_error_says_whether_asking_again_may_help(answer: httpx.Response, kind: str) -> None:
+    with pytest.raises(ChatError) as raised:
+        model(lambda body: answer).ask(HELLO)
+    assert raised.value.kind == kind

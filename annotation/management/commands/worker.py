@@ -4,12 +4,15 @@ import logging
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
+from django.utils.crypto import get_random_string
+from django_tasks_db.management.commands.db_worker import Worker
 
 from annotation import adjudicating, asking, jobs, predicting, proposing
 
@@ -19,6 +22,10 @@ KNOWN = (adjudicating, asking, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between two looks for items to resolve and jobs whose worker was lost."""
+SLOWER = 1.0
+"""Seconds, at least, between two looks of each hand for jobs that wait for models."""
+PATIENCE = 3.0
+"""Seconds that a worker which is told to stop gives to what waits for models."""
 
 
 class Command(BaseCommand):
@@ -33,18 +40,66 @@ class Command(BaseCommand):
         stop = threading.Event()
         keeper = threading.Thread(target=_keep_house, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
+        hands = [Hand(queue, options["interval"]) for queue, many in jobs.HANDS.items() for _ in range(many)]
+        for hand in hands:
+            hand.start()
         try:
             _take_jobs(options["interval"])
         finally:
             stop.set()
+            _let_go(hands)
             keeper.join(10)
+
+
+class Hand(threading.Thread):
+    """Does the jobs of one queue, one after the other, until told to stop. Daemonic: what hangs holds no process up."""
+
+    def __init__(self, queue: str, interval: float) -> None:
+        super().__init__(name=f"jobs of {queue}", daemon=True)
+        self.worker = Worker(
+            queue_names=[queue],
+            interval=max(interval, SLOWER),
+            batch=False,
+            backend_name="default",
+            startup_delay=True,
+            max_tasks=None,
+            worker_id=get_random_string(32),
+            excluded_queue_names=[],
+        )
+
+    def run(self) -> None:
+        while self.worker.running:
+            try:
+                self.worker.run()
+            except OperationalError:
+                log.warning("%s wait for the database", self.name, exc_info=True)
+                connection.close()
+                time.sleep(EVERY)
+        connection.close()
+
+    def stop(self) -> None:
+        """Take no further job."""
+        self.worker.running = False
+
+
+def _let_go(hands: Sequence[Hand]) -> None:
+    """Wait a moment for what these are at. What takes longer is queued again: it is safe to run twice."""
+    for hand in hands:
+        hand.stop()
+    until = time.monotonic() + PATIENCE
+    for hand in hands:
+        hand.join(max(0.0, until - time.monotonic()))
+    try:
+        jobs.hand_back(now=timezone.now())
+    except OperationalError:
+        log.warning("jobs under way could not be queued again; another worker takes them up", exc_info=True)
 
 
 def _take_jobs(interval: float) -> None:
     """Until a signal says stop. A database that is away, or busy for longer than anybody waits, is tried again."""
     while True:
         try:
-            call_command("db_worker", interval=interval, reload=False, queue_name="*")
+            call_command("db_worker", interval=interval, reload=False, queue_name="default")
             return
         except OperationalError:
             log.warning("the queue waits for the database", exc_info=True)
@@ -59,6 +114,7 @@ def _keep_house(stop: threading.Event) -> None:
         try:
             now = timezone.now()
             adjudicating.resolve_due(now=now)
+            jobs.keep_alive(now=now)
             jobs.reap(now=now)
             predicting.look_after(now=now)
         except OperationalError:

@@ -33,8 +33,9 @@ class AskewRewording extends HTMLElement {
     event.stopPropagation();
     const page = this.closest("askew-annotate");
     const prediction = page.querySelector("askew-prediction");
-    const tries = prediction?.wants && this.area.value.trim() !== this.#original.trim();
-    if (tries) prediction.check(); // the next key goes on, whether or not there is an answer by then
+    const changed = this.area.value.trim() !== this.#original.trim();
+    const tries = prediction?.wants && changed;
+    if (tries || (prediction?.away && changed)) prediction.check(); // the next key goes on, whether or not there is an answer by then
     const group = this.closest("form").querySelector("[data-field=category]");
     if (!group.querySelector("input:checked")) group.querySelector("input").focus();
     else if (!tries) page.submit();

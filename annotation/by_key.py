@@ -1,0 +1,39 @@
+"""Many rows, a page at a time: no cursor stays open (SQLite would answer with 'database is locked'), no list of all keys."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+
+from tableqa.on_disk import Sorted
+
+PAGE = 500
+
+
+def pages(keys: Iterable[int]) -> Iterator[list[int]]:
+    """Keys in lists of at most `PAGE`."""
+    left = iter(keys)
+    while page := list(itertools.islice(left, PAGE)):
+        yield page
+
+
+def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:
+    """These fields of every row, by key."""
+    last = 0
+    while page := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", *names)[: 2 * PAGE]):
+        for _, *found in page:
+            yield tuple(found)
+        last = page[-1][0]
+
+
+def ordered(rows: QuerySet[Any], name: str) -> Iterator[list[Any]]:
+    """Every row, by a field that is a text and then by key; in lists of at most `PAGE`. The order is kept on disk."""
+    found = Sorted(2, key=2)
+    for row in fields(rows, name, "pk"):
+        found.add(*row)
+    for page in found.pages(PAGE):
+        there = rows.in_bulk([pk for _, pk in page])
+        yield [there[pk] for _, pk in page]

@@ -1,0 +1,130 @@
+"""What a model is asked about a response, and what its answers come to: without a database, so that whoever holds the files
+of a release can take every verdict again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import tableqa
+import tasks.contract
+from predictor.protocol import PredictRequest
+from tableqa import programs, verdicts
+from tableqa.canonical import digest
+from tasks.contract import TaskType
+
+Raw = Mapping[str, Any]
+"""A prediction as it is stored: without timings, and without whether somebody had asked the same before."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The two examples that a model is asked about; `perturbed` is None while there is nothing to try.
+
+    What of them goes to the model is question, table with titles, earlier questions, and context where the kind shows
+    it. Their answers stay here: they are the gold answers. `computed` is what a confirmed program says of the perturbed.
+    """
+
+    original: tableqa.Example
+    perturbed: tableqa.Example | None
+    computed: tuple[str, ...] | None = None
+
+    @cached_property
+    def keys(self) -> dict[str, dict[str, str]]:
+        """Digests of question and table of both, for the record."""
+        found = {}
+        for name, example in (("original", self.original), ("perturbed", self.perturbed)):
+            if example is not None:
+                request = PredictRequest.about(example)
+                found[name] = {
+                    "question": digest(example.question),
+                    "table": request.table_sha,
+                    "key": request.key,
+                }
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for two tries at which a model sees the same."""
+        return digest({name: key["key"] for name, key in self.keys.items()})
+
+
+def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
+    """What a model is asked about a draft of a response."""
+    shows = task.showing(item)
+
+    def visible(example: tableqa.Example) -> tableqa.Example:
+        return example if "context" in shows else dataclasses.replace(example, context=None)
+
+    perturbed = task.tried(data, item)
+    preview = task.preview(data, item) if perturbed is not None else None
+    computed = (preview or {}).get("computed")
+    return Asked(
+        visible(item.example),
+        visible(perturbed) if perturbed is not None else None,
+        tuple(computed) if computed else None,
+    )
+
+
+# -- what it comes to -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Held:
+    """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed"."""
+
+    verdict: verdicts.Verdict
+    gold: Mapping[str, list[str]]
+    judgements: Mapping[str, verdicts.Judgement | None]
+
+    @property
+    def words(self) -> str:
+        """A sentence for the page."""
+        if self.verdict == "pending" and not self.gold["perturbed"]:
+            return "Say what the right answer is now to get a verdict."
+        return verdicts.WORDS[self.verdict]
+
+
+def hold(
+    asked: Asked,
+    original: Raw | None,
+    perturbed: Raw | None,
+    *,
+    gold: Sequence[str] | None = None,
+    failed: bool = False,
+) -> Held:
+    """The verdict on raw answers. `gold` is the perturbed example's answer where somebody else has given it since."""
+    right = {
+        "original": list(asked.original.answers),
+        "perturbed": list(
+            gold if gold is not None else asked.perturbed.answers if asked.perturbed is not None else ()
+        ),
+    }
+    said = {"original": original, "perturbed": perturbed}
+    found = {name: _judged(said[name], right[name]) for name in right}
+    verdict = verdicts.verdict(
+        found["original"],
+        found["perturbed"],
+        original_computed=_judged(original, _computed(asked.original)),
+        perturbed_computed=_judged(perturbed, asked.computed),
+        failed=failed,
+    )
+    return Held(verdict, right, found)
+
+
+def _judged(said: Raw | None, gold: Sequence[str] | None) -> verdicts.Judgement | None:
+    return verdicts.judge(said["answers"], gold, said["text"]) if said is not None and gold else None
+
+
+def _computed(example: tableqa.Example) -> list[str] | None:
+    """What the example's own program gives, where it has one that runs."""
+    if example.program is None:
+        return None
+    try:
+        return programs.run(example.program, example.table)
+    except programs.ProgramError:
+        return None

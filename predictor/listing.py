@@ -1,0 +1,98 @@
+"""A chat model asked for the answers to an example, until it gives a list or was asked often enough.
+
+    listed = ask_for_list(model, example)
+    listed.answers                 None where no reply held a list
+    listed.raw()                   what is kept of it, as of any other model's answer
+
+A reply without a list is shown to the model again with the form that is wanted. It is asked `MOST_ASKS` times and never
+more: each costs. An endpoint that hangs or is gone is left alone for a while (`resting`), so that what waits for other
+models does not wait for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from predictor import prompts
+from predictor.chat import ChatError, ChatModel
+from predictor.client import Breaker
+from tableqa import Example
+from tableqa.tables import unstorable
+
+MOST_ASKS = 3
+"""For the answers to one example, the first time included."""
+LONGEST_REPLY = 20_000
+AGAIN = 'That is no list of answers. Reply with JSON of the form {"answers": ["..."]} and nothing else.'
+FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
+"""Seconds for which an endpoint that gave no answer is left alone: at first, and at most."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a chat model said to an example. `unread`: its replies that held no list, oldest first."""
+
+    answers: tuple[str, ...] | None
+    text: str
+    unread: tuple[str, ...]
+    rows_seen: int
+    rows_total: int
+
+    def raw(self) -> dict[str, Any]:
+        """JSON, as any model's answer is kept; with `unread` where it was asked more than once."""
+        said: dict[str, Any] = {
+            "answers": list(self.answers or ()),
+            "text": self.text,
+            "op": "generate",
+            "cells": [],
+            "score": None,
+            "topk": [],
+            "rows_seen": self.rows_seen,
+            "rows_total": self.rows_total,
+            "truncated": self.rows_seen < self.rows_total,
+        }
+        return {**said, "unread": list(self.unread)} if self.unread else said
+
+
+def ask_for_list(model: ChatModel, example: Example) -> Listed:
+    """Ask until a reply holds a list, `MOST_ASKS` times at most. Raises ChatError where there is no reply at all."""
+    first, seen = prompts.asking_for_answers(example)
+    messages, unread = first, list[str]()
+    total = len(example.table.rows)
+    while len(unread) < MOST_ASKS:
+        try:
+            reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
+        except ChatError as error:
+            if error.kind != "unreadable":
+                raise
+            reply = ""
+        answers = prompts.read_answers(reply)
+        if answers is not None and not any(unstorable(text) for text in (reply, *answers)):
+            return Listed(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
+        unread.append(_kept(reply))
+        shown = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
+        messages = [*first, *shown, {"role": "user", "content": AGAIN}]
+    return Listed(None, "", tuple(unread), seen, total)
+
+
+def _kept(reply: str) -> str:
+    """A reply as it can be kept: JSON may spell NUL and half a surrogate pair, which no file holds."""
+    return reply[:LONGEST_REPLY].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+# -- leaving an endpoint alone ----------------------------------------------------------------------
+
+_resting: dict[tuple[str, str], Breaker] = {}
+_lock = threading.Lock()
+
+
+def breaker_of(entry: Mapping[str, Any]) -> Breaker:
+    """Whether the endpoint of an entry of PREDICTORS is to be asked now; one per process.
+
+    One question without an answer is enough to leave it alone: it has cost the whole time already.
+    """
+    key = (str(entry["url"]), str(entry["model"]))
+    with _lock:
+        return _resting.setdefault(key, Breaker(window=1, least=1, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
