@@ -13,7 +13,8 @@ from typing import Any
 import tableqa
 from tableqa.evidence import CellRef
 from tableqa.perturbations import PERTURBATIONS, Instance, instances
-from tableqa.perturbations.instances import instance_id
+from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
+from tableqa.predictions import UNPERTURBED
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tableqa.writers.robut import robut_record
@@ -46,9 +47,13 @@ def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
 
 
 def records(
-    format: str, reader: str, original: tableqa.Example, instance: Instance
+    format: str, dataset: str, original: tableqa.Example, instance: Instance
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(part, record) of an instance in a format of a release; none where the format does not know the kind."""
+    """(part, record) of an instance in a format of a release; none where the format does not know the kind.
+
+    FREB-TQA and RobuT compare with the original, which stands in a file beside, once, whatever was made of it. `dataset` is
+    what the release calls the source (`Raw.datasets`).
+    """
     kind, seed, made = instance.kind, instance.seed, instance.perturbed
     paper = PERTURBATIONS[kind].paper
     id = instance.id_of(original.id)
@@ -58,9 +63,10 @@ def records(
         yield "perturbed", {**askew_record(made.example), "id": id, **more, "operations": steps}
     elif format == "freb_tqa" and paper == FREB:
         folder = "02_rel" if kind in RELEVANCE else "01_str"
-        more = {"seed": seed, "dataset": reader, "perturb": kind}
+        before = {"seed": NOTHING_DRAWN, "dataset": dataset, "perturb": UNPERTURBED}
+        yield f"01_str/{{reader}}_{{split}}_{UNPERTURBED}", {**freb_example(original), **before}
+        more = {"seed": seed, "dataset": dataset, "perturb": kind}
         yield f"{folder}/{{reader}}_{{split}}_{kind}", {**freb_example(made.example), "id": id, **more}
     elif format == "robut" and paper == ROBUT:
-        # Accuracy before and after needs both (RobuT 4.1); the original is written once, whatever was made of it.
         yield "{reader}_{split}_original", robut_record(original, original, "original")
         yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}

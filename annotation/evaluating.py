@@ -48,8 +48,8 @@ def load(folder: Path) -> Raw:
 
 
 def sources(raw: Raw) -> dict[str, str]:
-    """The names of a release's sources, each with its reader, as predictions may name them."""
-    return {name: record["reader"] for name, record in raw.sources.items()}
+    """The names of a release's sources, each with what its files call it, as predictions may name them."""
+    return dict(raw.datasets)
 
 
 def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:

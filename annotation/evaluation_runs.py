@@ -24,6 +24,7 @@ from django.db.models import QuerySet
 from annotation import evaluating, jobs
 from annotation.evaluation_report import MOST_MODELS, Report, make_report
 from annotation.models import Job, Person, Release, Upload
+from annotation.raw_records import datasets
 from annotation.refusals import Refused, require_storable
 from annotation.release_files import Difference
 from tableqa.canonical import canonical
@@ -98,7 +99,7 @@ def _require_predictions(file: UploadedFile, release: Release) -> None:
 
 
 def _sources(release: Release) -> dict[str, str]:
-    return {source["name"]: source["reader"] for source in release.manifest["sources"]}
+    return datasets(release.manifest["sources"])
 
 
 @jobs.kind(KIND)

@@ -100,7 +100,7 @@ def import_examples(
         ):
             discard(left)
         _refuse_another_format(project, name, reader)
-        checksum = _checksum(read.files(path, tables), limit, fields or {})
+        checksum = checksum_of(read.files(path, tables), limit, fields or {})
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
@@ -364,7 +364,7 @@ def _chunks(examples: Iterable[tableqa.Example]) -> Iterator[list[tableqa.Exampl
         yield chunk
 
 
-def _checksum(files: Iterable[Path], limit: int | None, fields: Mapping[str, str]) -> str:
+def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, str]) -> str:
     """SHA-256 over the names and bytes of everything the reader reads, the limit, and the fields it was told."""
     whole = hashlib.sha256(f"limit {limit}\n".encode())
     for part, name in sorted(fields.items()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -38,6 +38,20 @@ Record = dict[str, Any]
 
 class Difference(Exception):
     """The first thing in a release that does not hold: which file, which record, what is wrong."""
+
+
+def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What benchmark files call each source of a release: its reader, as publications do, where that tells it from others.
+
+    Where another source has the same reader and split, or bears the reader's name, it is the source's own name: a file holds
+    one source, and the ids in it are that source's.
+    """
+    given = {one["name"]: (one["reader"], one["split"]) for one in sources}
+    alike = Counter(given.values())
+    return {
+        name: reader if alike[reader, split] == 1 and reader not in given.keys() - {name} else name
+        for name, (reader, split) in given.items()
+    }
 
 
 def records(path: Path) -> Iterator[Record]:
@@ -220,6 +234,11 @@ class Raw:
 
     def _one(self, query: str, *values: Any) -> int:
         return int(self._db.execute(query, values).fetchone()[0] or 0)
+
+    @cached_property
+    def datasets(self) -> Mapping[str, str]:
+        """What the benchmark files call each source (`datasets`)."""
+        return datasets(self.sources.values())
 
     # -- annotations and decisions ------------------------------------------------------------------
 

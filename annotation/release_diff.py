@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from annotation.release_files import read_manifest, records
 from tableqa.canonical import digest
 from tableqa.on_disk import Shelf
+from tableqa.writers import hub
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,11 @@ def _records(path: Path) -> Shelf[str, str]:
     """The digests of the records by what names them within their file; none where the release has no such file."""
     found: Shelf[str, str] = Shelf()
     if not path.is_file():
+        return found
+    if path.suffix not in (".json", ".jsonl") or path.name == hub.CROISSANT:
+        found["the whole file"] = hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()  # prose, or Parquet: no lines of records
         return found
     for number, record in enumerate(records(path), start=1):
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]

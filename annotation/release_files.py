@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -39,6 +41,7 @@ from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
 from tableqa.writers import hub, whole
+from tasks import resolving
 from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
@@ -48,10 +51,17 @@ RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
+_RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
 ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
+RULES = 2
+"""By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
+
+A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
+perturbations stood without the tables that they are compared with.
+"""
 
 
 # -- deriving ---------------------------------------------------------------------------------------
@@ -76,7 +86,7 @@ def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str
         yield path, DECIDED, record
     if mix is not None:
         for part, source, record in mixing.records(mixed(raw, mix), format):
-            yield _path(part, raw.sources[source]), DECIDED, record
+            yield _path(part, raw, raw.sources[source]), DECIDED, record
     for exports in _perturbed(raw, format):
         for path, record in numbering.once(exports):
             yield path, PERTURBED, record
@@ -84,7 +94,7 @@ def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str
         yield path, WHOLE, record
     if raw.purpose == provenances.TRAINING:
         for parts, origin in provenances.training(raw, format):
-            for path, record in numbering.once([(_path(part, origin), one) for part, one in parts]):
+            for path, record in numbering.once([(_path(part, raw, origin), one) for part, one in parts]):
                 yield path, PROPOSED, record
 
 
@@ -134,7 +144,7 @@ def _decided(raw: Raw, format: str) -> Iterator[list[Export]]:
                 continue
             response = agreement.stored(task, outcome["response"])
             yield [
-                (_path(exported.part, source), exported.record)
+                (_path(exported.part, raw, source), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
             ]
 
@@ -149,8 +159,8 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
         if raw.left_out(line["source"], instance.id_of(original.id)):
             continue
         yield [
-            (_path(part, source), record)
-            for part, record in automatic.records(format, source["reader"], original, instance)
+            (_path(part, raw, source), record)
+            for part, record in automatic.records(format, raw.datasets[source["name"]], original, instance)
         ]
 
 
@@ -168,7 +178,7 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     if format in whole.FORMATS:
         for line in _every_example(raw):
             for part, record in whole.records(format, line):
-                yield part if part.endswith(".jsonl") else _path(part, line.source), record
+                yield part if part.endswith(".jsonl") else _path(part, raw, line.source), record
 
 
 def _every_example(raw: Raw) -> Iterator[whole.Line]:
@@ -226,10 +236,12 @@ def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
 
 
 def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
-    """Write what lies beside the records of the format hf for its tools; nothing in any other format.
+    """Write the data statement, and what lies beside the records of the format hf for its tools.
 
     `manifest` is what the manifest will say, but for its files.
     """
+    if "statement" in manifest:
+        (raw.folder / hub.STATEMENT).write_text(hub.statement(manifest), encoding="utf-8", newline="\n")
     if manifest["format"] == "hf":
         (raw.folder / whole.HUB).parent.mkdir(exist_ok=True)
         (raw.folder / whole.HUB).touch()
@@ -246,6 +258,17 @@ def _shas(folder: Path) -> dict[str, str]:
             with (folder / name).open("rb") as stream:
                 found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
+
+
+def is_benchmark(name: str) -> bool:
+    """Whether a file of a release is one of the benchmark, and neither raw records nor about them."""
+    return name not in {*_RECORDS, hub.STATEMENT}
+
+
+def made_by_programs(manifest: Mapping[str, Any]) -> int:
+    """How many automatic perturbations a release has."""
+    runs = manifest["automatic"]
+    return sum(of_kind["made"] for of_kind in runs["counts"].values()) if runs is not None else 0
 
 
 def perturbed_counts(raw: Raw) -> Counts:
@@ -299,13 +322,17 @@ def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {**record, name: f"{record[name]}#{number}"}
 
 
-def figures(raw: Raw) -> list[dict[str, Any]]:
-    """Agreement of every batch from the raw responses: newest revisions, planned places."""
+def figures(raw: Raw, only: Collection[tuple[str, str, str]] | None = None) -> list[dict[str, Any]]:
+    """Agreement of every batch from the raw responses: newest revisions, planned places.
+
+    `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
+    """
     return [
         {"batch": batch, **tally.figure(statistic).to_dict()}
         for batch in raw.batches
         for tally in tallies(raw, batch)
         for statistic in agreement.named(tally.measure)
+        if only is None or (batch, tally.measure.name, statistic) in only
     ]
 
 
@@ -317,7 +344,7 @@ def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
         for record in raw.annotations_in(batch)
         if counts(record)
     )
-    return agreement.tallies(task, rows, raw.shapes(batch))
+    return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 
 def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
@@ -380,7 +407,11 @@ def verify(folder: Path) -> dict[str, int]:
     name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
     """
     try:
-        return _verify(folder)
+        manifest = read_manifest(folder)
+        try:
+            return _verify(folder, manifest)
+        except Difference as difference:
+            raise Difference(f"{difference}{_by_other_rules(manifest)}") from None
     except (
         KeyError,
         TypeError,
@@ -403,8 +434,18 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _verify(folder: Path) -> dict[str, int]:
-    manifest = read_manifest(folder)
+def _by_other_rules(manifest: Mapping[str, Any]) -> str:
+    """What a difference may come from in a release of an earlier version; "" in one of this."""
+    rules = manifest.get("rules", 1)
+    if rules == RULES:
+        return ""
+    return (
+        f". This release was made by an older version of Askew (rules {rules}; here they are {RULES}): its benchmark files "
+        "and figures may follow otherwise from the same records. Verify it with the version that made it, or release anew"
+    )
+
+
+def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
     _check_files(folder, manifest)
     raw = load(folder, manifest["batches"])
     raw.purpose = manifest.get("purpose", "")
@@ -420,13 +461,14 @@ def _verify(folder: Path) -> dict[str, int]:
     _check_tries(raw)
     if fault := next(provenances.faults(raw), None):
         raise Difference(fault)
-    _check_benchmark(folder, raw, manifest)
     _check_figures(raw, manifest)
+    _check_benchmark(folder, raw, manifest)
     return {
         "files": len(manifest["files"]),
         "annotations": len(raw.annotations),
         "decisions": len(raw.decisions),
         "replayed": replayed,
+        "made_again": made_by_programs(manifest),
         "figures": len(manifest["agreement"]),
     }
 
@@ -442,6 +484,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise Difference(f"{MANIFEST}: not JSON ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
         raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")
+    if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
+        raise Difference(
+            f"{MANIFEST}: the rules of this release are {rules!r}, made by a newer version of Askew; here they are {RULES}. "
+            "Use that version"
+        )
     return manifest
 
 
@@ -451,6 +498,7 @@ KEYS = frozenset(
         *("mix", "automatic", "waivers", "contradicted", "files"),
     )
 )
+MAY_BE = frozenset(("purpose", "rules", "statement"))
 
 
 def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -460,7 +508,7 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     _check_once(raw)
     if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
         raise Difference(f"{MANIFEST}: there is no purpose {manifest['purpose']!r}")
-    for key in sorted((KEYS ^ manifest.keys()) - {"purpose"}):
+    for key in sorted((KEYS ^ manifest.keys()) - MAY_BE):
         raise Difference(
             f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
         )
@@ -602,7 +650,8 @@ def _check_decision(
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:
-        decide = task.resolve if decision["by"] == "resolve" else task.uphold
+        by_rule = partial(resolving.resolve, task, decision.get("rule", {}))
+        decide = by_rule if decision["by"] == "resolve" else task.uphold
         if outcome["id"] in waived:
             response = task.restore(outcome["response"]["data"])
         else:
@@ -666,14 +715,15 @@ def _outcome(
 def _check_resolution(
     raw: Raw, decision: Mapping[str, Any], task: TaskType, item: Item, supports: list[set[str]], where: str
 ) -> None:
-    """What the kind decides from the raw responses must be what was decided."""
+    """What the decision's rule makes of the raw responses must be what was decided."""
     mine = [
         record
         for record in raw.annotations_of(decision["item"])
         if record["newest"] and record["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
-    resolution = task.resolve([agreement.stored(task, record["response"]) for record in mine], item)
+    responses = [agreement.stored(task, record["response"]) for record in mine]
+    resolution = resolving.resolve(task, decision.get("rule", {}), responses, item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
@@ -691,7 +741,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
     _check_perturbed(folder, raw, manifest)
     more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
-    for name in manifest["files"].keys() - more - {*RAW, automatic.LINES, TRIES, provenances.PROPOSALS}:
+    for name in manifest["files"].keys() - more - _RECORDS:
         raise Difference(f"{name}: does not follow from the decisions")
 
 
@@ -712,12 +762,14 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
 
 
 def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
-    """What lies beside the records of the format hf, made again. Returns the files' names."""
+    """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
     names: set[str] = set()
-    if manifest["format"] != "hf":
-        return names
-    shas = _shas(folder)
-    for name, text in hub.texts(manifest, shas).items():
+    texts = {hub.STATEMENT: hub.statement(manifest)} if "statement" in manifest else {}
+    shas = {}
+    if manifest["format"] == "hf":
+        shas = _shas(folder)
+        texts |= hub.texts(manifest, shas)
+    for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
             raise Difference(f"{name}: is not what the manifest and the records give")
         names.add(name)
@@ -757,8 +809,10 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
 
 
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
-    again = figures(raw)
-    if len(again) != len(manifest["agreement"]):
+    claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
+    again = figures(raw, claims)
+    measured = {key for key, batch in raw.batches.items() if task_type(batch["type"]).measures}
+    if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
         raise Difference(
             f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"
         )
@@ -779,10 +833,12 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
     claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
     for batch in raw.batches:
         for tally in tallies(raw, batch):
-            if tally.measure.level == "cells":
+            if tally.measure.level in ("cells", "edits"):
                 continue  # no other package takes the expected disagreement within each table
             ratings = tally.ratings()
             for statistic in agreement.named(tally.measure):
+                if (batch, tally.measure.name, statistic) not in claimed:
+                    continue
                 value = claimed[batch, tally.measure.name, statistic]
                 other = second_opinion(ratings, statistic, order=tally.order(statistic))
                 if other is not None and (value is None or abs(other - value) > 2e-6):
@@ -792,7 +848,17 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
                     )
 
 
-def _path(part: str, source: Mapping[str, Any]) -> str:
-    split = source["split"]
-    named = part.replace("_{split}", f"_{split}" if split else "").replace("{reader}", source["reader"])
-    return named.replace("{source}", quote(source["name"], safe=" ()+,@")) + ".json"
+def _path(part: str, raw: Raw, source: Mapping[str, Any]) -> str:
+    split, name = source["split"], source["name"]
+    # The name of a source may hold braces: what stands for it is looked for in the part alone.
+    places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
+    return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + ".json"
+
+
+def _as_file_name(name: str) -> str:
+    """A name of which a file or folder can be called, and which leads nowhere else."""
+    quoted = quote(name, safe=" ()+,@")
+    return quoted if quoted.strip(".") else quoted.replace(".", "%2E")
+
+
+_PLACES = re.compile(r"_\{split\}|\{reader\}|\{source\}")

@@ -9,6 +9,7 @@ release is made, so the same data gives the same bytes.
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import zipfile
 from array import array
@@ -20,10 +21,23 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 from django.utils import timezone
 
-from annotation import automatic, events, helping, jobs, lineage, mixing, provenances, release_files, tries
+from annotation import (
+    automatic,
+    by_key,
+    events,
+    helping,
+    jobs,
+    lineage,
+    mixing,
+    provenances,
+    release_files,
+    statements,
+    tries,
+)
+from annotation.by_key import PAGE
 from annotation.models import (
     Annotation,
     Assignment,
@@ -48,7 +62,6 @@ from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf, Sorted
 from tableqa.perturbations import PERTURBATIONS
 
-PAGE = 500
 TABLES = 100
 """Source tables that are in memory at once."""
 LONGEST_NAME = 80
@@ -211,7 +224,7 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
         items__batch__project=project, items__assignments__annotations__event_id__lte=watermark
     )
     kinds: dict[str, int] = {}
-    for parent, kind, seed in _by_key(judged.distinct(), "parent_id", "perturbation", "seed"):
+    for parent, kind, seed in by_key.fields(judged.distinct(), "parent_id", "perturbation", "seed"):
         any_seed = not PERTURBATIONS[kind].seeded
         if not any(
             kind in run.kinds and (any_seed or seed in run.seeds) and _holds(run.chosen, parent)
@@ -335,11 +348,15 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     manifest: dict[str, Any] = {
         "layout": release_files.LAYOUT,
+        "rules": release_files.RULES,
         "format": release.format,
         "project": release.project.slug,
         "sources": [record for _, record in sorted(raw.sources.items())],
         "batches": described,
         "guidelines": _guidelines(release, batches),
+        "statement": statements.counted(
+            release.project, batches, watermark=release.watermark, until=_moment(release.watermark)
+        ),
         "counts": release_files.counted(raw),
         "agreement": release_files.figures(raw),
         "waivers": waivers,
@@ -404,7 +421,8 @@ def _batches(release: Release) -> list[Batch]:
     opened = Event.objects.filter(
         project=release.project, pk__lte=release.watermark, thing="batch", after="open"
     ).values("thing_id")
-    return list(Batch.objects.filter(pk__in=opened).select_related("feeds_from").order_by("pk"))
+    found = Batch.objects.filter(pk__in=opened, purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    return list(found.select_related("feeds_from").order_by("pk"))
 
 
 def _batch(release: Release, batch: Batch) -> dict[str, Any]:
@@ -417,6 +435,7 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         "settings": batch.settings,
         "settings_digest": batch.settings_digest,
         "overlap": batch.overlap,
+        **({"resolve": batch.resolve} if batch.resolve else {}),
         "seed": batch.seed,
         "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
         **(
@@ -433,8 +452,8 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
 def _items(batches: Sequence[Batch]) -> Sorted:
     """The items of the batches in the order of release: batch, source, example id; the key of each comes last."""
     found = Sorted(4, key=4)
-    rows = Item.objects.filter(batch__in=batches)
-    for row in _by_key(rows, "batch_id", "example__source__name", "example__external_id", "pk"):
+    rows = Item.objects.filter(batch__in=batches, is_gold=False)
+    for row in by_key.fields(rows, "batch_id", "example__source__name", "example__external_id", "pk"):
         found.add(*row)
     return found
 
@@ -486,7 +505,7 @@ def _holds(ordered: Sequence[int], key: int) -> bool:
 def _named(keys: Iterable[int]) -> Sorted:
     """The examples with these keys as (source, id, key, parent, digest of the table, source's key), in that order."""
     found = Sorted(6, key=3)
-    for chunk in _pages(keys):
+    for chunk in by_key.pages(keys):
         rows = Example.objects.filter(pk__in=chunk).values_list(
             "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
         )
@@ -499,7 +518,7 @@ def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Itera
     """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
     keys: Shelf[int, int] = Shelf()
     inputs = Sorted(2, key=1)
-    for pk, example, id, held in _by_key(
+    for pk, example, id, held in by_key.fields(
         Item.objects.filter(batch__in=batches), "pk", "example_id", "public_id", "inputs"
     ):
         keys[example] = 1
@@ -541,7 +560,7 @@ def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Itera
     originals: Shelf[int, int] = Shelf()
     for _, _, pk, parent, *_ in used:
         originals[pk if parent is None else _original(pk)] = 1
-    for chunk in _pages(originals):
+    for chunk in by_key.pages(originals):
         rows = Example.objects.select_related("source", "stored_table").defer("stored_table__content")
         found = rows.in_bulk(chunk)
         for pk in chunk:
@@ -566,7 +585,7 @@ def _original(pk: int) -> int:
 
 def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every revision below the watermark, item by item; within an item by pseudonym and revision."""
-    names = _pseudonyms(release.project)
+    names, until = _pseudonyms(release.project), _moment(release.watermark)
     for page in keys.pages(PAGE):
         chunk = [pk for *_, pk in page]
         found: dict[int, list[Annotation]] = {pk: [] for pk in chunk}
@@ -595,6 +614,7 @@ def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str
                         "example": assignment.item.example.external_id,
                         "annotator": names[assignment.person_id],
                         "simulated": assignment.person.is_simulated,
+                        **({"external": True} if assignment.person.is_external else {}),
                         "revision": annotation.revision,
                         "newest": newest[annotation.assignment_id] == annotation.revision,
                         "place": {"number": assignment.place.number, "added": assignment.place.added},
@@ -605,7 +625,7 @@ def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str
                         },
                         "active_seconds": annotation.active_seconds,
                         "made_at": annotation.made_at.isoformat(),
-                        **helping.record(annotation),
+                        **helping.record(annotation, until=until),
                     },
                 )
 
@@ -626,6 +646,14 @@ def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, 
                 yield 1, _decision(found[pk], names)
 
 
+def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
+    """Who decided, with their note; or the rule that did, which is named where it is not the kind's own."""
+    if decision.made_by_id is not None:
+        return {"note": decision.note, "by": names[decision.made_by_id]}
+    rule = {"rule": json.loads(decision.note)} if decision.note else {}
+    return {"note": "", "by": "resolve", **rule}
+
+
 def _decision(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
     item = decision.item
     return {
@@ -635,8 +663,7 @@ def _decision(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
         "example": item.example.external_id,
         "kind": decision.kind,
         "reason": decision.reason,
-        "note": decision.note,
-        "by": "resolve" if decision.made_by_id is None else names[decision.made_by_id],
+        **_by(decision, names),
         "made_at": decision.made_at.isoformat(),
         "outcomes": [
             {
@@ -673,19 +700,3 @@ def _guidelines(release: Release, batches: Sequence[Batch]) -> list[dict[str, An
 
 def _pseudonyms(project: Project) -> dict[int, str]:
     return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
-
-
-def _pages(keys: Iterable[int]) -> Iterator[list[int]]:
-    """Keys in chunks: pages by key keep no cursor open, which SQLite would answer with 'database is locked'."""
-    left = iter(keys)
-    while page := list(itertools.islice(left, PAGE)):
-        yield page
-
-
-def _by_key(rows: QuerySet[Any], *fields: str) -> Iterator[tuple[Any, ...]]:
-    """The fields of every row, page by page."""
-    last = 0
-    while page := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", *fields)[: 2 * PAGE]):
-        for _, *found in page:
-            yield tuple(found)
-        last = page[-1][0]

@@ -140,7 +140,7 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
         "always_the_same",
         raised,
         f"{top!s} was given to {counted[top]} of {number} items ({share.percent}); others give it to {100 * usual:.1f} % of "
-        f"theirs. The most unlikely run is {labels[start]!s}, {length} times in a row.",
+        f"theirs. The most unlikely run is {labels[start]!s}, {length} time{'' if length == 1 else 's'} in a row.",
         {
             "items": number,
             "share": share.value or 0.0,

@@ -43,6 +43,31 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a statement about further units rests on, whatever width is wanted: all that has to be kept of the units.
+
+    units, half_width   as in Needed
+    spread              by which factor the units' true spread may well exceed the one that was seen
+    reason              why nothing can be said; None where something can
+    """
+
+    units: int
+    half_width: float | None
+    spread: float = 1.0
+    reason: str | None = None
+
+    def needed(self, wanted: float) -> "Needed":
+        """For this half-width. Raises ValueError where it is not above 0."""
+        if not wanted > 0:
+            raise ValueError(f"The wanted half-width is {wanted}; it is a number above 0, as in 0.05.")
+        if self.reason is not None or self.half_width is None:
+            return Needed(wanted, self.units, self.half_width, reason=self.reason)
+        likely = _further(self.units, self.half_width / wanted)
+        safe = _further(self.units, self.half_width * self.spread * MARGIN / wanted)
+        return Needed(wanted, self.units, self.half_width, likely, max(likely, safe))
+
+
+@dataclass(frozen=True, slots=True)
 class Needed:
     """What is still to be labelled so that `half_width` comes below `wanted`.
 
@@ -126,16 +151,16 @@ def units_needed(found: Agreement, moved: "Array", counts: "Array", *, wanted: f
     moved, counts: as `tableqa.agreement.influence`, `tableqa.cell_sets.influence` or `tableqa.edit_agreement.influence` give
     them. wanted: half of the width that the interval shall have, above 0. Raises ValueError where it is not.
     """
-    if not wanted > 0:
-        raise ValueError(f"The wanted half-width is {wanted}; it is a number above 0, as in 0.05.")
+    return basis(found, moved, counts).needed(wanted)
+
+
+def basis(found: Agreement, moved: "Array", counts: "Array") -> Basis:
+    """What statements about any wanted half-width rest on, from what `units_needed` takes."""
     half = None if found.low is None or found.high is None else (found.high - found.low) / 2
     reason = _reason(found, half, moved, counts)
-    if reason is not None or half is None:
-        return Needed(wanted, found.units, half, reason=reason)
-    likely = _further(found.units, half / wanted)
-    spread = _upper_spread(moved, counts)
-    safe = _further(found.units, half * spread * MARGIN / wanted)
-    return Needed(wanted, found.units, half, likely, max(likely, safe))
+    if reason is not None:
+        return Basis(found.units, half, reason=reason)
+    return Basis(found.units, half, _upper_spread(moved, counts))
 
 
 def _further(units: int, ratio: float) -> int:
@@ -159,7 +184,10 @@ def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array
     if half == 0 or not len(moved):
         return "All items came out alike, so nothing is known of their spread."
     centred = moved - (moved * counts).sum() / counts.sum()
-    telling = float((centred**2 * counts).sum() ** 2 / (centred**4 * counts).sum())
+    fourth = float((centred**4 * counts).sum())
+    if not fourth:
+        return "All items came out alike, so nothing is known of their spread."
+    telling = float((centred**2 * counts).sum() ** 2 / fourth)
     if telling < FEWEST_TELLING:
         return (
             "The items differ in too few places: the interval rests on "

@@ -13,7 +13,7 @@ Source:
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -74,16 +74,32 @@ def cohen_kappa(
     """
     if len(one) != len(other):
         raise ValueError(f"One rater has {len(one)} ratings and the other {len(other)}: one for each unit.")
-    if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
     try:
         table = Counter(
             (a, b) for a, b in zip(one, other, strict=True) if not is_missing(a) and not is_missing(b)
         )
     except TypeError as error:
         raise ValueError(f"A rating cannot be a label: {error}.") from error
+    raters = sum(any(not is_missing(label) for label in labels) for labels in (one, other))
+    return cohen_of_counts(table, raters=raters, replicates=replicates, seed=seed, confidence=confidence)
+
+
+def cohen_of_counts(
+    table: Mapping[tuple[Any, Any], int],
+    *,
+    raters: int = 2,
+    replicates: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Agreement:
+    """`cohen_kappa` from how many units have each (label of one, label of the other), none of them missing.
+
+    raters: who of the two has any rating at all, where no unit has both.
+    """
+    if replicates < 0:
+        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
     number = sum(table.values())
     value, low, high, left_out, reason, note = None, None, None, 0, None, None
     if not number:
@@ -99,9 +115,7 @@ def cohen_kappa(
         low=low,
         high=high,
         units=number,
-        raters=2
-        if number
-        else sum(any(not is_missing(label) for label in labels) for labels in (one, other)),
+        raters=2 if number else raters,
         ratings=2 * number,
         measure=COHEN,
         reason=reason,
@@ -114,7 +128,7 @@ def cohen_kappa(
 
 
 def _kappa(
-    table: Counter[tuple[Any, Any]], replicates: int, seed: int, confidence: float
+    table: Mapping[tuple[Any, Any], int], replicates: int, seed: int, confidence: float
 ) -> tuple[float, tuple[float | None, float | None], int]:
     """The value, the ends of its interval, and in how many draws it was undefined."""
     import numpy as np

@@ -32,8 +32,11 @@ ANSWERS = ("answers", "prediction", "pred", "pred_answer")
 LONGEST_LINE = 1_000_000
 """Characters of one line: an answer is a few words, and a file without line breaks is no JSON Lines."""
 
+UNPERTURBED = "no_shuffle"
+"""What FREB-TQA's program calls an original."""
+
 _SAME: Mapping[str, str] = {
-    "no_shuffle": "original",
+    UNPERTURBED: "original",
     "no_shuffle_ori_table": "original",
     "no_shuffle_short_table": "short_table",
     "no_shuffle_ans_change": "answer_changes",

@@ -22,9 +22,9 @@ from typing import Any
 
 from tableqa.canonical import digest
 from tableqa.examples import Example
-from tableqa.grids import Grid
 from tableqa.proportions import Proportion, proportion
 from tableqa.serialisations import SUC, torr
+from tableqa.sheets import Sheet, listed
 from tableqa.structural_tasks import BASELINE, STRUCTURAL_TASKS, Design, NotApplicable, build, designs
 from tableqa.structural_tasks.augmenting import REQUESTS, Augmentation, first, second
 from tableqa.structural_tasks.tasks import StructuralItem, is_accepted
@@ -372,9 +372,9 @@ def _said(predictions: Predictions, prompt: Mapping[str, Any], model: str) -> st
         raise PromptError(f"{model} has no prediction for {prompt['id']}") from None
 
 
-def suc_grids(scores: Sequence[TaskScore]) -> Iterator[Grid]:
+def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
     """For each model tasks down and designs across, accuracy in percent; then intervals and changes line by line."""
-    for model in dict.fromkeys(one.model for one in scores):
+    for number, model in enumerate(dict.fromkeys(one.model for one in scores), start=1):
         of_model = {(one.task, one.variant): one for one in scores if one.model == model}
         columns = tuple(dict.fromkeys(variant for _, variant in of_model))
         tasks = tuple(dict.fromkeys(task for task, _ in of_model))
@@ -393,7 +393,8 @@ def suc_grids(scores: Sequence[TaskScore]) -> Iterator[Grid]:
                 _mean([of_model[key].accuracy for key in of_model if key[1] == column]) for column in columns
             )
             rows = (*rows, ("mean of the tasks", *means))
-        yield Grid(f"{model}: accuracy per task and design", ("task", *columns), rows)
+        title = f"{model}: accuracy per task and design"
+        yield listed(f"tasks-{number}", title, ("task", *columns), rows)
         lines = tuple(
             (
                 one.task,
@@ -415,7 +416,8 @@ def suc_grids(scores: Sequence[TaskScore]) -> Iterator[Grid]:
             "against the baseline",
             "cannot be told",
         )
-        yield Grid(f"{model}: intervals, and what each design changes", header, lines)
+        title = f"{model}: intervals, and what each design changes"
+        yield listed(f"designs-{number}", title, header, lines, texts=2)
 
 
 def _mean(shares: Sequence[Proportion]) -> str:

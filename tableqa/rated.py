@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tableqa.examples import Example
-from tableqa.grids import Grid, figure
 from tableqa.metrics import Estimate, Method, instance_correlation
 from tableqa.readers.lftqa import DIMENSIONS
+from tableqa.sheets import Cell, Sheet, count, figure, listed
 from tableqa.tables import Table
 
 Key = tuple[str, str, str]
@@ -103,22 +103,23 @@ class Correlations:
         sizes = {name: dict(zip(names, size, strict=True)) for name, size in self.sizes.items()}
         return {"datasets": sizes, "correlations": [asdict(row) for row in self.rows]}
 
-    def grids(self) -> Iterator[Grid]:
+    def sheets(self) -> Iterator[Sheet]:
         """A table for each dataset, then what computed the scores."""
-        for dataset, (answers, examples, systems) in self.sizes.items():
+        for number, (dataset, (answers, examples, systems)) in enumerate(self.sizes.items(), start=1):
             of_dataset = [row for row in self.rows if row.dataset == dataset]
             title = f"{dataset}: {answers} rated answers of {systems} systems to {examples} questions"
             header = ("metric", "dimension", *METHODS, "answers", "unscored", "examples", "undefined")
-            yield Grid(title, header, tuple(_cells(row) for row in of_dataset))
+            yield listed(f"metrics-{number}", title, header, map(_cells, of_dataset), texts=2)
         computed = {row.metric: row.implementation for row in self.rows}
-        yield Grid("What computed the scores", ("metric", "implementation"), tuple(computed.items()))
+        header = ("metric", "implementation")
+        yield listed("implementations", "What computed the scores", header, computed.items(), texts=2)
 
 
-def _cells(row: Correlation) -> tuple[str, ...]:
+def _cells(row: Correlation) -> tuple[Cell | str, ...]:
     first = next(iter(row.by_method.values()))
     values = (figure(row.by_method[method]) for method in METHODS)
     counts = (row.answers, row.unscored, first.n, first.undefined)
-    return (row.metric, row.dimension, *values, *map(str, counts))
+    return (row.metric, row.dimension, *values, *map(count, counts))
 
 
 def rated_answer(

@@ -14,7 +14,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -41,6 +41,10 @@ class Cell:
     detail: str = ""
     reason: str = ""
     best: bool = False
+
+
+Line = Sequence[Cell | str]
+"""The cells of a row; a text stands for a cell that holds it."""
 
 
 @dataclass(frozen=True)
@@ -113,27 +117,47 @@ def count(value: int) -> Cell:
 
 def share(estimate: Estimate, *, deviation: float | None = None, interval: bool = True) -> Cell:
     """A figure times 100 with two decimals, as the papers print it; beside it its interval, or its deviation over seeds."""
+    found = figure(estimate, factor=100, places=2)
+    if estimate.value is None:
+        return found
+    detail = "" if deviation is None else f"± {100 * deviation:.2f}"
+    if interval and found.detail:
+        detail = f"{detail}, {found.detail}" if detail else found.detail
+    return replace(found, detail=detail)
+
+
+def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
+    """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
         return Cell(UNDEFINED, reason=estimate.reason or "There is nothing to count.")
-    detail = "" if deviation is None else f"± {100 * deviation:.2f}"
-    if interval and estimate.low is not None and estimate.high is not None:
-        between = f"{_hundredths(estimate.low)} to {_hundredths(estimate.high)}"
-        detail = f"{detail}, {between}" if detail else between
-    return Cell(_hundredths(estimate.value), round(100 * estimate.value, 6), detail)
+    low, high, detail = estimate.low, estimate.high, ""
+    if low is not None and high is not None:
+        detail = f"{_rounded(factor * low, places)} to {_rounded(factor * high, places)}"
+    return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail)
 
 
-def _hundredths(value: float) -> str:
-    written = f"{100 * value:.2f}"
-    return "0.00" if written == "-0.00" else written
+def _rounded(value: float, places: int) -> str:
+    written = f"{value:.{places}f}"
+    return written.removeprefix("-") if not float(written) else written
+
+
+def listed(name: str, title: str, header: Sequence[str], rows: Iterable[Line], texts: int = 1) -> Sheet:
+    """A sheet of columns without groups, of which the first `texts` hold texts and the others figures."""
+    columns = tuple(Column(title, numeric=place >= texts) for place, title in enumerate(header))
+    lines = (tuple(text(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+    return Sheet(name, title, columns, tuple(lines))
 
 
 # -- the forms --------------------------------------------------------------------------------------
 
 
-def as_text(sheet: Sheet) -> str:
-    """Columns of equal width, for a terminal. Intervals are left to the other forms."""
+def as_text(sheet: Sheet, *, details: bool = False) -> str:
+    """Columns of equal width, for a terminal. Intervals are left to the other forms, unless asked for."""
     lines = [[_full_title(column) for column in sheet.columns]]
-    lines += [[_plain(cell.text) for cell in row] for row in sheet.rows]
+    lines += [
+        [_plain(f"{cell.text} ({cell.detail})" if details and cell.detail else cell.text) for cell in row]
+        for row in sheet.rows
+    ]
     widths = [max(len(line[place]) for line in lines) for place in range(len(sheet.columns))]
     made = [
         "  ".join(

@@ -4,7 +4,7 @@
     scorer.scores(answers)                 a number from 0 to 1 for each, None where there is no reference
     scorer.implementation                  "sacrebleu 2.6.0: sentence BLEU, nrefs:1|case:mixed|..."
 
-BLEU and ROUGE-L need sacrebleu and rouge-score (requirements-data.txt). METEOR is nltk's, with the part of WordNet that is
+BLEU is sacreBLEU's, ROUGE-L rouge-score's. METEOR is nltk's, with the part of WordNet that is
 shipped for header names: it lacks names of single persons, places and events, and words that offend.
 
 Sources:
@@ -25,9 +25,6 @@ from tableqa.rated import RatedAnswer, ScoreColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-EXTRA = "requirements-data.txt"
-"""The lock of the packages for BLEU and ROUGE-L."""
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[^\w\s]")
 
@@ -66,10 +63,8 @@ def by_pair(score: Callable[[str, str], float]) -> Callable[[Sequence[RatedAnswe
 
 def bleu() -> Scorer:
     """Sentence BLEU of sacreBLEU: n-grams up to four, as many as the text has (effective order), from 0 to 1."""
-    try:
-        from sacrebleu.metrics import BLEU
-    except ImportError:
-        raise NotInstalled(f"BLEU needs sacrebleu: install {EXTRA}.") from None
+    from sacrebleu.metrics import BLEU
+
     metric = BLEU(effective_order=True)
 
     def score(text: str, reference: str) -> float:
@@ -84,11 +79,9 @@ def bleu() -> Scorer:
 
 def rouge_l() -> Scorer:
     """ROUGE-L's F-measure, without stemming. Its package reads Latin letters and digits only."""
-    try:
-        from rouge_score.rouge_scorer import RougeScorer
-        from rouge_score.tokenizers import DefaultTokenizer
-    except ImportError:
-        raise NotInstalled(f"ROUGE-L needs rouge-score: install {EXTRA}.") from None
+    from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenizers import DefaultTokenizer
+
     metric = RougeScorer(["rougeL"], tokenizer=DefaultTokenizer(use_stemmer=False))
 
     def score(text: str, reference: str) -> float:

@@ -1,7 +1,7 @@
 """ToRR's figures (Ashury-Tahan et al. 2025): how well models do over all configurations, and how much hangs on which.
 
     report = torr_report({"model": {"wtq": {"nt-1": {"csv/none": 1.0, "csv/torr_row_swap": 0.0, ...}}}}, noops)
-    report.grids(); report.to_dict()
+    report.sheets(); report.to_dict()
 
 A score is from 0 to 1 and belongs to a model, a dataset, an example and a configuration (`tableqa.serialisations.torr`).
 Means are taken within a dataset first and then over the datasets (macro); intervals draw examples within each dataset.
@@ -13,16 +13,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tableqa import text_metrics
 from tableqa.answers import compare
-from tableqa.grids import UNDEFINED, Grid, figure
 from tableqa.metrics import Estimate, performance, robustness, win_rates
 from tableqa.rated import RatedAnswer
+from tableqa.sheets import UNDEFINED, Cell, Line, Sheet, count, figure, listed
 from tableqa.text_metrics import Scorer
 
 if TYPE_CHECKING:
@@ -400,52 +400,52 @@ class TorrReport:
             "difficulty": list(self.difficulty),
         }
 
-    def grids(self) -> Iterator[Grid]:
+    def sheets(self) -> Iterator[Sheet]:
         """The tables, scores times 100 as the paper prints them."""
         counts = ", ".join(f"{number} of {name}" for name, number in self.examples.items())
         title = f"Performance and robustness over {len(self.configurations)} configurations ({counts})"
-        overall = tuple((one.name, _percent(one.p), _percent(one.r)) for one in self.models)
-        yield Grid(title, ("model", "P", "R"), overall)
+        overall = ((one.name, _percent(one.p), _percent(one.r)) for one in self.models)
+        yield listed("performance", title, ("model", "P", "R"), overall)
         names = tuple(self.examples)
         header = ("model", *(f"{name} {which}" for name in names for which in ("P", "R")))
-        by_dataset = tuple(
+        by_dataset: Iterable[Line] = (
             (one.name, *(_percent(each) for name in names for each in one.datasets[name]))
             for one in self.models
         )
-        yield Grid("By dataset", header, by_dataset)
-        yield self._by("Win rate of each serialisation", lambda one: one.wins)
-        yield self._by("Mean absolute impact of each perturbation", lambda one: one.impacts)
-        yield self._by("Mean change by each perturbation", lambda one: one.changes)
+        yield listed("by-dataset", "By dataset", header, by_dataset)
+        yield self._by("win-rate", "Win rate of each serialisation", lambda one: one.wins)
+        yield self._by("impact", "Mean absolute impact of each perturbation", lambda one: one.impacts)
+        yield self._by("change", "Mean change by each perturbation", lambda one: one.changes)
         places = _places(len(self.configurations))
-        yield Grid(
+        yield listed(
+            "rank-curve",
             "Rank curve: the mean of each example's scores from the best to the worst",
             ("model", *(str(place + 1) for place in places)),
-            tuple((one.name, *(f"{100 * one.curve[place]:.1f}" for place in places)) for one in self.models),
+            ((one.name, *(f"{100 * one.curve[place]:.1f}" for place in places)) for one in self.models),
         )
         bins = tuple(f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}" for number in range(BINS))
-        spread = [(one.name, *map(str, one.distribution)) for one in self.models]
-        spread.append(("all models", *map(str, self.difficulty)))
-        yield Grid("Examples by their mean score", ("model", *bins), tuple(spread))
+        spread: list[Line] = [(one.name, *map(count, one.distribution)) for one in self.models]
+        spread.append(("all models", *map(count, self.difficulty)))
+        yield listed("distribution", "Examples by their mean score", ("model", *bins), spread)
         apart, pairs = self.separable
         share = f"{100 * apart / pairs:.1f} %" if pairs else UNDEFINED
-        yield Grid(
-            "Separability",
-            ("pairs of models", "intervals apart", "share"),
-            ((str(pairs), str(apart), share),),
-        )
+        header = ("pairs of models", "intervals apart", "share")
+        yield listed("separability", "Separability", header, ((count(pairs), count(apart), share),))
         if self.taus:
-            taus = tuple((one, other, figure(tau)) for (one, other), tau in self.taus.items())
-            yield Grid(
-                "Kendall's tau between the rankings of two datasets", ("dataset", "dataset", "tau"), taus
-            )
+            title = "Kendall's tau between the rankings of two datasets"
+            taus = ((one, other, figure(tau)) for (one, other), tau in self.taus.items())
+            yield listed("tau", title, ("dataset", "dataset", "tau"), taus, texts=2)
         for over, of in self.w.items():
-            sizes = tuple((str(size), figure(one)) for size, one in of.items())
-            yield Grid(f"Kendall's W of {DRAWS} draws, by the number of {over}", (over, "W"), sizes)
+            sizes = ((count(size), figure(one)) for size, one in of.items())
+            title = f"Kendall's W of {DRAWS} draws, by the number of {over}"
+            yield listed(f"w-{over}", title, (over, "W"), sizes)
 
-    def _by(self, title: str, of: Callable[[TorrModel], Mapping[str, Estimate]]) -> Grid:
+    def _by(self, name: str, title: str, of: Callable[[TorrModel], Mapping[str, Estimate]]) -> Sheet:
         names = tuple(dict.fromkeys(name for model in self.models for name in of(model)))
-        rows = tuple((model.name, *(_percent(of(model)[name]) for name in names)) for model in self.models)
-        return Grid(title, ("model", *names), rows)
+        rows: Iterable[Line] = (
+            (model.name, *(_percent(of(model)[name]) for name in names)) for model in self.models
+        )
+        return listed(name, title, ("model", *names), rows)
 
 
 def torr_report(
@@ -575,5 +575,5 @@ def _counted(estimate: Estimate, undefined: int) -> Estimate:
     )
 
 
-def _percent(estimate: Estimate) -> str:
+def _percent(estimate: Estimate) -> Cell:
     return figure(estimate, factor=100, places=1)

@@ -147,6 +147,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         for one in manifest["agreement"]
     ]
     guidelines = [f"* {one['type']}, version {one['number']}" for one in manifest["guidelines"]]
+    conditions_of = manifest.get("statement")  # early releases have none
     lines = [
         f"# Data statement of {_plain(manifest['project'])}",
         "",
@@ -168,8 +169,9 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         f"{counts['annotators']} people under pseudonyms"
         + (f", of whom {simulated} are simulated by a program" if simulated else "")
-        + ". Age, gender, origin and training were not recorded.",
+        + (". Age, gender, origin and training were not recorded." if conditions_of is None else "."),
         "",
+        *(_conditions(conditions_of) if conditions_of is not None else []),
         "Guidelines, in full in `manifest.json`:",
         "",
         *(guidelines or ["* none"]),
@@ -189,6 +191,72 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _conditions(said: Mapping[str, Any]) -> list[str]:
+    """`conditions` as lines of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
+    lines = []
+    for title, paragraphs in conditions(said):
+        lines += [f"### {title}", ""]
+        for paragraph in paragraphs:
+            lines += [*(f"> {_plain(line)}".rstrip() for line in paragraph.splitlines()), ""]
+    return lines
+
+
+def conditions(said: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Under what conditions people worked, as titles with paragraphs: section D of the ACL's responsible NLP checklist.
+
+    `said` is the `statement` of a manifest: what people said for it, and what was counted; hours and rejected work are
+    left out where they were not.
+    """
+    told = said["said"]
+    training = [told["training"]] if told["training"] else []
+    if said["practised"]:
+        training.append(f"{_times(said['practised'], 'practice set')} gone through with feedback.")
+    training += [
+        f"Qualification {one['name']}: {one['asked_percent']} % asked; {one['passed']} of {one['tried']} people passed."
+        for one in said["qualification"]
+    ]
+    people = [told["population"]] if told["population"] else []
+    for name, values in said["characteristics"].items():
+        parts = [f"{value or 'said by too few to tell'} {n}" for value, n in values.items()]
+        people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
+    agreed = [
+        f"Text {one['number']}, to which {_times(one['agreed'], 'person', 'people')} agreed:\n{one['text']}"
+        for one in said["consent"]
+        if one["text"]
+    ]
+    pay = [*(f"Paid: {rate}." for rate in said["pay"]), *([told["payment"]] if told["payment"] else [])]
+    unsaid = ["Not said."]
+    return [
+        ("Recruitment (D2)", [told["recruitment"]] if told["recruitment"] else unsaid),
+        ("Pay (D2)", pay or unsaid),
+        *([("Hours", [_spent(said["hours"])])] if "hours" in said else []),
+        ("Training (D1)", training or unsaid),
+        ("Risks and disclaimers (D1)", [told["risks"]] if told["risks"] else unsaid),
+        ("Consent (D3)", [*([told["consent"]] if told["consent"] else []), *agreed] or unsaid),
+        ("Ethics review (D4)", [told["ethics"]] if told["ethics"] else unsaid),
+        ("Annotators (D5)", people or unsaid),
+        *([("Rejected work", [_turned_down(said["rejected"])])] if "rejected" in said else []),
+    ]
+
+
+def _spent(hours: Mapping[str, float]) -> str:
+    return (
+        f"{hours['all']:.1f} hours at work in all; of a person and day {hours['median_day']:.1f} (median) and "
+        f"{hours['longest_day']:.1f} (longest)."
+    )
+
+
+def _turned_down(rejected: Mapping[str, int]) -> str:
+    return (
+        f"{rejected['rejected_responses']} of {_times(rejected['responses'], 'response')} on decided items support no "
+        f"accepted outcome; {rejected['excluded_items']} of {_times(rejected['items'], 'item')} excluded."
+    )
+
+
+def _times(n: int, one: str, many: str = "") -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def _contradicted(manifest: Mapping[str, Any]) -> list[str]:

@@ -29,7 +29,9 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
     assert release_files.describe(tmp_path) == manifest["files"]
     again = {
         "counts": release_files.counted(raw),
-        "agreement": release_files.figures(raw),
+        "agreement": release_files.figures(
+            raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
+        ),
         "contradicted": list(raw.contradicted.values()),
         "mix": mixing.summary(release_files.mixed(raw, 7), 7),
         "sources": [record for _, record in sorted(raw.sources.items())],

@@ -14,10 +14,8 @@ from annotation import adjudicating, assigning, release_diff, releasing
 from tests.annotation.cast import NOON, World, make_world
 
 
-def release(world: World, out: Path) -> Path:
-    releasing.make_release(
-        project=world.project, name=out.name, format="freb_tqa", by=None, now=NOON, out=out
-    )
+def release(world: World, out: Path, format: str = "freb_tqa") -> Path:
+    releasing.make_release(project=world.project, name=out.name, format=format, by=None, now=NOON, out=out)
     return out
 
 
@@ -78,3 +76,18 @@ def test_the_command_fails_where_something_differs(tmp_path: Path) -> None:
     assert "3 added" in out.getvalue()
     with pytest.raises(CommandError, match="no manifest"):
         call_command("diff_releases", str(one), str(tmp_path), stdout=out)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_files_that_hold_no_records_differ_as_a_whole(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    labelled(world, ["reasoning", "reasoning", "reasoning"])
+    one = release(world, tmp_path / "one", "hf")
+    labelled(world, ["extraction", "extraction", "reasoning"])
+    files = {
+        file.name: file
+        for file in release_diff.diff_releases(one, release(world, tmp_path / "b", "hf")).files
+    }
+    for name in ("README.md", "DATA_STATEMENT.md", "croissant.json"):
+        assert files[name].changed == ("the whole file",)
+    assert files["data/test.jsonl"].changed or files["data/test.jsonl"].added

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -20,9 +22,11 @@ from tableqa.evaluation import (
     COMPARISON,
     ORIGINAL,
     EvaluationError,
+    Gap,
     Instance,
     Judged,
     Judgement,
+    Unsupported,
     figures,
 )
 from tableqa.predictions import read_predictions
@@ -279,3 +283,40 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         call_command(
             "evaluate", str(out), "--predictions", str(file), "--longest", "9", "--tokenizer", str(tmp_path)
         )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_json_is_what_its_page_says(tmp_path: Path) -> None:
+    release = released(make_world(tmp_path), tmp_path / "v1")
+    raw = evaluating.load(release)
+    files: list[str] = []
+    for name in ("one", "two"):
+        files += ["--predictions", f"{name}={tmp_path / name}.jsonl"]
+        with (tmp_path / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for instance, _ in evaluating.instances(raw):
+                record = {"source": instance.source, "id": instance.id, "answers": list(instance.answers)}
+                file.write(json.dumps(record) + "\n")
+    said = StringIO()
+    call_command("evaluate", str(release), *files, "--json", stdout=said)
+    whole = json.loads(said.getvalue())
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "evaluation.md").read_text("utf-8")
+    documented = {
+        line.split("|")[1].strip(): [
+            re.findall(r'"(\w+)"', found) for found in re.findall(r"`\{(.*?)\}`", line)
+        ]
+        for line in page.partition("JSON, with shares")[2].partition("## Tables")[0].splitlines()
+        if line.startswith("| ")
+    }
+    (model, _), (difference,) = whole["models"], whole["differences"]
+    row = model["rows"][0]
+    assert documented["the whole"] == [list(whole)]
+    assert documented["a model"] == [list(model)]
+    assert documented["a row"] == [list(row)]
+    assert documented["a figure"] == [list(row["before"])]
+    assert documented["a difference"] == [
+        list(difference),
+        list(difference["rows"][0]),
+        list(difference["rows"][0]["figures"]),
+    ]
+    assert documented["a gap"] == [[field.name for field in fields(Gap)]]
+    assert documented["unsupported"] == [[field.name for field in fields(Unsupported)]]

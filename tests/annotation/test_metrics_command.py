@@ -117,7 +117,7 @@ def test_scores_of_other_programs_stand_beside_ours_and_are_kept(tmp_path: Path)
     found = run(*arguments, "--keep", str(tmp_path / "kept"), "--markdown", str(page))
     assert {row["metric"] for row in found["correlations"]} == {"meteor", "TAPAS-Acc"}
     assert {row["by_method"]["kendall"]["value"] for row in found["correlations"]} == {1.0}
-    assert "| TAPAS-Acc | faithfulness | 1.000 [1.000, 1.000] |" in page.read_text(encoding="utf-8")
+    assert "| TAPAS-Acc | faithfulness | 1.000 (1.000 to 1.000) |" in page.read_text(encoding="utf-8")
     again = run(
         str(path),
         "--reader",
@@ -182,3 +182,19 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, settings: Any) -> None:
             call_command("metrics", str(path), "--reader", "jsonl", "--metric", "meteor", *arguments)
     with pytest.raises(CommandError, match="NAME=FILE"):
         call_command("metrics", str(path), "--scores", "nothing")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tables_come_in_every_form(tmp_path: Path) -> None:
+    out = released(make_world(tmp_path), tmp_path / "v1", "askew")
+    for form, said in {
+        "text": "metric  dimension",
+        "markdown": "| metric | dimension |",
+        "latex": r"\begin{table}",
+        "html": "<caption>",
+        "csv": "metric,dimension,pearson",
+    }.items():
+        printed = StringIO()
+        call_command("metrics", str(out), "--metric", "meteor", "--format", form, stdout=printed)
+        assert said in printed.getvalue()
+        assert "What computed the scores" in printed.getvalue() or form == "csv"

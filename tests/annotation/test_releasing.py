@@ -54,7 +54,7 @@ def test_a_release_verifies(released: Path) -> None:
     checked = release_files.verify(released)
     assert checked["annotations"] == 10
     assert checked["replayed"] == 1
-    assert checked["figures"] == 2
+    assert checked["figures"] == 4
 
 
 def test_a_changed_byte_is_found(released: Path) -> None:

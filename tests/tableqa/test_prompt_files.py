@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,15 @@ from tableqa.prompt_files import (
     sap_second,
     score_suc,
     score_torr,
-    suc_grids,
     suc_prompts,
+    suc_sheets,
     torr_prompts,
     unitxt_record,
     variants,
 )
 from tableqa.readers import READERS
 from tableqa.serialisations import TORR, torr
+from tableqa.sheets import Cell
 from tableqa.structural_tasks import BASELINE, STRUCTURAL_TASKS
 from tableqa.torr_scores import torr_report
 
@@ -184,11 +186,16 @@ def test_what_a_table_has_nothing_for_is_told() -> None:
 def test_the_tables_have_tasks_down_and_designs_across() -> None:
     prompts = list(suc_prompts("demo", TABLES))
     said = {one["id"]: one["answers"][0] if one["variant"] == "baseline" else "no idea" for one in prompts}
-    first, second = suc_grids(score_suc(prompts, {"m": said}))
-    assert first.header[:3] == ("task", "baseline", "nl_sep")
-    assert first.rows[0][:3] == ("table_partition", "100.0 %", "0.0 %")
-    assert first.rows[-1][:3] == ("mean of the tasks", "100.0 %", "0.0 %")
-    assert second.rows[1][:6] == ("table_partition", "nl_sep", "0.0 %", "0.0 to 65.8 %", "0 of 2", "-100.0")
+    first, second = suc_sheets(score_suc(prompts, {"m": said}))
+    assert [column.title for column in first.columns[:3]] == ["task", "baseline", "nl_sep"]
+
+    def words(row: Sequence[Cell], most: int) -> list[str]:
+        return [cell.text for cell in row[:most]]
+
+    assert words(first.rows[0], 3) == ["table_partition", "100.0 %", "0.0 %"]
+    assert words(first.rows[-1], 3) == ["mean of the tasks", "100.0 %", "0.0 %"]
+    of_second = ["table_partition", "nl_sep", "0.0 %", "0.0 to 65.8 %", "0 of 2", "-100.0"]
+    assert words(second.rows[1], 6) == of_second
 
 
 def test_the_published_tables_of_suc_make_items_of_every_task(test_data: Path) -> None:

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from tableqa import Example, Table
-from tableqa.grids import Grid, figure, markdown, text
-from tableqa.metrics import Estimate
 from tableqa.rated import (
     METHODS,
     RatedAnswer,
@@ -91,10 +89,13 @@ def test_without_a_rating_there_is_nothing_to_compare_with() -> None:
 
 def test_the_tables_name_what_computed_each_score() -> None:
     answers, column = drawn(4, 3)
-    grids = list(correlations(answers, [column]).grids())
-    assert grids[0].title == "fetaqa: 12 rated answers of 3 systems to 4 questions"
-    assert grids[-1].rows == (("bleu", "drawn"),)
-    assert "### What computed the scores" in markdown("Metrics", grids)
+    sheets = list(correlations(answers, [column]).sheets())
+    assert sheets[0].title == "fetaqa: 12 rated answers of 3 systems to 4 questions"
+    assert [[cell.text for cell in row] for row in sheets[-1].rows] == [["bleu", "drawn"]]
+    assert len({sheet.name for sheet in sheets}) == len(sheets)
+    (pearson,) = {row[2] for row in sheets[0].rows if row[1].text == "faithfulness"}
+    assert pearson.number is not None
+    assert " to " in pearson.detail
     json.dumps(correlations(answers, [column]).to_dict())
 
 
@@ -182,19 +183,3 @@ def test_the_folders_of_scores_of_lftqa_eval_are_read_where_nobody_has_the_answe
         ("rouge", "comprehensiveness", None),
     ]
     assert scores_alone(tmp_path, "fetaqa") == []
-
-
-# -- grids ------------------------------------------------------------------------------------------
-
-
-def test_a_grid_reads_on_a_terminal_and_in_markdown() -> None:
-    grid = Grid("Films", ("name", "n"), (("a|b", "1"), ("longer name", "20")))
-    assert text([grid]).split("\n") == ["Films", "name         n", "a|b          1", "longer name  20"]
-    assert "| a\\|b | 1 |" in grid.markdown()
-    assert markdown("All", [grid]).startswith("## All\n\n### Films\n\n| name | n |\n|---|---|\n")
-
-
-def test_a_figure_has_its_interval_or_is_undefined() -> None:
-    assert figure(Estimate(0.47, 0.4, 0.5, 3)) == "0.470 [0.400, 0.500]"
-    assert figure(Estimate(0.5, 0.25, 0.75, 3), factor=100, places=1) == "50.0 [25.0, 75.0]"
-    assert figure(Estimate(None, None, None, 0, "why")) == "undefined"

@@ -23,7 +23,9 @@ from tableqa.sheets import (
     as_markdown,
     as_text,
     count,
+    figure,
     guarded,
+    listed,
     share,
     text,
 )
@@ -173,3 +175,23 @@ def test_rows_have_as_many_cells_as_there_are_columns() -> None:
 def test_every_form_takes_awkward_texts(form: object) -> None:
     assert callable(form)
     assert form(sheet(*AWKWARD, title="A & <b> | _c_"))
+
+
+def test_a_figure_has_its_interval_beside_it_in_the_places_asked_for() -> None:
+    assert figure(Estimate(0.47, 0.4, 0.5, 3)) == Cell("0.470", 0.47, "0.400 to 0.500")
+    assert figure(Estimate(0.5, 0.25, 0.75, 3), factor=100, places=1) == Cell("50.0", 50.0, "25.0 to 75.0")
+    assert figure(Estimate(-0.0004, None, None, 3)) == Cell("0.000", -0.0004)
+    assert figure(Estimate(None, None, None, 0, "why")) == Cell("undefined", reason="why")
+
+
+def test_a_list_of_figures_reads_on_a_terminal_with_its_intervals() -> None:
+    sheet = listed(
+        "films", "Films", ("name", "n"), [("a|b", figure(Estimate(0.5, 0.25, 0.75, 3))), ("c", "–")]
+    )
+    assert as_text(sheet, details=True).split("\n")[2:5] == [
+        "name                       n",
+        "a|b   0.500 (0.250 to 0.750)",
+        "c                          –",
+    ]
+    assert "a&#124;b | 0.500 (0.250 to 0.750) |" in as_markdown(sheet)
+    assert as_csv(sheet).split("\r\n")[:2] == ['name,n,"n, interval"', "a|b,0.500,0.250 to 0.750"]

@@ -170,10 +170,10 @@ def test_the_report_has_every_figure_and_every_table() -> None:
     assert report.separable == (3, 3)
     assert report.difficulty == [0, 0, 0, 0, 0, 10, 0, 0, 0, 0]
     assert good.distribution == [0] * 9 + [10]
-    titles = [grid.title for grid in report.grids()]
+    titles = [sheet.title for sheet in report.sheets()]
     assert titles[0] == "Performance and robustness over 4 configurations (6 of x, 4 of y)"
     assert len(titles) == 11
-    assert all(len(row) == len(grid.header) for grid in report.grids() for row in grid.rows)
+    assert len({sheet.name for sheet in report.sheets()}) == len(titles)
     json.dumps(report.to_dict())
 
 
@@ -182,7 +182,7 @@ def test_one_model_on_one_dataset_has_its_figures_and_no_comparison() -> None:
     assert report.taus == {}
     assert report.w == {}
     assert report.separable == (0, 0)
-    assert list(report.grids())
+    assert list(report.sheets())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,10 @@ from annotation.models import Batch
 
 
 class Command(RefusingCommand):
-    help = "Agreement of a project's batches, with 95 % intervals."
+    help = (
+        "Agreement of a project's batches, with 95 % intervals: of its work, as a release says it. A batch that is set "
+        "aside, or is no work, is shown where --batch names it."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -22,7 +25,7 @@ class Command(RefusingCommand):
         if options["batch"]:
             batches = [self.batch(project, options["batch"])]
         else:
-            batches = list(Batch.objects.filter(project=project).order_by("pk"))
+            batches = list(agreement.counted_batches(Batch.objects.filter(project=project)).order_by("pk"))
         found = [
             {"batch": batch.name, **figure.to_dict()}
             for batch in batches

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.commands._grids import add_grid_options, put_out
+from annotation.management.commands._sheets import add_sheet_options, put_out
 from annotation.rated_answers import rated_answers
 from annotation.release_files import Difference
 from predictor import bertscore, geval
@@ -74,7 +74,7 @@ class Command(BaseCommand):
             metavar="DIR",
             help="write the scores there, a file for each metric; G-Eval goes on with what is there already",
         )
-        add_grid_options(parser)
+        add_sheet_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["geval"] and options["keep"] is None:
@@ -94,15 +94,15 @@ class Command(BaseCommand):
                 )
             if not columns:
                 raise CommandError(
-                    "There is no metric to compare: the data has no scores, and none was computed. "
-                    "Install requirements-data.txt, or name files with --scores."
+                    "There is no metric to compare: the data has no scores, and none can be computed without texts and "
+                    "references. Name files with --scores."
                 )
             found = correlations(answers, columns)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (Difference, ReaderError, ScoresError, NotInstalled, ChatError, OSError) as error:
             raise CommandError(str(error)) from None
-        put_out(self, options, "Metrics against people", list(found.grids()), found.to_dict())
+        put_out(self, options, "Metrics against people", list(found.sheets()), found.to_dict())
 
     def _computed(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn]:
         with_text = [one for one in answers if one.text.strip() and one.reference.strip()]

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import releasing
+from annotation import release_files, releasing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.provenances import PURPOSES
 from annotation.release_files import FORMATS
+from annotation.studying import missing
 from tableqa.writers import hub
 
 
@@ -20,9 +22,14 @@ class Command(RefusingCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--name", required=True)
-        parser.add_argument("--format", required=True, choices=FORMATS)
-        parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+        parser.add_argument("--name", help="of the release; not asked for in a dry run")
+        parser.add_argument("--format", choices=FORMATS, help="not asked for in a dry run")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="not asked for in a dry run")
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="write nothing: say what a release now would lack; status 1 then",
+        )
         parser.add_argument(
             "--mix", type=int, metavar="SEED", help="compose accepted perturbations of different levels, too"
         )
@@ -42,6 +49,11 @@ class Command(RefusingCommand):
         parser.add_argument("--allow-simulated", action="store_true")
 
     def run(self, **options: Any) -> None:
+        if options["dry_run"]:
+            self.dry_run(options["project"])
+            return
+        if wanted := [f"--{name}" for name in ("name", "format", "out") if options[name] is None]:
+            raise CommandError(f"Say {', '.join(wanted)}; only a dry run does without.", returncode=2)
         release = releasing.make_release(
             project=self.project(options["project"]),
             name=options["name"],
@@ -57,9 +69,13 @@ class Command(RefusingCommand):
         counts = release.manifest["counts"]
         self.stdout.write(
             f"{release.name}: {counts['annotations']} annotations by {counts['annotators']} people, "
-            f"{counts['accepted']} items accepted, {counts['excluded']} excluded, "
+            f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(release.manifest)}"
             f"{len(release.manifest['files'])} files in {options['out']}."
         )
+        if not any(release_files.is_benchmark(name) for name in release.manifest["files"]):
+            self.stdout.write(
+                f"There is no benchmark file: nothing in this project has a place in the format {options['format']}."
+            )
         reasons = Counter(one["reason"] for one in release.manifest["contradicted"] if one["left_out"])
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
@@ -72,6 +88,14 @@ class Command(RefusingCommand):
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")
 
+    def dry_run(self, slug: str) -> None:
+        found = missing.missing(self.project(slug))
+        for one in found:
+            self.stdout.write(str(one))
+        if found:
+            raise CommandError(f"{len(found)} missing. A release can be made; it would be without these.")
+        self.stdout.write("Nothing is missing.")
+
 
 LEFT_OUT = {
     "excluded": "whose check was excluded",
@@ -79,6 +103,11 @@ LEFT_OUT = {
     "undecided": "with another answer that waits for a decision",
     "parent": "made of such",
 }
+
+
+def _automatic(manifest: Mapping[str, Any]) -> str:
+    made = release_files.made_by_programs(manifest)
+    return f"{made} automatic perturbations, " if made else ""
 
 
 def _waivers(given: list[str]) -> dict[str, str]:

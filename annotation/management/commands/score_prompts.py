@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.commands._grids import add_grid_options, put_out
+from annotation.management.commands._sheets import add_sheet_options, put_out
 from tableqa.prompt_files import (
     PromptError,
     Record,
@@ -17,7 +17,7 @@ from tableqa.prompt_files import (
     read_prompts,
     score_suc,
     score_torr,
-    suc_grids,
+    suc_sheets,
 )
 from tableqa.text_metrics import NotInstalled
 from tableqa.torr_scores import SCORES, TorrError, torr_report
@@ -50,7 +50,7 @@ class Command(BaseCommand):
             metavar="[DATASET=]NAME",
             help=f"of torr, how an answer is scored: {', '.join(SCORES)}; {DEFAULT} unless said otherwise",
         )
-        add_grid_options(parser)
+        add_sheet_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         predictions: dict[str, dict[str, str]] = {}
@@ -70,11 +70,11 @@ class Command(BaseCommand):
                     *score_torr(same, predictions, lambda dataset: scores.get(dataset, by_default))
                 )
                 names = {name: scores.get(name, by_default) for name in report.examples}
-                put_out(self, options, "ToRR", list(report.grids()), {"scores": names, **report.to_dict()})
+                put_out(self, options, "ToRR", list(report.sheets()), {"scores": names, **report.to_dict()})
             elif design in ("suc", "sap"):
                 found = score_suc(same, predictions)
                 rows = [{**asdict(one), "accuracy": asdict(one.accuracy)} for one in found]
-                put_out(self, options, "SUC", list(suc_grids(found)), {"scores": rows})
+                put_out(self, options, "SUC", list(suc_sheets(found)), {"scores": rows})
             else:
                 raise PromptError(
                     f"{options['prompts'][0]} has prompts of {design}, which have no right answer: write the second "

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from annotation import labelled_elsewhere
+from annotation.management.commands._refusing import RefusingCommand
+
+
+class Command(RefusingCommand):
+    help = "Read labels that people gave elsewhere from a CSV file into an open batch: all of them, or none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--batch", required=True, metavar="NAME")
+        parser.add_argument("--example", default="example", metavar="COLUMN", help="has the example's id")
+        parser.add_argument("--annotator", default="annotator", metavar="COLUMN", help="says who")
+        parser.add_argument(
+            "--field",
+            action="append",
+            default=[],
+            metavar="COLUMN=FIELD",
+            help="a column that holds a field of the response under another name",
+        )
+        parser.add_argument("--look", action="store_true", help="say what the file would do, and do nothing")
+
+    def run(self, **options: Any) -> None:
+        batch = self.batch(self.project(options["project"]), options["batch"])
+        try:
+            text = options["path"].read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(
+                f"{options['path']} cannot be read as UTF-8 ({error}).", returncode=2
+            ) from None
+        fields = {}
+        for pair in options["field"]:
+            column, equals, name = pair.rpartition("=")
+            if not equals or not column:
+                raise CommandError(f"--field wants COLUMN=FIELD; {pair!r} is not that.", returncode=2)
+            fields[column] = name
+        columns = labelled_elsewhere.Columns(
+            example=options["example"], annotator=options["annotator"], fields=fields
+        )
+        given = {"batch": batch, "text": text, "columns": columns}
+        if options["look"]:
+            found = labelled_elsewhere.look(**given)
+            for trouble in found.troubles:
+                self.stdout.write(f"line {trouble.line}: {trouble.message}")
+            if found.troubles:
+                raise CommandError(
+                    f"{len(found.troubles) + found.troubles_left_out} lines are wrong; nothing was written."
+                )
+        else:
+            found = labelled_elsewhere.write(**given, by=None, now=timezone.now())
+        verb = "would be written" if options["look"] else "written"
+        self.stdout.write(
+            f"{len(found.labels)} responses of {len(found.annotators)} people to {found.items} items {verb}; "
+            f"{found.known} were there already."
+        )

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import setting_up
+from annotation.management.commands._refusing import RefusingCommand
+from annotation.models import Person, Project
+from annotation.roles import Permission, Role, permissions
+from annotation.studying import applying, missing, standing, words, writing
+from annotation.studying.planning import Change, Plan
+from annotation.studying.study import Study, parse
+from annotation.studying.yaml_file import StudyError
+
+
+class Command(RefusingCommand):
+    help = (
+        "A study as a file: validate it, plan what it would change and cost, apply it (twice is once), or export "
+        "the file of a project. Exit status: 0 done, 1 a finding, 2 wrong use."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        told = {
+            "validate": "check a study file; needs no project",
+            "plan": "what applying it would change, and what its work costs",
+            "apply": "bring the project to what the file says",
+            "export": "write the file of a project ('-': to the terminal)",
+        }
+        files = {name: actions.add_parser(name, help=help) for name, help in told.items()}
+        for name, one in files.items():
+            one.add_argument("file", metavar="FILE")
+            if name != "validate":
+                one.add_argument("--project", metavar="SLUG", help="in place of the one that the file names")
+        for name in ("plan", "apply"):
+            files[name].add_argument(
+                "--source",
+                action="append",
+                default=[],
+                type=_source,
+                metavar="NAME=PATH",
+                help="where the files of a source lie, in place of what the study file says",
+            )
+        files["plan"].add_argument("--json", action="store_true")
+        files["apply"].add_argument(
+            "--manager",
+            required=True,
+            metavar="EMAIL",
+            help="in whose name; for a new project its first manager, who gets an account if need be",
+        )
+        files["export"].add_argument("--without-people", action="store_true")
+        actions.add_parser("schema", help="print the JSON Schema of study files")
+
+    def run(self, **options: Any) -> None:
+        if options["action"] == "schema":
+            self.stdout.write(writing.published_schema(), ending="")
+        else:
+            getattr(self, options["action"])(options)
+
+    def validate(self, options: dict[str, Any]) -> None:
+        said = self.read(options["file"])
+        sections = (("people", said.people), ("sources", said.sources), ("batches", said.batches))
+        counts = ", ".join(f"{len(section)} {name}" for name, section in sections)
+        self.stdout.write(f"{options['file']} is a study file: {said.name}, {counts}.")
+
+    def plan(self, options: dict[str, Any]) -> None:
+        said = self.read(options["file"])
+        project = self.there(said, options)
+        looked = applying.look(said, folder=_folder(options["file"]), files=dict(options["source"]))
+        plan = applying.planned(said, project, now=timezone.now(), looked=looked)
+        if options["json"]:
+            self.stdout.write(json.dumps(writing.plan_as_json(plan), ensure_ascii=False, indent=1))
+        else:
+            effects = {} if project is None or plan.cannot else applying.effects(said, plan, project)
+            for line in words.lines(plan, effects):
+                self.stdout.write(line)
+            for one in missing.missing(project) if project is not None else ():
+                self.stdout.write(f"A release now would lack: {one}")
+        self.refuse(plan)
+
+    def refuse(self, plan: Plan) -> None:
+        if plan.cannot:
+            number = len(plan.cannot)
+            things, they = ("thing is", "it is") if number == 1 else ("things are", "they are")
+            raise CommandError(
+                f"{number} {things} in the way (marked !). Nothing is applied before {they} mended."
+            )
+
+    def apply(self, options: dict[str, Any]) -> None:
+        said = self.read(options["file"])
+        project = self.there(said, options)
+        applied = applying.apply(
+            said,
+            project=project,
+            by=self.manager(said, project, options["manager"]),
+            now=timezone.now(),
+            folder=_folder(options["file"]),
+            files=dict(options["source"]),
+            tell=self.tell,
+        )
+        for link in applied.links:
+            address = reverse("join", args=[link.token])
+            self.stdout.write(f"Send {link.name} this link, shown once: {settings.PUBLIC_URL or ''}{address}")
+        if applied.failed is not None:
+            left = applied.failed
+            raise CommandError(
+                f"Stopped at {left.section} {left.name}: {applied.why} What was done before stays. "
+                "Mend it and apply the file again: it goes on from here."
+            )
+        if not applied.done:
+            self.stdout.write("Nothing to do: the project is as the file says.")
+
+    def tell(self, change: Change) -> None:
+        self.stdout.write(words.line(change))
+
+    def export(self, options: dict[str, Any]) -> None:
+        slug = options["project"]
+        if slug is None:
+            raise CommandError("Say which project: --project SLUG", returncode=2)
+        here = standing.of_project(self.project(slug), now=timezone.now(), derived=False)
+        text = writing.written(here, people=not options["without_people"])
+        if options["file"] == "-":
+            self.stdout.write(text, ending="")
+        else:
+            try:
+                Path(options["file"]).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CommandError(
+                    f"{options['file']} cannot be written: {error.strerror}.", returncode=2
+                ) from None
+        for note in here.notes:
+            sys.stderr.write(f"Note: {note}\n")
+
+    # -- what it is about ---------------------------------------------------------------------------
+
+    def read(self, name: str) -> Study:
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{name} cannot be read: {error.strerror}.", returncode=2) from None
+        except UnicodeDecodeError:
+            raise CommandError(f"{name} is not text in UTF-8.") from None
+        try:
+            return parse(text, folder=_folder(name))
+        except StudyError as error:
+            raise CommandError("\n".join(f"{name}, {fault}" for fault in error.faults)) from None
+
+    def there(self, said: Study, options: dict[str, Any]) -> Project | None:
+        """The project that the file is about; None where it is not there yet. One that is named has to be there."""
+        if options["project"]:
+            return self.project(options["project"])
+        return Project.objects.filter(slug=said.slug).first()
+
+    def manager(self, said: Study, project: Project | None, email: str) -> Person:
+        if project is not None:
+            person = self.person(email)
+            roles = project.memberships.filter(person=person, removed_at__isnull=True).first()
+            may = permissions(roles.roles if roles else [])
+            if Permission.SET_UP not in may and not person.is_administrator:
+                raise CommandError(f"{email} is no manager of {project.slug}.", returncode=2)
+            return person
+        found = Person.objects.filter(email=email.lower()).first()
+        if found is not None:
+            return found
+        named = (one.name for one in said.people if Role.MANAGER.value in one.roles)
+        made = setting_up.register(
+            name=next(named, email.partition("@")[0]), email=email.lower(), password=None
+        )
+        self.stdout.write(
+            f"{made.name} has an account now. Set a password: ./run manage changepassword {email}"
+        )
+        return made
+
+
+def _folder(name: str) -> Path:
+    return Path(name).resolve().parent
+
+
+def _source(text: str) -> tuple[str, Path]:
+    name, said, path = text.partition("=")
+    if not (name and said and path):
+        raise ArgumentTypeError("NAME=PATH, for example wtq=data/dev.tsv")
+    return name, Path(path).resolve()
