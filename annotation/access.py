@@ -19,6 +19,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Example,
+    Invitation,
     Item,
     Job,
     Membership,
@@ -78,6 +79,12 @@ def projects(actor: Actor) -> QuerySet[Project]:
     if not actor.person.is_administrator:
         found = found.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
     return found if actor.token is None else found.filter(pk=actor.token.project_id)
+
+
+def former(actor: Actor) -> QuerySet[Membership]:
+    """The memberships of the actor that ended, newest first: they open nothing, and say why nothing is there."""
+    found = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
+    return found.select_related("project").order_by("-removed_at", "pk")
 
 
 def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
@@ -225,6 +232,25 @@ def require_may_make_projects(actor: Actor) -> None:
     """Http404 for everybody who may not make projects."""
     if not may_make_projects(actor):
         raise Http404(NOT_HERE)
+
+
+def require_administrator(actor: Actor) -> None:
+    """Http404 for everybody who does not run the site, and for every token."""
+    if actor.token is not None or not actor.person.is_administrator:
+        raise Http404(NOT_HERE)
+
+
+def person(actor: Actor, pk: int) -> Person:
+    """An account, for administrators."""
+    require_administrator(actor)
+    return cast("Person", _one(Person.objects.filter(pk=pk)))
+
+
+def invitation(actor: Actor, pk: int) -> Invitation:
+    """An invitation, for those who invite and remove people."""
+    found = _one(Invitation.objects.select_related("project").filter(pk=pk))
+    _require(actor, found.project, Permission.INVITE)
+    return cast("Invitation", found)
 
 
 def _assignments() -> QuerySet[Assignment]:

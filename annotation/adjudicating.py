@@ -1,4 +1,11 @@
-"""From responses to decisions: by the kind's own `resolve` where people agree, by a person where they do not."""
+"""From responses to decisions: by the batch's rule where it decides, by a person where it does not.
+
+Only batches of work are decided (not those in which people qualify or calibrate), never what was set aside, and never
+gold items: nothing here asks them. Raw responses stay as they are, whatever is decided of them.
+
+Who adjudicates an item is nobody who had it, made it, or may still annotate in its batch (`visibility.may_adjudicate`):
+whoever reads responses here is refused for as long as the batch is open to them as an annotator.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +18,10 @@ from string import ascii_uppercase
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from annotation import events, jobs, lineage, queue
+from annotation import events, jobs, lineage, queue, revisions
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -23,11 +30,19 @@ from annotation.models import (
     Decision,
     Item,
     Job,
+    Membership,
     Outcome,
     Person,
+    Place,
+    Project,
+    Release,
+    SentBack,
 )
 from annotation.refusals import Refused, require_storable
-from tasks.contract import Accepted, Adjudicate, OneMore, Resolution
+from annotation.roles import Permission, permissions
+from tasks import resolving
+from tasks.contract import Accepted, OneMore, Resolution, TaskType
+from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
 log = logging.getLogger(__name__)
@@ -35,18 +50,27 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One response as an adjudicator sees it: under a letter (after Z, two), without a name."""
+    """One response as an adjudicator sees it: under a letter (after Z, two), without a name.
+
+    added      asked for in addition, because the others did not agree
+    sent_back  what adjudicators wrote when they gave an earlier one of the same person back, oldest first
+    """
 
     letter: str
     annotation: Annotation
     response: Any
     words: list[str]
     added: bool
+    sent_back: tuple[str, ...] = ()
+
+
+DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
+"""The items that are ever decided."""
 
 
 def resolve_due(*, now: datetime, limit: int = 200) -> int:
     """Resolve complete items whose time for undo has passed. Returns how many; safe to run anywhere, any time."""
-    due = Item.objects.filter(due_at__lte=now).order_by("due_at").values_list("pk", flat=True)
+    due = Item.objects.filter(DECIDABLE, due_at__lte=now).order_by("due_at").values_list("pk", flat=True)
     resolved = 0
     for pk in list(due[:limit]):
         try:
@@ -60,17 +84,25 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 def resolve_batch(
     *, batch: Batch, now: datetime, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> int:
-    """Resolve what is complete in one batch, without waiting for the time for undo."""
-    due = list(
-        Item.objects.filter(batch=batch, due_at__isnull=False)
-        .order_by("position")
-        .values_list("pk", flat=True)
-    )
-    resolved = 0
-    for done, pk in enumerate(due, start=1):
-        resolved += resolve_item(item_id=pk, now=now)
-        progress(done, len(due))
+    """Resolve what is complete in one batch, without waiting for the time for undo. Returns how many.
+
+    What waits for an adjudicator is looked at again: the batch's rule may have changed. In a closed batch an item that
+    still lacks somebody who was asked in addition goes to an adjudicator.
+    """
+    items = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True)
+    due = Q(due_at__isnull=False) | Q(adjudication__isnull=False)
+    if batch.closed_at is not None:
+        due |= Q(places__added=True, places__taken=False)
+    resolved, pks = 0, list(items.filter(due).order_by("position").values_list("pk", flat=True).distinct())
+    for done, pk in enumerate(pks, start=1):
+        resolved += resolve_item(item_id=pk, now=now, again=True)
+        progress(done, len(pks))
     return resolved
+
+
+def asked_in_vain(batch: Batch) -> bool:
+    """Whether people were asked in addition to whom nobody has come; in a closed batch `resolve_batch` sees to it."""
+    return Place.objects.filter(batch=batch, added=True, taken=False, item__decision__isnull=True).exists()
 
 
 def start_resolving(*, batch: Batch, by: Person | None, now: datetime) -> Job:
@@ -85,35 +117,108 @@ def _run_resolving(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"batch": batch.public_id, "resolved": resolved}
 
 
-def resolve_item(*, item_id: int, now: datetime) -> bool:
-    """Ask the kind to decide a complete item. False where somebody else did, or it is no longer complete."""
+def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job | None:
+    """Have another rule decide in this batch from now on; {} is the kind's own.
+
+    What is decided stays decided. What waits for an adjudicator, and what is complete, is resolved anew in the
+    background (the job, None where nothing changed). Raises Refused (invalid_request) for what is no rule of this kind.
+    """
+    checked = checked_rule(batch, rule)
+    if checked == batch.resolve:
+        return None
+    with transaction.atomic():
+        before = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk).resolve
+        Batch.objects.filter(pk=batch.pk).update(resolve=checked)
+        events.record(
+            project_id=batch.project_id,
+            actor=by,
+            thing="batch",
+            thing_id=batch.pk,
+            before=before.get("rule", "own rule"),
+            after=checked.get("rule", "own rule"),
+            now=now,
+        )
+        batch.resolve = checked
+        return start_resolving(batch=batch, by=by, now=now)
+
+
+def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
+    """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
+    try:
+        return resolving.check(batch.task(), rule, overlap=batch.overlap)
+    except resolving.BadRule as bad:
+        raise Refused("invalid_request", str(bad)) from None
+
+
+def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
+    """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
+    found = {"accepted": 0, "onemore": 0, "adjudication": 0}
+    for item in waiting(batch).select_related("example__stored_table")[:most]:
+        task, plain = batch.task(), item.plain()
+        responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        resolution = resolving.resolve(task, rule, responses, plain)
+        name = {Accepted: "accepted", OneMore: "onemore"}.get(type(resolution), "adjudication")
+        found[name] += 1
+    return found
+
+
+def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
+    """Decide a complete item by its batch's rule. False where that changed nothing: decided, or not complete any more.
+
+    again: also where it waits for an adjudicator, or, in a closed batch, for somebody who was asked in addition.
+    """
     with transaction.atomic():
         item = _locked(item_id)
-        complete = item.submitted_count >= item.places_count and item.due_at is not None
-        if not complete or Decision.objects.filter(item=item).exists():
+        waits = Adjudication.objects.filter(item=item).exists()
+        closed = item.batch.closed_at is not None
+        if Decision.objects.filter(item=item).exists() or not _decidable(item):
             return False
+        complete = item.submitted_count >= item.places_count and (
+            item.due_at is not None or (again and waits)
+        )
+        if not complete:
+            left = again and closed and not waits and _only_added_are_free(item)
+            if left:
+                _ask(item, "One more person was asked for, and nobody came before the batch was closed.", now)
+            return left
         Item.objects.filter(pk=item.pk).update(due_at=None)
         annotations = _annotations(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
-        resolution = task.resolve(responses, plain)
-        closed = item.batch.closed_at is not None
-        if isinstance(resolution, Adjudicate) or (isinstance(resolution, OneMore) and closed):
-            # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
-            _ask(item, resolution.reason, now)
-        elif isinstance(resolution, OneMore):
+        resolution = resolving.resolve(task, item.batch.resolve, responses, plain)
+        if isinstance(resolution, Accepted):
+            # A decision names the rule it was made by, for a batch may have another one by the time it is verified.
+            _write(item, resolution, annotations, by=None, rule=item.batch.resolve or None, now=now)
+            return True
+        if isinstance(resolution, OneMore) and not closed and _somebody_is_left(item):
+            Adjudication.objects.filter(item=item).delete()
             queue.add_place(item)
-            _record(item, "complete", "one more", None, now)
-        else:
-            _write(item, resolution, annotations, by=None, note="", now=now)
-    return True
+            _record(item, "adjudication" if waits else "complete", "one more", None, now)
+            return True
+        reason = resolution.reason
+        if isinstance(resolution, OneMore) and not closed:
+            reason += " Nobody is left who could be asked."
+        # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
+        _ask(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
+        return not waits
 
 
 def waiting(batch: Batch) -> QuerySet[Item]:
-    """Items that wait for an adjudicator, oldest first."""
-    items = Item.objects.filter(batch=batch, adjudication__isnull=False, decision__isnull=True)
+    """Items of a batch that wait for an adjudicator: those that matter most first, and of equal ones the oldest."""
+    return _waiting(Q(batch=batch))
+
+
+def waiting_in(project: Project) -> QuerySet[Item]:
+    """The same of all batches of a project."""
+    return _waiting(Q(batch__project=project))
+
+
+def _waiting(where: Q) -> QuerySet[Item]:
+    items = Item.objects.filter(
+        where, adjudication__isnull=False, decision__isnull=True, batch__set_aside_at__isnull=True
+    )
     return items.select_related("adjudication", "batch__project", "example__source").order_by(
-        "adjudication__asked_at", "pk"
+        F("adjudication__weight").desc(), "adjudication__asked_at", "pk"
     )
 
 
@@ -122,11 +227,16 @@ def candidates(item: Item) -> list[Candidate]:
     task, plain = item.batch.task(), item.plain()
     annotations = _annotations(item)
     random.Random(f"adjudication:{item.public_id}").shuffle(annotations)
+    notes: dict[int, list[str]] = {}
+    sent_back = SentBack.objects.filter(assignment__item=item).order_by("pk")
+    for assignment_id, note in sent_back.values_list("assignment_id", "note"):
+        notes.setdefault(assignment_id, []).append(note)
     found = []
     for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
         response = task.read(annotation.response or {}, plain)
         words = task.describe(response, plain)
-        found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added))
+        told = tuple(notes.get(annotation.assignment_id, ()))
+        found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added, told))
     return found
 
 
@@ -154,22 +264,20 @@ def decide(
 ) -> Decision:
     """An adjudicator's word: `choose` responses (letters or annotation ids), write one's own, or `exclude`.
 
-    A note is asked for. Raises Refused: decided, invalid_request; `tasks.contract.Invalid` for a
-    response that does not hold.
+    A note is asked for; where the item is excluded, the reason may stand for it. Raises Refused: decided,
+    invalid_request; `tasks.contract.Invalid` for a response that does not hold.
     """
+    note = note.strip() or exclude.strip()
     require_storable(note, exclude)
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
         raise Refused(
             "invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three."
         )
-    if not note.strip():
+    if not note:
         raise Refused("invalid_request", "Say in a note why you decide so.")
     with transaction.atomic():
         item = _locked(item.pk)
-        if Decision.objects.filter(item=item).exists():
-            raise Refused("decided", "This item has been decided.")
-        if not Adjudication.objects.filter(item=item).exists():
-            raise Refused("invalid_request", "This item does not wait for an adjudicator.")
+        _require_waiting(item)
         task, plain = item.batch.task(), item.plain()
         annotations: list[Annotation] = []
         resolution: Resolution
@@ -184,7 +292,43 @@ def decide(
             resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
         if not isinstance(resolution, Accepted):
             raise Refused("invalid_request", f"These responses cannot stand together: {resolution.reason}")
-        return _write(item, resolution, annotations, by=by, note=note.strip(), now=now)
+        return _write(item, resolution, annotations, by=by, note=note, now=now)
+
+
+def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
+    """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
+
+    The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
+    written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
+    Raises Refused: decided, invalid_request, batch_closed, author_gone.
+    """
+    require_storable(note)
+    if not note.strip():
+        raise Refused("invalid_request", "Write to its author what is wrong with the response.")
+    with transaction.atomic():
+        item = _locked(item.pk)
+        _require_waiting(item)
+        (candidate,) = _chosen(item, [choose])
+        annotation = candidate.annotation
+        assignment = annotation.assignment
+        if item.batch.closed_at is not None:
+            raise Refused(
+                "batch_closed",
+                "The batch is closed: nobody can write a response anew. Decide, or exclude it.",
+            )
+        if Release.objects.holding(annotation).exists():
+            raise Refused("decided", "This response has been released; it stays as it is.")
+        if assignment.person_id not in _annotators(item.batch):
+            raise Refused(
+                "author_gone",
+                "Whoever wrote this response does not annotate here any more. Decide, or exclude it.",
+            )
+        assignment.batch, assignment.item = item.batch, item
+        revisions.withdraw(assignment, annotation, by=by, now=now)
+        _record(item, "adjudication", "sent back", by, now)
+        return SentBack.objects.create(
+            assignment=assignment, annotation=annotation, note=note.strip(), made_by=by, made_at=now
+        )
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -197,9 +341,68 @@ def _locked(item_id: int) -> Item:
     )
 
 
+def _require_waiting(item: Item) -> None:
+    if Decision.objects.filter(item=item).exists():
+        raise Refused("decided", "This item has been decided.")
+    if not Adjudication.objects.filter(item=item).exists():
+        raise Refused("invalid_request", "This item does not wait for an adjudicator.")
+
+
+def _decidable(item: Item) -> bool:
+    batch = item.batch
+    return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
+
+
+def _only_added_are_free(item: Item) -> bool:
+    """Whether everybody who was planned has answered, and only places that were added later are open."""
+    places = Place.objects.filter(item=item)
+    answered = Assignment.objects.filter(item=item).submitted().values("place")
+    missing = places.exclude(pk__in=answered)
+    return missing.exists() and not missing.filter(added=False).exists()
+
+
+def _annotators(batch: Batch) -> set[int]:
+    """Everybody (by id) who may annotate in the batch's project."""
+    members = Membership.objects.filter(
+        project_id=batch.project_id, removed_at__isnull=True, person__is_active=True
+    )
+    return {
+        person
+        for person, roles in members.values_list("person_id", "roles")
+        if Permission.ANNOTATE in permissions(roles)
+    }
+
+
+def _somebody_is_left(item: Item) -> bool:
+    """Whether anybody may annotate here who neither had the item nor helped to make it."""
+    had = set(item.assignments.values_list("person_id", flat=True))
+    barred = set(item.exclusions.values_list("person_id", flat=True))
+    return bool(_annotators(item.batch) - had - barred)
+
+
+def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[Any]) -> float:
+    """How much it matters that somebody looks: how far the responses are apart, times what hangs on the item.
+
+    That is every open batch that takes what comes of it, directly or through another; and, once its own batch is closed,
+    the release, for which there is nothing else to wait for.
+    """
+    followers, batches = 0, [item.batch_id]
+    while batches:
+        batches = list(
+            Batch.objects.filter(feeds_from__in=batches, closed_at__isnull=True).values_list("pk", flat=True)
+        )
+        followers += len(batches)
+    hangs = followers + (item.batch.closed_at is not None)
+    return round((0.5 + resolving.apart(task, responses, plain)) * (1 + hangs), 4)
+
+
 def _annotations(item: Item) -> list[Annotation]:
     """The newest revisions of the submitted assignments, in the order of their places."""
-    submitted = Assignment.objects.filter(item=item).submitted().select_related("annotation", "place")
+    submitted = (
+        Assignment.objects.filter(item=item)
+        .submitted()
+        .select_related("annotation", "place", "person", "batch")
+    )
     found = []
     for assignment in submitted.order_by("place__number"):
         annotation = assignment.annotation
@@ -230,14 +433,22 @@ def _write(
     annotations: Sequence[Annotation],
     *,
     by: Person | None,
-    note: str,
+    note: str = "",
+    rule: Mapping[str, Any] | None = None,
     now: datetime,
 ) -> Decision:
     """The decision with its outcomes, the examples they make, and the items they feed."""
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
     event = _record(item, "complete" if by is None else "adjudication", kind.value, by, now)
     decision = Decision.objects.create(
-        item=item, kind=kind, reason=resolution.reason, note=note, made_by=by, made_at=now, event_id=event
+        item=item,
+        kind=kind,
+        reason=resolution.reason,
+        note=note,
+        rule=rule,
+        made_by=by,
+        made_at=now,
+        event_id=event,
     )
     task, plain = item.batch.task(), item.plain()
     for number, resolved in enumerate(resolution.outcomes, start=1):
@@ -253,8 +464,12 @@ def _write(
     return decision
 
 
-def _ask(item: Item, reason: str, now: datetime) -> None:
-    Adjudication.objects.update_or_create(item=item, defaults={"reason": reason, "asked_at": now})
+def _ask(item: Item, reason: str, now: datetime, *, weight: float = 0.5, again: bool = False) -> None:
+    """Have an adjudicator look; where one was asked `again`, the item keeps its place in the line."""
+    if again:
+        Adjudication.objects.filter(item=item).update(reason=reason, weight=weight)
+        return
+    Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_at=now)
     _record(item, "complete", "adjudication", None, now)
 
 

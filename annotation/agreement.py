@@ -1,19 +1,23 @@
 """Agreement of a batch: which responses enter, by which measures. The arithmetic is `tableqa.agreement`.
 
-The same function serves the batch page, the release and `verify_release`, so that the three cannot
-differ: raw responses in, figures out. Decisions never enter, added places never enter.
+The same function serves the pages, the command, the release and `verify_release`, so that they cannot differ: raw
+responses in, figures out. Decisions never enter, nor do added places, nor gold items. `surveyed` takes the same
+responses apart by source, by week and by pairs of people; `report` is that as JSON, for a snapshot.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import zoneinfo
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 from annotation.models import Assignment, Batch, Item
-from tableqa.agreement import Agreement, from_patterns
+from annotation.models import Tally as Counts
+from tableqa.agreement import Agreement, from_patterns, influence_of_patterns
+from tableqa.needed import Basis, basis
 from tasks.contract import Measure, TaskType
 
 REPLICATES = 1_000
@@ -21,6 +25,31 @@ SEED = 0
 NO_SHAPES: Mapping[str, tuple[int, int]] = {}
 DIGITS = 6
 """Decimals of every stored figure (docs/decisions/0001): more would differ between machines."""
+IN_PAIRS = 60
+"""Figures of two people are given for so many people, those with the most submissions: there are 1,770 pairs of them."""
+FEW_LABELS = 12
+"""So many labels are confused with one another in a table that can be read."""
+PAGE = 1_000
+"""Items whose responses are read at once."""
+BESIDE: Mapping[str, tuple[str, ...]] = {
+    "nominal": ("percent_agreement", "fleiss_kappa", "krippendorff_alpha_nominal"),
+    "ordinal": ("percent_agreement", "krippendorff_alpha_ordinal"),
+    "interval": ("percent_agreement", "krippendorff_alpha_interval"),
+    "sets": ("percent_agreement", "krippendorff_alpha_masi", "krippendorff_alpha_jaccard"),
+    "cells": ("cell_sets_jaccard", "cell_sets_masi"),
+    "edits": ("edits_masi", "edits_jaccard"),
+}
+"""What every measure of a level is given in, beside the statistics that its kind names."""
+
+
+class Rated(NamedTuple):
+    """One person's newest response to an item, with the slices that the item's figures go into."""
+
+    item: str
+    annotator: str
+    response: Any
+    source: str = ""
+    week: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,31 +68,25 @@ class Figure:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "measure": self.measure,
-            "statistic": self.statistic,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "units": self.units,
-            "raters": self.raters,
-            "ratings": self.ratings,
-            "reason": self.reason,
-            "note": self.note,
-            "confidence": 0.95,
-            "replicates": REPLICATES,
-            "seed": SEED,
-        }
+        return {**asdict(self), "confidence": 0.95, "replicates": REPLICATES, "seed": SEED}
 
 
 def figures(
-    task: TaskType, rows: Iterable[tuple[str, str, Any]], shapes: Mapping[str, tuple[int, int]] = NO_SHAPES
+    task: TaskType,
+    rows: Iterable[tuple[str, str, Any]],
+    shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
+    overlap: int = 1,
 ) -> list[Figure]:
     """The kind's statistics over rows of (item, annotator, response), item by item.
 
-    `shapes` gives rows and columns of each item's table where the kind compares cells (`wants_shapes`).
+    `shapes` gives rows and columns of each item's table where the kind compares cells or edits (`wants_shapes`),
+    `overlap` is that of the batch: what people make is compared where several are asked for it.
     """
-    return [one.figure(statistic) for one in tallies(task, rows, shapes) for statistic in named(one.measure)]
+    return [
+        one.figure(statistic)
+        for one in tallies(task, rows, shapes, overlap)
+        for statistic in named(one.measure)
+    ]
 
 
 @dataclass
@@ -77,68 +100,143 @@ class Tally:
     patterns: Counter[Any] = field(default_factory=Counter)
     raters: set[str] = field(default_factory=set)
 
+    def add(self, given: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]]) -> None:
+        """The ratings of one item by annotator, those that say nothing left out."""
+        self.raters.update(given)
+        self.patterns[_pattern(self.measure, tuple(given.values()), item, shapes)] += 1
+
     def figure(self, statistic: str) -> Figure:
         """One statistic, rounded as it is stored."""
+        return _figure(self.measure, statistic, self.agreement(statistic))
+
+    def agreement(self, statistic: str) -> Agreement:
+        """One statistic as `tableqa` gives it."""
         if self.measure.level == "cells":
             from tableqa.cell_sets import from_patterns as of_cells
 
-            distance: Literal["jaccard", "masi"] = "masi" if statistic == "cell_sets_masi" else "jaccard"
-            found = of_cells(
-                self.patterns, distance, raters=len(self.raters), replicates=REPLICATES, seed=SEED
-            )
-        else:
-            found = from_patterns(
-                list(self.patterns),
-                list(self.patterns.values()),
-                statistic,
+            return of_cells(
+                self.patterns,
+                _distance(statistic),
                 raters=len(self.raters),
-                order=self.order(statistic),
                 replicates=REPLICATES,
                 seed=SEED,
             )
-        return _figure(self.measure, statistic, found)
+        if self.measure.level == "edits":
+            from tableqa.edit_agreement import edit_agreement
 
-    def order(self, statistic: str) -> tuple[str, ...] | None:
-        """The order of the categories, where the statistic uses one."""
-        return (
-            self.measure.order if self.measure.order and statistic == "krippendorff_alpha_ordinal" else None
+            found = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
+            return replace(found, raters=len(self.raters))
+        if statistic == "cohen_kappa":
+            from tableqa.pairwise import cohen_of_counts
+
+            both = {pattern: count for pattern, count in self.patterns.items() if len(pattern) == 2}
+            return cohen_of_counts(both, raters=len(self.raters), replicates=REPLICATES, seed=SEED)
+        return from_patterns(
+            list(self.patterns),
+            list(self.patterns.values()),
+            statistic,
+            raters=len(self.raters),
+            order=self.order(statistic),
+            replicates=REPLICATES,
+            seed=SEED,
         )
+
+    def basis(self, statistic: str) -> Basis:
+        """What is to be known for saying how many more items an interval needs."""
+        if self.measure.level == "cells":
+            from tableqa.cell_sets import influence as of_cells
+
+            moved = of_cells(self.patterns, _distance(statistic))
+        elif self.measure.level == "edits":
+            from tableqa.edit_agreement import influence as of_edits
+
+            moved = of_edits(self._edits(), _distance(statistic))
+        else:
+            moved = influence_of_patterns(
+                list(self.patterns), list(self.patterns.values()), statistic, order=self.order(statistic)
+            )
+        return basis(self.agreement(statistic), *moved)
+
+    def order(self, statistic: str) -> tuple[Hashable, ...] | None:
+        """All categories there are, where the statistic has a use for them."""
+        wanted = statistic in ("krippendorff_alpha_ordinal", "gwet_ac1")
+        return self.measure.order if self.measure.order and wanted else None
 
     def ratings(self) -> list[Sequence[object]]:
         """The ratings of each item, in no order; of cells there are none."""
         return list(self.patterns.elements())
 
+    def _edits(self) -> list[tuple[int, Sequence[Any]]]:
+        """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
+        from tableqa.edit_agreement import places_of
+
+        used = sorted({name for _, _, names in self.patterns for name in names})
+        return [
+            (max(places_of(shape, used), *map(len, sets), 0), sets)
+            for shape, sets, _ in self.patterns.elements()
+        ]
+
 
 def tallies(
-    task: TaskType, rows: Iterable[tuple[str, str, Any]], shapes: Mapping[str, tuple[int, int]] = NO_SHAPES
+    task: TaskType,
+    rows: Iterable[tuple[str, str, Any]],
+    shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
+    overlap: int = 1,
 ) -> list[Tally]:
     """The ratings of every measure of a kind, from rows as `figures` takes them."""
-    from tableqa.cell_sets import pattern_of
-
-    found = [Tally(measure) for measure in task.measures]
+    found = [Tally(measure) for measure in measures_of(task, overlap)]
     for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
         said = {annotator: response for _, annotator, response in of_item}
         for one in found:
-            values = {who: one.measure.value(response) for who, response in said.items()}
-            given = {who: value for who, value in values.items() if value is not None}
-            one.raters |= given.keys()
-            pattern: Any = tuple(given.values())
-            if one.measure.level == "cells":
-                pattern = pattern_of(shapes[item], pattern, item)
-            one.patterns[pattern] += 1
+            one.add(_given(one.measure, said), item, shapes)
     return found
 
 
-def wants_shapes(task: TaskType) -> bool:
-    """Whether the kind's agreement is taken over cells, and so needs the shapes of the tables."""
-    return any(measure.level == "cells" for measure in task.measures)
+def measures_of(task: TaskType, overlap: int) -> tuple[Measure, ...]:
+    """What people are compared in: the kind's own measures, else their edits where several people edit the same table."""
+    operations = task.operations_field
+    if task.measures or operations is None or overlap < 2:
+        return task.measures
+    return (Measure("edits", "edits", lambda response: getattr(response, operations), statistics=()),)
+
+
+def wants_shapes(task: TaskType, overlap: int = 1) -> bool:
+    """Whether the kind's agreement is taken over cells or edits, and so needs the shapes of the tables."""
+    return any(measure.level in ("cells", "edits") for measure in measures_of(task, overlap))
 
 
 def named(measure: Measure) -> list[str]:
-    """The statistics of a measure under the names of `tableqa.agreement`."""
-    return [
-        f"{name}_{measure.level}" if name == "krippendorff_alpha" else name for name in measure.statistics
-    ]
+    """The statistics of a measure under the names of `tableqa.agreement`: the kind's own, then those of its level.
+
+    AC1 depends on how many categories there could be: it is given where the measure names them.
+    """
+    own = [f"{name}_{measure.level}" if name == "krippendorff_alpha" else name for name in measure.statistics]
+    beside = [*BESIDE[measure.level], *(["gwet_ac1"] if measure.level == "nominal" and measure.order else [])]
+    return list(dict.fromkeys([*own, *beside]))
+
+
+def _pattern(
+    measure: Measure, given: tuple[Any, ...], item: str, shapes: Mapping[str, tuple[int, int]]
+) -> Any:
+    if measure.level == "cells":
+        from tableqa.cell_sets import pattern_of
+
+        return pattern_of(shapes[item], given, item)
+    if measure.level == "edits":
+        from tableqa.edit_agreement import edits_of
+
+        names = frozenset(operation.to_dict()["op"] for operations in given for operation in operations)
+        return shapes[item], tuple(map(edits_of, given)), names
+    return given
+
+
+def _given(measure: Measure, said: Mapping[str, Any]) -> dict[str, Any]:
+    values = {who: measure.value(response) for who, response in said.items()}
+    return {who: value for who, value in values.items() if value is not None}
+
+
+def _distance(statistic: str) -> Literal["jaccard", "masi"]:
+    return "masi" if statistic.endswith("_masi") else "jaccard"
 
 
 def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
@@ -156,24 +254,72 @@ def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
     )
 
 
+# -- of a batch as it stands ------------------------------------------------------------------------
+
+
 def of_batch(batch: Batch) -> list[Figure]:
-    """The figures of a batch as it stands: newest submitted responses on planned places."""
+    """The figures of a batch as it stands: newest submitted responses on planned places, gold items left out."""
     task = batch.task()
-    if not task.measures:
+    if not measures_of(task, batch.overlap):
         return []
-    submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
-    rows = submitted.values_list("item__public_id", "person_id", "annotation__response")
-    said = (
-        (item, str(person), stored(task, response or {}))
-        for item, person, response in sorted(rows, key=_first)
+    return figures(task, (row[:3] for row in rated(batch)), shapes(batch), batch.overlap)
+
+
+def counted_batches(batches: Any) -> Any:
+    """Those of the batches (a queryset) whose agreement is part of the study: work, not set aside."""
+    return batches.filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+
+
+def rated(batch: Batch) -> Iterator[Rated]:
+    """What enters agreement, item by item, in pages: newest submitted responses on planned places, without gold items.
+
+    The week is that, in the project's time zone, in which the item's last response came.
+    """
+    task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
+    rows = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    wanted = ("item__public_id", "person_id", "annotation__response", "annotation__made_at", "item_id")
+    for keys in item_pages(batch):
+        # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
+        found = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")
+        sources = dict(
+            Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1])).values_list(
+                "pk", "example__source__name"
+            )
+        )
+        for _, group in itertools.groupby(found.values_list(*wanted), key=lambda row: row[0]):
+            of_item = list(group)
+            year, week, _ = max(row[3] for row in of_item).astimezone(zone).isocalendar()
+            for item, person, response, _, pk in of_item:
+                yield Rated(
+                    item,
+                    str(person),
+                    stored(task, response or {}),
+                    sources.get(pk, ""),
+                    f"{year}-W{week:02}",
+                )
+
+
+def item_pages(batch: Batch) -> Iterator[list[int]]:
+    """The keys of the batch's items that anybody has submitted, in pages: no cursor stays open between them."""
+    last = 0
+    items = (
+        Item.objects.filter(batch=batch, submitted_count__gt=0).order_by("pk").values_list("pk", flat=True)
     )
-    shapes = _shapes(batch) if wants_shapes(task) else {}
-    return figures(task, said, shapes)
+    while page := list(items.filter(pk__gt=last)[:PAGE]):
+        yield page
+        last = page[-1]
 
 
-def _shapes(batch: Batch) -> dict[str, tuple[int, int]]:
-    items = Item.objects.filter(batch=batch, submitted_count__gt=0).select_related("example__stored_table")
-    return {item.public_id: item.example.table().shape for item in items}
+def shapes(batch: Batch) -> dict[str, tuple[int, int]]:
+    """Rows and columns of the table of every item with a response; nothing where the kind has no use for them."""
+    if not wants_shapes(batch.task(), batch.overlap):
+        return {}
+    found = {}
+    for keys in item_pages(batch):
+        items = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]), submitted_count__gt=0)
+        for item in items.select_related("example__stored_table"):
+            found[item.public_id] = item.example.table().shape
+    return found
 
 
 def stored(task: TaskType, envelope: dict[str, Any]) -> Any:
@@ -184,9 +330,161 @@ def stored(task: TaskType, envelope: dict[str, Any]) -> Any:
     return task.restore(data)
 
 
-def _first(row: Sequence[Any]) -> Any:
-    return row[0]
-
-
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
+
+
+# -- taken apart ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Survey:
+    """The ratings of one measure: all of them, and by source, week, pair of people, and person with everybody else.
+
+    In `people` a unit is an item with one of the others: each of a person's responses against each beside it.
+    """
+
+    whole: Tally
+    sources: dict[str, Tally] = field(default_factory=dict)
+    weeks: dict[str, Tally] = field(default_factory=dict)
+    pairs: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    people: dict[str, Tally] = field(default_factory=dict)
+
+    @property
+    def statistic(self) -> str:
+        """The one that slices are given in: the first that the kind names."""
+        return named(self.whole.measure)[0]
+
+
+def surveyed(
+    measures: Sequence[Measure],
+    rows: Iterable[Rated],
+    shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
+    in_pairs: set[str] | None = None,
+) -> list[Survey]:
+    """The ratings of every measure taken apart, from rows item by item. `in_pairs`: whose pairs are kept (None: all)."""
+    found = [Survey(Tally(measure)) for measure in measures]
+    for item, group in itertools.groupby(rows, key=lambda row: row.item):
+        of_item = list(group)
+        said = {row.annotator: row.response for row in of_item}
+        source, week = of_item[0].source, of_item[0].week
+        for one in found:
+            measure = one.whole.measure
+            given = _given(measure, said)
+            for tally in (one.whole, _slice(one.sources, source, measure), _slice(one.weeks, week, measure)):
+                tally.add(given, item, shapes)
+            for first, second in itertools.combinations(sorted(given), 2):
+                both = {first: given[first], second: given[second]}
+                wanted = in_pairs is None or (first in in_pairs and second in in_pairs)
+                into = [_slice(one.people, first, measure), _slice(one.people, second, measure)]
+                if wanted:
+                    into.append(_slice(one.pairs, (first, second), measure))
+                for tally in into:
+                    tally.add(both, item, shapes)
+    return found
+
+
+def _slice(of: dict[Any, Tally], name: Any, measure: Measure) -> Tally:
+    if name not in of:
+        of[name] = Tally(measure)
+    return of[name]
+
+
+def report(batch: Batch) -> dict[str, Any]:
+    """Everything a page says of a batch's agreement, as JSON; people by their keys, which the page turns into names.
+
+    `figures` is what `of_batch` gives, and so what a release says. `measures` holds for each measure the slices, the
+    figures of pairs and people, the confusion of labels, and what is needed to say how many more items it takes.
+    """
+    task = batch.task()
+    measures = measures_of(task, batch.overlap)
+    if not measures:
+        return {"figures": [], "measures": []}
+    most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")
+    people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
+    found = surveyed(measures, rated(batch), shapes(batch), people)
+    return {
+        "figures": [
+            one.whole.figure(statistic).to_dict() for one in found for statistic in named(one.whole.measure)
+        ],
+        "measures": [_said(one) for one in found],
+    }
+
+
+def _said(one: Survey) -> dict[str, Any]:
+    measure, statistic = one.whole.measure, one.statistic
+    in_pairs = "cohen_kappa" if measure.level == "nominal" else statistic
+    return {
+        "name": measure.name,
+        "level": measure.level,
+        "statistic": statistic,
+        "sources": [
+            {"name": name, **_short(tally, statistic)} for name, tally in sorted(one.sources.items())
+        ],
+        "weeks": [{"name": name, **_short(tally, statistic)} for name, tally in sorted(one.weeks.items())],
+        "pair_statistic": in_pairs,
+        "pairs": [
+            {"one": first, "other": second, **_short(tally, in_pairs)}
+            for (first, second), tally in sorted(one.pairs.items())
+        ],
+        "people": [
+            {"person": person, "share": _alike(measure, tally), **_short(tally, statistic)}
+            for person, tally in sorted(one.people.items())
+        ],
+        "basis": asdict(one.whole.basis(statistic)),
+        "confusion": confusion(one.whole),
+    }
+
+
+def _short(tally: Tally, statistic: str) -> dict[str, Any]:
+    """A figure without what is the same for all of a survey."""
+    whole = tally.figure(statistic).to_dict()
+    return {name: whole[name] for name in ("value", "low", "high", "units", "raters", "ratings", "reason")}
+
+
+def _alike(measure: Measure, tally: Tally) -> list[int] | None:
+    """(equal, all) of a person's responses beside another's; None where responses are not labels."""
+    if measure.level in ("cells", "edits"):
+        return None
+    equal = sum(count for pattern, count in tally.patterns.items() if len(set(pattern)) == 1)
+    return [equal, tally.patterns.total()]
+
+
+def confusion(tally: Tally) -> dict[str, Any] | None:
+    """How often two people gave an item these two labels: counts of pairs, the same above and below the diagonal.
+
+    None where the values are no labels, or more than can be read in a table.
+    """
+    if tally.measure.level not in ("nominal", "ordinal"):
+        return None
+    met: Counter[tuple[Any, Any]] = Counter()
+    for pattern, count in tally.patterns.items():
+        for one, other in itertools.permutations(pattern, 2):
+            met[one, other] += count
+    used = {label for pair in met for label in pair}
+    labels = [label for label in tally.measure.order if label in used]
+    labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
+    if not 1 < len(labels) <= FEW_LABELS:
+        return None
+    return {
+        "labels": [in_words(label) for label in labels],
+        "counts": [[met[one, other] for other in labels] for one in labels],
+    }
+
+
+def in_words(label: Any) -> str:
+    """A label for a table."""
+    return {True: "yes", False: "no"}[label] if isinstance(label, bool) else str(label)
+
+
+def labels_given(batch: Batch) -> dict[str, list[tuple[str, str, Any]]]:
+    """For each measure on labels (item, person, label), as `tableqa.dawid_skene` takes them."""
+    measures = [
+        one for one in measures_of(batch.task(), batch.overlap) if one.level in ("nominal", "ordinal")
+    ]
+    found: dict[str, list[tuple[str, str, Any]]] = defaultdict(list)
+    for row in rated(batch) if measures else ():
+        for measure in measures:
+            if (label := measure.value(row.response)) is not None:
+                found[measure.name].append((row.item, row.annotator, label))
+    return dict(found)

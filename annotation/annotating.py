@@ -13,24 +13,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, DateTimeField, F, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, DateTimeField, F, Value, When
 
 import tasks.contract
-from annotation import events, helping, queue, tries
-from annotation.compiled import Insert, Update, moment, number, text
+from annotation import helping, qualifying, queue, revisions, tries
+from annotation.compiled import Update, moment, number
 from annotation.gates import asks
 from annotation.models import (
-    Adjudication,
     Annotation,
     Assignment,
     Batch,
     Decision,
     Draft,
     Flag,
-    Guidelines,
     Item,
     Release,
+    SentBack,
     Tally,
 )
 from annotation.refusals import Refused, require_storable
@@ -41,8 +39,6 @@ State = Assignment.State
 DRAFT_BYTES = 256 * 1024
 UNDO_WINDOW = timedelta(seconds=60)
 """How long after its last submission an item may be resolved: the time in which U still works."""
-LONGEST_GAP = 60.0
-"""Seconds between two signs of life that still count as work."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +71,8 @@ def payload(assignment: Any) -> dict[str, Any]:
         "item": assignment.item.public_id,
         **task.presented(item),
         "draft": _draft_payload(draft) if draft is not None and draft.revision else None,
+        # Whoever is sent a response back has it as the draft: nobody else is asked about.
+        "sent_back": _sent_back(assignment) if draft is not None and draft.revision else None,
         "annotation": (
             {"id": assignment.annotation.public_id, "revision": assignment.annotation.revision}
             if assignment.annotation
@@ -189,6 +187,7 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
     )
     if not kept:  # the lease had been taken back, perhaps a moment ago
         queue.turn_down(assignment, reason=reason[:500], now=now)
+    qualifying.after_submission(assignment, now)
 
 
 def give_back(*, assignment: Assignment, now: datetime) -> None:
@@ -246,16 +245,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
         if Release.objects.holding(annotation).exists():
             raise Refused("decided", "This annotation has been released; it stays as it is.")
-        _append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now)
-        queue.reopen(assignment, now=now)
-        Item.objects.filter(pk=assignment.item_id).update(
-            submitted_count=F("submitted_count") - 1, due_at=None
-        )
-        Adjudication.objects.filter(item_id=assignment.item_id).delete()
-        draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
-        Draft.objects.filter(pk=draft.pk).update(
-            revision=F("revision") + 1, response=annotation.response, saved_at=now
-        )
+        revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
 
 
@@ -275,24 +265,6 @@ _count_submission = Update(
         output_field=DateTimeField(),
     ),
 )
-_add = Insert(
-    Annotation,
-    returning=("revision",),
-    revision=Coalesce(
-        Subquery(
-            Annotation.objects.filter(assignment_id=number("assignment"))
-            .order_by("-revision")
-            .values("revision")[:1]
-        ),
-        0,
-    )
-    + 1,
-    guidelines_id=Subquery(
-        Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
-        .order_by("-number")
-        .values("pk")[:1]
-    ),
-)
 
 
 def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> tuple[Annotation, Tally]:
@@ -309,7 +281,9 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
     # First, because it locks the item: submission, undo and decision take turns.
     decides = assignment.batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW if decides else None)
-    annotation = _append(assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now)
+    annotation = revisions.append(
+        assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
+    )
     tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
     if tally is None:
         _require_undecided(assignment.item_id)
@@ -317,6 +291,7 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
     tries.rest(annotation, assignment=assignment, now=now)
     if assignment.batch.help:
         helping.attribute(annotation, assignment=assignment)
+    qualifying.after_submission(assignment, now)
     return annotation, tally
 
 
@@ -329,6 +304,12 @@ def plain(assignment: Assignment) -> tasks.contract.Item:
         found = item.plain()
         assignment._plain_item = found  # type: ignore[attr-defined]
     return found
+
+
+def _sent_back(assignment: Assignment) -> str | None:
+    """What an adjudicator wrote who gave the newest submission back."""
+    notes = SentBack.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
+    return notes.first()
 
 
 def _draft_payload(draft: Draft) -> dict[str, Any]:
@@ -361,36 +342,9 @@ def _touch(assignment: Assignment, now: datetime) -> None:
     """Count the time since the last sign of life, if it was short, and renew a live lease."""
     gap = (now - assignment.seen_at).total_seconds()
     Assignment.objects.filter(pk=assignment.pk).update(
-        seen_at=now, active_seconds=F("active_seconds") + (gap if 0 < gap <= LONGEST_GAP else 0.0)
+        seen_at=now, active_seconds=F("active_seconds") + (gap if 0 < gap <= revisions.LONGEST_GAP else 0.0)
     )
     queue.renew(assignment)
-
-
-def _append(
-    assignment: Assignment, *, response: Mapping[str, Any] | None, before: str, after: str, now: datetime
-) -> Annotation:
-    """The next revision, under the newest guidelines, with the event that places it in the project's history."""
-    batch = assignment.batch
-    event = events.record(
-        project_id=batch.project_id,
-        actor=assignment.person,
-        thing="assignment",
-        thing_id=assignment.pk,
-        before=before,
-        after=after,
-        now=now,
-    )
-    gap = (now - assignment.seen_at).total_seconds()
-    return _add(
-        assignment_id=assignment.pk,
-        assignment=assignment.pk,
-        project=batch.project_id,
-        type=batch.task_type,
-        response=response,
-        active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
-        made_at=now,
-        event_id=event,
-    )
 
 
 def _lock_undecided(item_id: int) -> None:

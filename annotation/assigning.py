@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +16,19 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 import tableqa
 import tasks.contract
-from annotation import events, guidance, helping, lending, lineage, queue
+from annotation import (
+    events,
+    guidance,
+    helping,
+    lending,
+    lineage,
+    places,
+    qualifying,
+    queue,
+    shares,
+    strategies,
+    terms,
+)
 from annotation.models import (
     Adjudication,
     Batch,
@@ -25,6 +39,7 @@ from annotation.models import (
     Person,
     Project,
     Source,
+    StoredTable,
     Tally,
 )
 from annotation.models.sources import ExampleQuerySet
@@ -38,7 +53,7 @@ OF = {
     "automatic": ExampleQuerySet.automatic,
 }
 """Which examples there are: as the source has them, perturbed by people, perturbed by a program."""
-MOST_OVERLAP = 50
+MOST_OVERLAP = terms.MOST_OVERLAP
 LONGEST_NAME = 120
 
 
@@ -62,12 +77,27 @@ def plan_batch(
     help: str = "",
     help_from: Mapping[str, Any] | None = None,
     unhelped: int = 0,
+    purpose: str = "work",
+    strategy: str = "",
+    strata: str = "",
+    feeds_when: Mapping[str, Sequence[Any]] | None = None,
+    resolve: Mapping[str, Any] | None = None,
+    caps: Mapping[str, Any] | None = None,
+    pay: Mapping[str, Any] | None = None,
+    gold_percent: int = 0,
+    gold_feedback: bool = False,
+    pass_percent: int = 0,
+    requires: Batch | None = None,
+    must_practise: bool = False,
 ) -> Batch:
     """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
     `of` is one of `about(task)`, by default what the kind is usually about. `size` None takes
     every example; `only` names examples by their ids and is taken in its own order. Examples that the
-    kind has no use for (`TaskType.prepare`) are left out before they are counted.
+    kind has no use for (`TaskType.prepare`) are left out before they are counted. `strata` ("source", "difficulty":
+    `strategies.STRATA`) keeps the share of each stratum in the sample. What was asked for is kept in `Batch.sampling`.
+    `purpose`, `strategy` and everything after it are what `Batch` says of them; a batch that is no work gives every
+    item to everyone. `resolve` {} is the kind's own rule.
     `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
     `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
     percentage of places that are drawn to show none.
@@ -76,8 +106,7 @@ def plan_batch(
     settings = _settings(task, settings or {})
     _require_edits(task, variant, settings)
     overlap = task.default_overlap if overlap is None else overlap
-    if not 1 <= overlap <= MOST_OVERLAP:
-        raise Refused("invalid_request", f"Overlap is a number from 1 to {MOST_OVERLAP}.")
+    terms.check_overlap(overlap)
     if task.variants and variant not in task.variants:
         raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
     if not task.variants and variant:
@@ -96,11 +125,35 @@ def plan_batch(
     of = of or task.of[0]
     if of not in about(task):
         raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
+    study = terms.check(
+        task,
+        project,
+        purpose=purpose,
+        strategy=strategy,
+        overlap=overlap,
+        feeds_from=feeds_from,
+        feeds_when=feeds_when or {},
+        resolve=resolve or {},
+        caps=caps or {},
+        pay=pay or {},
+        gold_percent=gold_percent,
+        gold_feedback=gold_feedback,
+        pass_percent=pass_percent,
+        requires=requires,
+        must_practise=must_practise,
+    )
+    if strata not in strategies.STRATA:
+        known = ", ".join(filter(None, strategies.STRATA))
+        raise Refused("invalid_request", f"A sample is drawn by {known}, or from all examples alike.")
+    sources = list(sources)
+    sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
+    sampling |= {"size": size} if only is None else {"only": list(only)}
     if only is not None:
         examples, size = _named(sources, only), None
     else:
         # A kind that leaves examples out is given all of them, or a small sample might be empty.
-        examples = sample(sources, of=of, seed=seed, size=None if task.without else size)
+        wanted = None if task.without else size
+        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata)
     if not examples and feeds_from is None:
         raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
     if task.prepares:
@@ -122,6 +175,8 @@ def plan_batch(
                 help=help,
                 help_from=help_from,
                 unhelped=unhelped,
+                sampling=sampling,
+                **study,
                 made_by=by,
                 made_at=now,
             )
@@ -149,24 +204,80 @@ def about(task: TaskType) -> tuple[str, ...]:
 
 
 def sample(
-    sources: Iterable[Source], *, seed: int, of: str = "originals", size: int | None = None
+    sources: Iterable[Source],
+    *,
+    seed: int,
+    of: str = "originals",
+    size: int | None = None,
+    strata: str = "",
 ) -> list[Example]:
-    """A seeded sample of the examples of the sources, in random order; the same seed, the same order."""
+    """A seeded sample of the examples of the sources, in random order; the same seed, the same order.
+
+    `strata` keeps the share of each source, or of each difficulty, in it.
+    """
     examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
-    ids = list(examples.order_by("source_id", "position", "pk").values_list("pk", flat=True))
-    chosen = random.Random(f"sample:{seed}").sample(ids, len(ids) if size is None else min(size, len(ids)))
+    ordered = examples.order_by("source_id", "position", "pk")
+    if strata:
+        chosen = strategies.stratified(_strata(ordered, strata), size, seed)
+    else:
+        ids = list(ordered.values_list("pk", flat=True))
+        count = len(ids) if size is None else min(size, len(ids))
+        chosen = random.Random(f"sample:{seed}").sample(ids, count)
     found = examples.select_related("stored_table").in_bulk(chosen)
     return [found[pk] for pk in chosen]
 
 
+def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
+    """The examples (ids) by stratum, strata by name."""
+    found: dict[str, list[int]] = {}
+    if by == "source":
+        for pk, source in examples.values_list("pk", "source__public_id"):
+            found.setdefault(source, []).append(pk)
+        return found
+    # Table by table, so that each is read once and one is held at a time.
+    table: tuple[int, int, frozenset[str]] | None = None
+    for example in examples.order_by("stored_table_id", "source_id", "position", "pk").iterator(500):
+        if example.operations:
+            cells, texts = _cells(example.table())
+        else:
+            if table is None or table[0] != example.stored_table_id:
+                stored = StoredTable.objects.get(pk=example.stored_table_id)
+                table = (stored.pk, *_cells(stored.table()))
+            _, cells, texts = table
+        among = bool(example.answers) and all(_as_text(answer) in texts for answer in example.answers)
+        found.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
+    return dict(sorted(found.items()))
+
+
+def _cells(table: tableqa.Table) -> tuple[int, frozenset[str]]:
+    texts = frozenset(_as_text(cell) for row in table.rows for cell in row)
+    return math.prod(table.shape), texts
+
+
+def _as_text(value: object) -> str:
+    return " ".join(str(value).casefold().split())
+
+
 def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
-    """From now on people get items of it, and its settings are frozen. Opening twice is opening once."""
+    """From now on people get items of it, and its settings are frozen. Opening twice is opening once.
+
+    Raises Refused(invalid_request) for a split with too few people, and a qualification without known responses.
+    """
+    if batch.opened_at is None and batch.purpose == Batch.Purpose.QUALIFICATION:
+        qualifying.require_ready(batch)
     with transaction.atomic():
         if Batch.objects.filter(pk=batch.pk, opened_at__isnull=True).update(opened_at=now):
             batch.opened_at = now
             if batch.feeds_from_id is not None:
                 lineage.catch_up(batch)  # what was decided while the batch was being planned
             lending.prepare(batch.project, batch.task().needs)
+            if batch.strategy == "split":
+                shares.split_all(batch=batch, by=by, now=now)
+            elif batch.strategy == "everyone" and batch.purpose != Batch.Purpose.QUALIFICATION:
+                # Who comes later gets places of their own (`queue`); so does everybody in a qualification batch.
+                places.set_overlap(
+                    batch=batch, overlap=max(1, len(shares.annotators(batch.project))), now=now
+                )
             helping.order(batch, by=by, now=now)
             _record(batch, by, "planned", "open", now)
 
@@ -176,18 +287,89 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     if batch.opened_at is None:
         raise Refused("batch_not_open", "Open the batch before you close it.")
     with transaction.atomic():
+        before = batch.state
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
             Item.objects.filter(batch=batch, due_at__isnull=False).update(due_at=now)
             queue.take_back_all(batch=batch, reason="batch closed", now=now, actor=by)
-            _record(batch, by, "open", "closed", now)
+            lineage.perturb_on(batch, now=now)
+            _record(batch, by, before, "closed", now)
+
+
+def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """Nobody gets items of it until it goes on; what people have on their desk they may finish. Pausing twice is once."""
+    _require_begun(batch)
+    with transaction.atomic():
+        running = Batch.objects.filter(pk=batch.pk, paused_at__isnull=True, closed_at__isnull=True)
+        if running.update(paused_at=now):
+            batch.paused_at = now
+            _record(batch, by, "open", "paused", now)
+
+
+def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """A paused batch goes on. One that goes on already is left alone."""
+    _require_begun(batch)
+    with transaction.atomic():
+        if Batch.objects.filter(pk=batch.pk, paused_at__isnull=False, closed_at__isnull=True).update(
+            paused_at=None
+        ):
+            batch.paused_at = None
+            _record(batch, by, "paused", "open", now)
+
+
+def _require_begun(batch: Batch) -> None:
+    if batch.opened_at is None:
+        raise Refused("batch_not_open", f"Open the batch {batch.name} first.")
+    if batch.closed_at is not None:
+        raise Refused("batch_closed", f"The batch {batch.name} is closed; a closed batch stays closed.")
+
+
+@dataclass(frozen=True)
+class Action:
+    """What can be done with several batches at once: its words, the states in which it does something, and doing it."""
+
+    verb: str
+    done: str
+    states: tuple[str, ...]
+    do: Callable[..., None]
+
+
+ACTIONS = {
+    "open": Action("Open", "open", ("planned",), open_batch),
+    "pause": Action("Pause", "paused", ("open",), pause_batch),
+    "resume": Action("Resume", "open again", ("paused",), resume_batch),
+    "close": Action("Close", "closed", ("open", "paused"), close_batch),
+}
+
+
+def act(
+    *, batches: Sequence[Batch], action: str, by: Person, now: datetime
+) -> tuple[list[Batch], list[tuple[Batch, str]]]:
+    """Do one of `ACTIONS` with each batch. Returns those it was done with, and those that refused, with why.
+
+    Each batch is a transaction of its own: one that refuses keeps no other from being changed.
+    """
+    asked = ACTIONS[action]
+    changed, refused = [], []
+    for batch in batches:
+        if batch.state not in asked.states:
+            refused.append((batch, f"{batch.name} is {batch.state}."))
+            continue
+        try:
+            asked.do(batch=batch, by=by, now=now)
+        except Refused as why:
+            refused.append((batch, f"{batch.name}: {why.detail}"))
+        else:
+            changed.append(batch)
+    return changed, refused
 
 
 def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
-    """Counts by batch id, in six queries whatever the number of batches or items.
+    """Counts by batch id, in seven queries whatever the number of batches or items.
 
     `places` = `submitted` + `leased` + `free`; `items` = `open` + `complete` + `adjudication` + `decided`
-    (+ `excluded`). `skipped` and `returned` count endings that freed their place again.
+    (+ `excluded`); the `gold` mixed in is none of these. `skipped` and `returned` count endings that freed their
+    place again.
     """
     ids = [batch.pk for batch in batches]
     found = {
@@ -200,6 +382,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
             "decided": 0,
             "excluded": 0,
             "flags": 0,
+            "gold": 0,
         }
         for batch in batches
     }
@@ -219,7 +402,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     has_decision = Exists(Decision.objects.filter(item_id=OuterRef("pk")))
     was_asked = Exists(Adjudication.objects.filter(item_id=OuterRef("pk")))
     complete = Item.objects.filter(
-        Q(batch_id__in=ids), ~has_decision, ~was_asked, submitted_count__gte=F("places_count")
+        Q(batch_id__in=ids, is_gold=False), ~has_decision, ~was_asked, submitted_count__gte=F("places_count")
     )
     for name, rows, batch in (
         ("decided", decisions.filter(kind=Decision.Kind.ACCEPTED), "item__batch_id"),
@@ -227,10 +410,12 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         ("adjudication", asked, "item__batch_id"),
         ("complete", complete, "batch_id"),
         ("flags", Flag.objects.filter(assignment__batch_id__in=ids), "assignment__batch_id"),
+        ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
     ):
         for batch_id, number in _counted(rows, batch):
             found[batch_id][name] = number
     for counts in found.values():
+        counts["items"] -= counts["gold"]
         counts["free"] = counts["places"] - counts["submitted"] - counts["leased"]
         settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
         counts["open"] = counts["items"] - settled

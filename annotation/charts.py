@@ -1,4 +1,4 @@
-"""Charts as SVG: bars with intervals, lines with intervals, distributions. Drawn by the server, without a script.
+"""Charts as SVG: bars and lines with intervals, distributions, standing columns, squares. Drawn without a script.
 
     bars("robustness", "Em of each perturbation", ["row_shuffle"], [Series("TAPEX", [Point(61.2, 58.0, 64.1)])])
 
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_uppercase
 
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 COLOURS = 8
 """Colours in the style sheet; from the ninth series on they come again, with another letter."""
@@ -209,7 +209,11 @@ def lines(name: str, title: str, labels: Sequence[str], series: Sequence[Series]
 
 
 def _level(axis: Axis, tick: float, top: int) -> SafeString:
-    down = _down(axis, tick, top)
+    return _level_of(axis, tick, top, PLOT)
+
+
+def _level_of(axis: Axis, tick: float, top: int, tall: int) -> SafeString:
+    down = round(top + tall * (1 - axis.part(tick)), 2)
     return format_html(
         '<line class="{}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>'
         '<text class="tick end" x="{}%" y="{}" dx="-6">{}</text>',
@@ -383,6 +387,121 @@ def _columns(found: Sequence[Bin], top: int, axis: Axis) -> SafeString:
         )
         rows.append((_percent(start), top + STRIP - tall, _percent(wide), tall, f"{where}: {one.count:,}"))
     return format_html_join("", '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>', rows)
+
+
+# -- standing columns -------------------------------------------------------------------------------
+
+HIGH = 150
+"""Pixels: the height of the place in which columns stand."""
+MARKED = 6
+"""So many of the labels below the columns are written, evenly chosen, where there are more."""
+
+
+def columns(name: str, title: str, labels: Sequence[str], values: Sequence[float], axis: Axis) -> SafeString:
+    """A column for each label, such as a day, standing side by side; of many labels only some are written."""
+    top, wide = 10, (RIGHT - LEFT) / max(1, len(labels))
+    grid = [_level_of(axis, tick, top, HIGH) for tick in axis.ticks]
+    drawn = format_html_join(
+        "",
+        '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
+        (
+            (
+                _percent(LEFT + wide * (place + 0.1)),
+                round(top + HIGH * (1 - axis.part(value)), 2),
+                _percent(wide * 0.8),
+                round(HIGH * (axis.part(value) - axis.part(0.0)), 2),
+                f"{label}: {value:g}",
+            )
+            for place, (label, value) in enumerate(zip(labels, values, strict=True))
+        ),
+    )
+    step = max(1, -(-len(labels) // MARKED))
+    grid += [
+        format_html(
+            '<text class="tick middle" x="{}%" y="{}">{}</text>',
+            _percent(LEFT + wide * (place + 0.5)),
+            top + HIGH + 18,
+            _short(labels[place], 18),
+        )
+        for place in range(0, len(labels), step)
+    ]
+    series = [Series(title, [Point(value) for value in values])]
+    body = format_html('<g class="{}">{}</g>', _colour(0), drawn)
+    return _chart(name, title, _of(labels, series), series, top + HIGH + FOOT, [*grid, body])
+
+
+# -- squares ----------------------------------------------------------------------------------------
+
+SQUARE = 22
+"""Pixels: the height of a line of a heat map."""
+NAMES = 26.0
+"""Percent of the width that the names of the lines take."""
+WRITTEN = 10
+"""Up to so many columns the numbers stand in the squares."""
+
+
+def heat(
+    name: str,
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    whole: bool = False,
+) -> SafeString:
+    """A heat map: a line for each row, a square for each column, the darker the higher between `low` and `high`.
+
+    `whole`: the values are counts. Rows are named at the left with their number, columns by numbers at the top; a square
+    without a value is an outline.
+    """
+    written: Callable[[float], str] = "{:,.0f}".format if whole else _number
+    span, wide = max(high - low, 1e-9), (100.0 - NAMES) / max(1, len(columns))
+    drawn = [
+        format_html(
+            '<text class="tick middle" x="{}%" y="12">{}</text>',
+            _percent(NAMES + wide * (place + 0.5)),
+            place + 1,
+        )
+        for place in range(len(columns))
+    ]
+    # A square for every pair of forty people is drawn: texts are escaped once a line, numbers need no escaping.
+    across = [_percent(NAMES + wide * (place + 0.03)) for place in range(len(columns))]
+    middle = [_percent(NAMES + wide * (place + 0.5)) for place in range(len(columns))]
+    named, width = [escape(column) for column in columns], _percent(wide * 0.94)
+    for line, (label, of_row) in enumerate(zip(rows, values, strict=True)):
+        top, own = 18 + line * SQUARE, escape(label)
+        parts = [
+            f'<text class="tick" x="0" y="{top + SQUARE - 7}">{escape(_short(f"{line + 1} {label}", 20))}</text>'
+        ]
+        for place, value in enumerate(of_row):
+            at = f'x="{across[place]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
+            if value is None:
+                same = label == columns[place]
+                why = "the same person" if same else f"{own} and {named[place]}: nothing in common"
+                parts.append(f'<rect class="hollow" {at}><title>{why}</title></rect>')
+                continue
+            shade = 0.06 + 0.84 * min(1.0, max(0.0, (value - low) / span))
+            said = f"{own} and {named[place]}: {written(value)}"
+            parts.append(f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{said}</title></rect>')
+            if len(columns) <= WRITTEN:
+                where = f'x="{middle[place]}%" y="{top + SQUARE - 7}"'
+                parts.append(f'<text class="in middle" {where}>{written(value)}</text>')
+        drawn.append(mark_safe("".join(parts)))  # nosec B308 B703: every text in it is escaped above
+    found = [
+        (value, f"{rows[line]} and {columns[place]}")
+        for line, of_row in enumerate(values)
+        for place, value in enumerate(of_row)
+        if value is not None
+    ]
+    said = "There is nothing to draw."
+    if found:
+        (least, where), (most, there) = min(found), max(found)
+        said = f"Highest {written(most)} ({there}), lowest {written(least)} ({where})"
+    one = [Series(title, [])]
+    body = format_html('<g class="{}">{}</g>', _colour(0), format_html_join("", "{}", ((x,) for x in drawn)))
+    return _chart(name, title, said, one, 18 + len(rows) * SQUARE + 4, [body])
 
 
 # -- what they share --------------------------------------------------------------------------------

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from annotation import accounting
 from annotation.importing import LOST
-from annotation.models import Assignment, Batch, Item, Place, Source, Tally
+from annotation.models import Assignment, Batch, Event, Item, Place, Source, Tally
 
 
 def findings() -> Iterator[str]:
@@ -17,6 +18,8 @@ def findings() -> Iterator[str]:
     yield from _items()
     yield from _batches()
     yield from _tallies()
+    yield from _accounts()
+    yield from _log()
     yield from _sources()
 
 
@@ -64,6 +67,26 @@ def _tallies() -> Iterator[str]:
                 yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {said}, not {there}"
     for batch_id, person_id, state in found.keys() - seen:
         yield f"person {person_id} in batch {batch_id} has {state} assignments and no tally"
+
+
+def _accounts() -> Iterator[str]:
+    """assigned = submitted + skipped + open + returned, of each person in each batch."""
+    for batch in Batch.objects.all():
+        for (_, person), account in accounting.accounts([batch]).items():
+            if not account.balances:
+                yield (
+                    f"person {person} in batch {batch.name} was assigned {account.assigned}; submitted, skipped, open "
+                    f"and returned are {account.submitted}, {account.skipped}, {account.open} and {account.returned}"
+                )
+
+
+def _log() -> Iterator[str]:
+    """What the log says last of an assignment is what it is."""
+    said = Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
+    told = Assignment.objects.annotate(said=Subquery(said[:1]))
+    for assignment in told.filter(~Q(said=F("state")) | Q(said__isnull=True))[:100]:
+        last = f"says {assignment.said}" if assignment.said else "says nothing"
+        yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
 
 
 def _sources() -> Iterator[str]:

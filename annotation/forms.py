@@ -7,6 +7,7 @@ else can be wrong is refused by the journeys.
 from __future__ import annotations
 
 import functools
+import json
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +20,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
-from annotation import assigning, helping, importing, setting_up
+from annotation import assigning, helping, importing, setting_up, strategies
+from annotation.assigning_forms import TERMS, TermsForm
 from annotation.models import Batch, Person, Project, Source
 from annotation.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Permission, Role
@@ -179,15 +181,9 @@ class TokenForm(forms.Form):
         return [Permission(scope) for scope in self.cleaned_data["scopes"]]
 
 
-class InviteForm(forms.Form):
-    """Whom the link is for, and what they will do."""
+class RolesForm(forms.Form):
+    """What somebody is in a project."""
 
-    name = forms.CharField(
-        max_length=120,
-        required=False,
-        label="For whom",
-        help_text="Only for this list, so that you can tell links apart.",
-    )
     roles = forms.MultipleChoiceField(
         choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
         widget=forms.CheckboxSelectMultiple,
@@ -196,6 +192,28 @@ class InviteForm(forms.Form):
 
     def clean_roles(self) -> list[Role]:
         return [Role(role) for role in self.cleaned_data["roles"]]
+
+
+class InviteForm(RolesForm):
+    """Whom the link is for, what they will do, and how long the link works."""
+
+    name = forms.CharField(
+        max_length=120,
+        required=False,
+        label="For whom",
+        help_text="Only for this list, so that you can tell links apart.",
+    )
+    days = forms.IntegerField(
+        label="Works for so many days",
+        min_value=1,
+        max_value=setting_up.LONGEST_INVITATION.days,
+        initial=setting_up.INVITATION_LIFE.days,
+        required=False,
+    )
+    field_order = ("name", "roles", "days")
+
+    def clean_days(self) -> int:
+        return int(self.cleaned_data["days"] or 0) or setting_up.INVITATION_LIFE.days
 
 
 # -- setting up -------------------------------------------------------------------------------------
@@ -231,6 +249,22 @@ class ProjectForm(forms.Form):
                     "slug", f"The address {given['slug']!r} is taken by a page. Choose another one."
                 )
         return given
+
+
+class RenameForm(forms.Form):
+    """A project's name and time zone."""
+
+    name = forms.CharField(
+        max_length=120, help_text="The address stays as it is, so that no link and no token breaks."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].initial = project.name
+        self.fields["time_zone"] = TimeZoneField(
+            stored=project.time_zone,
+            help_text="Days and weeks of this project are counted as clocks there do.",
+        )
 
 
 class GuidelinesForm(forms.Form):
@@ -299,7 +333,7 @@ OF = {
 }
 
 
-class BatchForm(forms.Form):
+class BatchForm(TermsForm):
     """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
 
     name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
@@ -318,6 +352,12 @@ class BatchForm(forms.Form):
         label="Sample size",
         help_text="Leave it empty to take every example.",
     )
+    strata = forms.ChoiceField(
+        required=False,
+        label="How the sample is drawn",
+        choices=list(strategies.STRATA.items()),
+        help_text=f"A small table has at most {strategies.SMALL} cells, a medium one {strategies.MEDIUM}.",
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**63 - 1,
@@ -328,6 +368,36 @@ class BatchForm(forms.Form):
         min_value=1,
         max_value=assigning.MOST_OVERLAP,
         label="People per item",
+    )
+    purpose = forms.ChoiceField(
+        required=False,
+        label="What it is for",
+        choices=[
+            ("work", "work: its decisions make the benchmark"),
+            (
+                "calibration",
+                "a calibration round: everyone does the same items, and looks at where they differ",
+            ),
+            ("qualification", "a qualification: whoever is good enough may work elsewhere"),
+        ],
+    )
+    pass_percent = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        label="Right items that pass the qualification, in percent",
+    )
+    strategy = forms.ChoiceField(
+        required=False,
+        label="Who gets which items",
+        choices=[(name, words) for name, words in strategies.STRATEGIES.items()],
+        help_text="Whoever made something never gets to check it.",
+    )
+    feeds_when = forms.CharField(
+        required=False,
+        label="Only outcomes that say",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="A field and its values on each line, such as: label = extraction, reasoning",
     )
     feeds_from = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
@@ -387,7 +457,7 @@ class BatchForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, task=task, project=project, **kwargs)
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
@@ -413,8 +483,16 @@ class BatchForm(forms.Form):
         self.fields["overlap"].help_text = f"How many people get each item, {why}."
 
     def clean(self) -> dict[str, Any]:
-        """What is said of help becomes `help`, `help_from` and `unhelped`, as `assigning.plan_batch` takes them."""
+        """Everything under the names, and in the shapes, in which `assigning.plan_batch` takes it."""
         given = super().clean() or {}
+        found = self.terms_given(given)
+        for name in TERMS:
+            given.pop(name, None)
+        given |= found
+        if given.get("purpose") not in ("", "work", None):
+            given["strategy"] = ""  # everyone gets every item, whatever stands beside it
+        given["purpose"] = given.get("purpose") or "work"
+        given["pass_percent"] = (given.get("pass_percent") or 0) if given["purpose"] == "qualification" else 0
         said = {name: given.pop(name, None) for name in HELP}
         given["help"] = said["help"] or ""
         given["unhelped"] = (said["unhelped"] or 0) if given["help"] else 0
@@ -427,6 +505,18 @@ class BatchForm(forms.Form):
                 "repetitions": said["repetitions"] or helping.REPETITIONS,
             }
         return given
+
+    def clean_feeds_when(self) -> dict[str, list[str]]:
+        """The lines as {"label": ["extraction"]}."""
+        found: dict[str, list[str]] = {}
+        for line in str(self.cleaned_data.get("feeds_when") or "").splitlines():
+            name, sign, values = (part.strip() for part in line.partition("="))
+            said = [value.strip() for value in values.split(",") if value.strip()]
+            if line.strip() and not (name and sign and said):
+                raise ValidationError(f"Write a field, = and its values; {line.strip()!r} is not that.")
+            if said:
+                found[name] = said
+        return found
 
 
 HELP = ("help", "help_rules", "help_models", "repetitions", "search", "unhelped")
@@ -550,6 +640,19 @@ class PerturbForm(forms.Form):
         label="Only examples decided so",
         help_text="Such as question_type.label=extraction: the kind, its field and the accepted value.",
     )
+    feeds_from = forms.ModelChoiceField(
+        Batch.objects.none(),
+        required=False,
+        label="As a batch decides them",
+        empty_label="no batch",
+        help_text="Originals are perturbed as this batch accepts them; finished once it is closed and decided.",
+    )
+    feeds_when = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Only these outcomes of the batch",
+        help_text="Such as label=extraction: a field of its responses and the accepted value. More with commas.",
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -558,6 +661,16 @@ class PerturbForm(forms.Form):
             for paper in dict.fromkeys(kind.paper for kind in PERTURBATIONS.values())
         ]
         self.fields["sources"].queryset = Source.objects.ready().filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
+
+    def clean_feeds_when(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for part in filter(None, (one.strip() for one in self.cleaned_data["feeds_when"].split(","))):
+            name, said, value = (one.strip() for one in part.partition("="))
+            if not (name and said and value):
+                raise forms.ValidationError("Write a field and a value, as label=extraction.")
+            found.setdefault(name, []).append(value)
+        return found
 
     def clean_seeds(self) -> list[int]:
         try:
@@ -570,20 +683,20 @@ class PerturbForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """Either one or more of the responses, or the exclusion of the item; always a note."""
+    """Either one or more of the responses, or the exclusion of the item; a note, unless the reason says it all."""
 
     choose = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     exclude = forms.CharField(
         required=False,
         max_length=500,
-        label="Or exclude the item, because",
+        label="Because",
         help_text="An excluded item is left out of every release; the reason is published.",
     )
     note = forms.CharField(
+        required=False,
         max_length=5_000,
         label="Why you decide so",
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say in a note why you decide so."},
         help_text="Published with the decision.",
     )
 
@@ -599,6 +712,63 @@ class DecisionForm(forms.Form):
             )
         if not given.get("choose") and not given.get("exclude"):
             raise ValidationError("Choose at least one response, or say why the item is excluded.")
+        if not given.get("note") and not given.get("exclude"):
+            self.add_error("note", "Say in a note why you decide so.")
+        return given
+
+
+class SendBackForm(forms.Form):
+    """Which response goes back to its author, and what they are told."""
+
+    use_required_attribute = False  # it shares its <form> with the decision, which needs none of it
+    back = forms.ChoiceField(error_messages={"required": "Say which response goes back."})
+    back_note = forms.CharField(
+        max_length=2_000,
+        label="What its author should look at",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Write to its author what is wrong with the response."},
+    )
+
+    def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["back"].choices = [(letter, letter) for letter in letters]  # type: ignore[attr-defined]
+
+
+class RuleForm(forms.Form):
+    """The rule that decides in a batch, and its options as JSON."""
+
+    rule = forms.ChoiceField(required=False, label="Rule", widget=forms.RadioSelect)
+    options = forms.CharField(
+        required=False,
+        max_length=2_000,
+        label="Options",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text='As JSON, such as {"most": 5}. Empty: the usual ones.',
+    )
+
+    def __init__(self, *args: Any, rules: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rule"].choices = [("", "The kind\u2019s own rule"), *rules]  # type: ignore[attr-defined]
+
+    def clean_options(self) -> dict[str, Any]:
+        text = self.cleaned_data["options"].strip()
+        try:
+            found = json.loads(text) if text else {}
+        except ValueError as error:
+            raise forms.ValidationError(f"This is no JSON: {error}.") from None
+        if not isinstance(found, dict):
+            raise forms.ValidationError('Write an object, such as {"most": 5}.')
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        """`checked` is the rule as it was written; whether it fits the kind is for `change_rule` to say."""
+        given = super().clean() or {}
+        options = given.get("options") or {}
+        if options and not given.get("rule"):
+            raise ValidationError(
+                "The kind\u2019s own rule takes its options from the settings of the batch. Name a rule."
+            )
+        given["checked"] = {"rule": given["rule"], **options} if given.get("rule") else {}
         return given
 
 

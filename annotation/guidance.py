@@ -1,12 +1,25 @@
-"""Guidelines with versions: what people read, and which version each annotation was made under."""
+"""Guidelines with versions: what people read, confirm and see changed, and which version each annotation was made under."""
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
-from annotation.models import Guidelines, Person, Project
-from annotation.refusals import require_storable
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max
+
+from annotation import events
+from annotation.models import Annotation, Event, Guidelines, Membership, Person, Project, Reading
+from annotation.refusals import Refused, require_storable
 from tasks.contract import TaskType
+
+FROZEN, OPEN = "frozen", "open"
+CONTEXT = 1
+"""Lines that did not change which are shown before and behind a change."""
 
 
 def current(project_id: int, task_type: str) -> Guidelines:
@@ -23,11 +36,19 @@ def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
 
 
 def revise(*, project: Project, task: TaskType, text: str, person: Person, now: datetime) -> Guidelines:
-    """A new version, unless nothing changed. Earlier annotations keep the version they were made under."""
+    """A new version, unless nothing changed. Earlier annotations keep the version they were made under.
+
+    Raises Refused(invalid_request) where the version there is was frozen.
+    """
     require_storable(text)
     newest = ensure(project=project, task=task, now=now)
     if newest.text == text:
         return newest
+    if is_frozen(newest):
+        raise Refused(
+            "invalid_request",
+            f"Version {newest.number} is frozen: the study is made under it. Release it first if it has to change.",
+        )
     return Guidelines.objects.create(
         project=project, task_type=task.key, number=newest.number + 1, text=text, made_by=person, made_at=now
     )
@@ -52,3 +73,217 @@ def as_html(text: str, *, top: int) -> str:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + top - 1, 6)}"
     return str(markdown.renderer.render(tokens, markdown.options, {}))
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def require_reading(*, project: Project, asked: bool, by: Person, now: datetime) -> None:
+    """Whether everybody confirms the guidelines of a kind as read before their first item of it, and after a change."""
+    with transaction.atomic():
+        changed = Project.objects.filter(pk=project.pk, must_read=not asked).update(must_read=asked)
+        if changed:
+            events.record(
+                project_id=project.pk,
+                actor=by,
+                thing="project",
+                thing_id=project.pk,
+                after="must read" if asked else "need not read",
+                now=now,
+            )
+    project.must_read = asked
+
+
+def confirm(*, guidelines: Guidelines, person: Person, now: datetime) -> Reading:
+    """The person has read this version. Raises Refused(invalid_request) where a newer one was written meanwhile."""
+    if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
+        raise Refused("invalid_request", "A newer version was written while you read. Read that one, please.")
+    try:
+        with transaction.atomic():
+            found, made = Reading.objects.get_or_create(
+                guidelines=guidelines, person=person, defaults={"read_at": now}
+            )
+            if made:
+                events.record(
+                    project_id=guidelines.project_id,
+                    actor=person,
+                    thing="reading",
+                    thing_id=found.pk,
+                    after="read",
+                    now=now,
+                )
+    except IntegrityError:  # another tab of the same person was faster
+        found = Reading.objects.get(guidelines=guidelines, person=person)
+    return found
+
+
+def last_read(project: Project, task_type: str, person: Person) -> Guidelines | None:
+    """The newest version that the person has confirmed; None where they never did."""
+    return (
+        Guidelines.objects.filter(project=project, task_type=task_type, readings__person=person)
+        .order_by("-number")
+        .first()
+    )
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version, with how many annotations (revisions included) were made under it and how many people read it."""
+
+    guidelines: Guidelines
+    annotations: int
+    readers: int
+
+
+def versions(project: Project, task_type: str) -> list[Version]:
+    """Every version, the newest first, with what was made under it; in three queries."""
+    found = Guidelines.objects.filter(project=project, task_type=task_type).select_related("made_by")
+    made = _counted(Annotation.objects.filter(guidelines__in=found).values_list("guidelines_id"))
+    read = _counted(Reading.objects.filter(guidelines__in=found).values_list("guidelines_id"))
+    return [Version(one, made.get(one.pk, 0), read.get(one.pk, 0)) for one in found.order_by("-number")]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a new version would do: so many annotations keep the old one, so many people would be asked to read again."""
+
+    annotations: int
+    readers: int
+
+
+def effect(project: Project, task_type: str) -> Effect | None:
+    """What writing a new version now would do; None where there is no version yet. In three queries."""
+    newest = Guidelines.objects.filter(project=project, task_type=task_type).order_by("-number").first()
+    if newest is None:
+        return None
+    members = Membership.objects.filter(project=project, removed_at__isnull=True).values("person")
+    again = Reading.objects.filter(guidelines=newest, person__in=members).count() if project.must_read else 0
+    return Effect(Annotation.objects.filter(guidelines=newest).count(), again)
+
+
+# -- freezing ---------------------------------------------------------------------------------------
+
+
+def is_frozen(guidelines: Guidelines) -> bool:
+    """Whether the version was frozen and not released again: the log says so."""
+    last = Event.objects.filter(thing="guidelines", thing_id=guidelines.pk).aggregate(last=Max("pk"))["last"]
+    return last is not None and Event.objects.filter(pk=last, after=FROZEN).exists()
+
+
+def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -> None:
+    """Nobody writes a newer version until this one is released again (frozen=False). Twice is once.
+
+    Raises Refused(invalid_request) for a version that is not the newest.
+    """
+    if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
+        raise Refused("invalid_request", "Only the current version can be frozen.")
+    if is_frozen(guidelines) != frozen:
+        events.record(
+            project_id=guidelines.project_id,
+            actor=by,
+            thing="guidelines",
+            thing_id=guidelines.pk,
+            before=OPEN if frozen else FROZEN,
+            after=FROZEN if frozen else OPEN,
+            now=now,
+        )
+
+
+# -- what changed -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Words:
+    """A stretch of a line: words that stayed, were added or were taken out."""
+
+    text: str
+    what: Literal["same", "added", "removed"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a comparison. A changed line holds its old and its new words one after the other."""
+
+    what: Literal["same", "added", "removed", "changed", "gap"]
+    words: tuple[Words, ...] = ()
+
+
+def changes(before: str, after: str) -> list[Line]:
+    """What differs between two texts, line by line and within a line word by word, with a line of context around it.
+
+    Lines left out in between are one `gap`. Joining what was not added gives the old line back, joining what was not
+    removed the new one.
+    """
+    old, new = before.splitlines(), after.splitlines()
+    found: list[Line] = []
+    shown = 0  # of the old lines, those that stand in `found` or were left out
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        found += _between(old, shown, i1, began=bool(found))
+        found += _replaced(old[i1:i2], new[j1:j2])
+        shown = i2
+    if not found:
+        return []
+    behind = old[shown : shown + CONTEXT]
+    found += [_whole(line, "same") for line in behind]
+    return [*found, Line("gap")] if shown + len(behind) < len(old) else found
+
+
+def _between(old: Sequence[str], shown: int, until: int, *, began: bool) -> list[Line]:
+    """What did not change since the last change: all of it where that is short, else its ends."""
+    behind = CONTEXT if began else 0
+    if until - shown <= behind + CONTEXT:
+        return [_whole(line, "same") for line in old[shown:until]]
+    head = [_whole(line, "same") for line in old[shown : shown + behind]]
+    return [*head, Line("gap"), *(_whole(line, "same") for line in old[until - CONTEXT : until])]
+
+
+def _replaced(old: Sequence[str], new: Sequence[str]) -> list[Line]:
+    """Lines against lines: the nearest pairs word by word, in their order; the rest as taken out or added."""
+    pairs: list[tuple[int, int]] = []
+    at = 0
+    for i, line in enumerate(old):
+        near = [(j, _likeness(line, new[j])) for j in range(at, len(new))]
+        best = max(near, key=lambda one: one[1], default=None)
+        if best is not None and best[1] >= 0.5:
+            pairs.append((i, best[0]))
+            at = best[0] + 1
+    found, i, j = [], 0, 0
+    for pair in [*pairs, (len(old), len(new))]:
+        found += [_whole(line, "removed") for line in old[i : pair[0]]]
+        found += [_whole(line, "added") for line in new[j : pair[1]]]
+        if pair[0] < len(old):
+            found.append(Line("changed", tuple(_words(old[pair[0]], new[pair[1]]))))
+        i, j = pair[0] + 1, pair[1] + 1
+    return found
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, _tokens(one), _tokens(other), autojunk=False).ratio()
+
+
+def _words(old: str, new: str) -> list[Words]:
+    before, after = _tokens(old), _tokens(new)
+    found = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(Words("".join(before[i1:i2]), "same"))
+            continue
+        if i1 < i2:
+            found.append(Words("".join(before[i1:i2]), "removed"))
+        if j1 < j2:
+            found.append(Words("".join(after[j1:j2]), "added"))
+    return found
+
+
+def _tokens(line: str) -> list[str]:
+    return re.findall(r"\s+|\w+|[^\w\s]", line)
+
+
+def _whole(line: str, what: Literal["same", "added", "removed"]) -> Line:
+    return Line(what, (Words(line, what),) if line else ())
+
+
+def _counted(rows: object) -> dict[int, int]:
+    return dict(rows.order_by().annotate(n=Count("pk")))  # type: ignore[attr-defined]  # a query of one column

@@ -71,12 +71,14 @@ def import_examples(
     split: str = "",
     limit: int | None = None,
     fields: Mapping[str, str] | None = None,
+    said: Mapping[str, str] | None = None,
     by: Person | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
-    `fields` says under which names the records hold the parts of an example, for readers that can be told.
+    `fields` says under which names the records hold the parts of an example, for readers that can be told. `said` is
+    what a study file calls the path and the tables; it is kept for its export.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it; nothing is
     left behind then.
@@ -131,6 +133,11 @@ def import_examples(
             name=name,
             reader=reader,
             split=split or _split(path),
+            how={
+                **(said or {}),
+                **({"limit": limit} if limit else {}),
+                **({"fields": dict(fields)} if fields else {}),
+            },
             checksum=checksum,
             licence=credit.licence,
             citation=credit.citation,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
+from django.utils import timezone
 
-from annotation import lending, queue
+from annotation import jobs, lending, queue, shares
 from annotation.models import (
     Batch,
     Decision,
     Example,
     Exclusion,
     Item,
+    Job,
     ModelAnswer,
     Outcome,
     PerturbationRun,
@@ -50,10 +53,29 @@ def make_example(*, item: Item, perturbed: Perturbed) -> Example:
 
 
 def follow_up(decision: Decision) -> int:
-    """New items in every batch that this decision feeds. Returns how many."""
+    """New items in every batch that this decision feeds, and work for the runs that it feeds. Returns how many items."""
+    perturb_on(decision.item.batch, now=decision.made_at)
     return sum(
         _feed(batch, decision)
         for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by("pk")
+    )
+
+
+def perturb_on(batch: Batch, *, now: datetime) -> None:
+    """Have the perturbation runs that a batch feeds go on in the background, each once however much was decided."""
+    for run in batch.fed_runs.filter(event__isnull=True).select_related("project").defer("chosen", "marks"):
+        if not Job.objects.filter(kind="perturb", state=Job.State.QUEUED, ids={"run": run.pk}).exists():
+            jobs.enqueue(project=run.project, kind="perturb", ids={"run": run.pk}, by=None, now=now)
+
+
+def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
+    """Whether an outcome with this data feeds what asks for these values; of a field that is a list, one is enough.
+
+    {"label": ["extraction"]} takes what was decided to be an extraction question; {} takes everything.
+    """
+    return all(
+        any(one in values for one in (said if isinstance(said, list | tuple) else [said]))
+        for values, said in ((values, data.get(name)) for name, values in when.items())
     )
 
 
@@ -67,6 +89,8 @@ def catch_up(batch: Batch) -> int:
 def _feed(batch: Batch, decision: Decision) -> int:
     item, made = decision.item, 0
     for outcome in decision.outcomes.select_related("example").order_by("number"):
+        if not goes_on(batch.feeds_when, outcome.response["data"]):
+            continue
         inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
         made += make_items(batch=batch, examples=[outcome.example or item.example], inputs=inputs)
     return made
@@ -83,8 +107,8 @@ def make_items(
 
     The kind prepares what is frozen beside each example, and leaves out examples that make no item of
     it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
-    Everyone who made an example, one it is derived from or one that its item shows beside it, is
-    excluded from the item from the start.
+    Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
+    kind looks into (`TaskType.looks_into`) is excluded from the item from the start.
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
@@ -101,9 +125,11 @@ def make_items(
             inputs={**(inputs or {}), **prepared.inputs},
         )
         items.append(item)
-        people = makers(example).union(*map(makers, beside))
+        people = makers(example).union(*map(makers, beside), deciders(example, batch.task().looks_into))
         exclusions += [Exclusion(item=item, person_id=maker) for maker in sorted(people)]
     queue.add_items(batch, items, exclusions=exclusions)
+    if batch.strategy == "split" and batch.opened_at is not None:
+        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=[item.pk for item in items])
     return len(items)
 
 
@@ -228,6 +254,23 @@ def makers(example: Example) -> set[int]:
             if outcome.decision.made_by_id is not None:
                 found.add(outcome.decision.made_by_id)
         current = current.parent
+    return found
+
+
+def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
+    """The people (ids) on whose work rests what was decided, in batches of these kinds, of the example or of what it was
+    made from."""
+    found: set[int] = set()
+    line: list[Example] = [example] if kinds else []
+    while line and line[-1].parent is not None:
+        line.append(line[-1].parent)
+    decided = Outcome.objects.filter(
+        decision__item__example__in=line, decision__item__batch__task_type__in=kinds
+    )
+    for outcome in decided.select_related("decision") if line else ():
+        found.update(outcome.annotations.values_list("assignment__person_id", flat=True))
+        if outcome.decision.made_by_id is not None:
+            found.add(outcome.decision.made_by_id)
     return found
 
 

@@ -1,7 +1,8 @@
 """Automatic perturbations of a project's examples: which kinds with which seeds, checked, kept with their lineage.
 
 A run freezes what it is about and goes through the originals in the order of their keys, a hundred a
-transaction; one that was interrupted goes on where it stopped. What it makes follows from the original,
+transaction; one that was interrupted goes on where it stopped. A run that a batch feeds takes up what is decided there,
+job by job. What it makes follows from the original,
 the kind, the seed and the cells that people had marked (`tableqa.perturbations`), so a release makes it
 again and compares.
 """
@@ -10,17 +11,28 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 import tableqa
 from annotation import events, jobs, lineage
-from annotation.models import Example, Job, Outcome, Person, PerturbationRun, Project, Source
+from annotation.models import (
+    Batch,
+    Decision,
+    Example,
+    Item,
+    Job,
+    Outcome,
+    Person,
+    PerturbationRun,
+    Project,
+    Source,
+)
 from annotation.refusals import Refused
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, Instance, count
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
@@ -43,20 +55,42 @@ def plan_run(
     select: str = "",
     rules: str = RULES[0],
     decided: str = "",
+    feeds_from: Batch | None = None,
+    feeds_when: Mapping[str, Sequence[Any]] | None = None,
     by: Person | None = None,
 ) -> PerturbationRun:
     """A run over the sources (none named: all that are ready). The same run that did not finish is taken up again.
 
     `select` takes extraction or reasoning questions by FREB-TQA's `rules` (`tableqa.selection`); `decided` those
-    with an accepted response, written KIND.FIELD=VALUE, as question_type.label=extraction.
+    with an accepted response now, written KIND.FIELD=VALUE, as question_type.label=extraction. A run that a batch feeds
+    (`feeds_from`) takes those originals that the batch accepts with such an outcome (`feeds_when`,
+    `lineage.goes_on`), as it decides them; it is finished once the batch is closed and everything in it decided.
     Raises Refused(invalid_request).
     """
-    run, of = _planned(project, kinds, seeds, sources, select=select, rules=rules, decided=decided)
+    if feeds_from is None and feeds_when:
+        raise Refused("invalid_request", "Which outcomes count is asked of a batch: name it in feeds_from.")
+    if feeds_from is not None and (decided or feeds_from.project_id != project.pk):
+        raise Refused(
+            "invalid_request", "A run takes what one batch of the project decides, or what is decided now."
+        )
+    run, of = _planned(
+        project,
+        kinds,
+        seeds,
+        sources,
+        select=select,
+        rules=rules,
+        decided=decided,
+        fed=feeds_from is not None,
+    )
+    run.feeds_from = feeds_from
+    run.feeds_when = {name: list(values) for name, values in (feeds_when or {}).items()}
     begun = PerturbationRun.objects.filter(
-        project=project, event__isnull=True, kinds=run.kinds, seeds=run.seeds
+        project=project, event__isnull=True, kinds=run.kinds, seeds=run.seeds, feeds_from=feeds_from
     )
     for one in begun.order_by("pk"):
-        if one.choice == run.choice and list(one.sources.order_by("pk")) == of:
+        same = one.choice == run.choice and one.feeds_when == run.feeds_when
+        if same and list(one.sources.order_by("pk")) == of:
             return one
     run.made_by, run.made_at = by, now
     with transaction.atomic():
@@ -89,7 +123,12 @@ def dry_run(
 def perform(
     run: PerturbationRun, *, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> PerturbationRun:
-    """Make what is not made yet of a run, and finish it. One that is finished is left as it is."""
+    """Make what is not made yet of a run, and finish it. One that is finished is left as it is.
+
+    One that a batch feeds makes what was decided so far, and is finished once nothing more can be.
+    """
+    if run.feeds_from is not None:
+        return _perform_fed(run, run.feeds_from, progress)
     keys = run.chosen
     while run.event_id is None:
         done = bisect_right(keys, run.through)
@@ -105,16 +144,74 @@ def perform(
                 _make(run, [chunk[key] for key in sorted(chunk)])
                 run.through = max(chunk)
             else:
-                run.event_id = events.record(
-                    project_id=run.project_id,
-                    actor=run.made_by,
-                    thing="perturbation_run",
-                    thing_id=run.pk,
-                    after="ready",
-                    now=timezone.now(),
-                )
+                _finish(run)
             run.save(update_fields=["through", "counts", "event"])
     return run
+
+
+def _perform_fed(
+    run: PerturbationRun, feeding: Batch, progress: Callable[[int, int], None]
+) -> PerturbationRun:
+    """`chosen` of such a run is what is done, in the order of keys: what is decided next may come before it."""
+    done = 0
+    while run.event_id is None:
+        with transaction.atomic():
+            run = PerturbationRun.objects.select_for_update().get(pk=run.pk)
+            closed = Batch.objects.filter(pk=feeding.pk, closed_at__isnull=False).exists()
+            left = _undecided(
+                feeding
+            ).exists()  # asked first: what is decided from here on is found next time
+            waiting = [] if run.event_id is not None else sorted(_fed(run, feeding) - set(run.chosen))
+            progress(done, done + len(waiting))
+            keys = waiting[:ROWS]
+            if keys:
+                chunk = Example.objects.select_related("stored_table").in_bulk(keys)
+                run.marks |= _marks(list(run.sources.all()), keys)
+                _make(run, [chunk[key] for key in keys])
+                run.chosen = sorted([*run.chosen, *keys])
+                run.through = run.chosen[-1]
+                done += len(keys)
+            elif run.event_id is None and closed and not left:
+                _finish(run)
+            run.save(update_fields=["chosen", "marks", "through", "counts", "event"])
+        if not keys:
+            break
+    return run
+
+
+def _finish(run: PerturbationRun) -> None:
+    run.event_id = events.record(
+        project_id=run.project_id,
+        actor=run.made_by,
+        thing="perturbation_run",
+        thing_id=run.pk,
+        after="ready",
+        now=timezone.now(),
+    )
+
+
+def _fed(run: PerturbationRun, feeding: Batch) -> set[int]:
+    """The originals of the run's sources that the batch has accepted so far with an outcome that counts."""
+    sources = list(run.sources.all())
+    rows = Outcome.objects.filter(
+        decision__item__batch=feeding,
+        decision__kind=Decision.Kind.ACCEPTED,
+        decision__item__example__parent__isnull=True,
+        decision__item__example__source__in=sources,
+    ).values_list("decision__item__example_id", "response")
+    found = {key for key, response in rows if lineage.goes_on(run.feeds_when, response["data"])}
+    if found and run.choice["select"]:
+        choice = run.choice
+        found &= set(_chosen(sources, select=choice["select"], rules=choice["rules"], decided=""))
+    return found
+
+
+def _undecided(batch: Batch) -> QuerySet[Item]:
+    """The items of a closed batch that may still be decided: they are complete, or wait for an adjudicator."""
+    undecided = Item.objects.filter(batch=batch, decision__isnull=True, is_gold=False)
+    return undecided.filter(
+        Q(adjudication__isnull=False) | Q(submitted_count__gt=0, submitted_count__gte=F("places_count"))
+    )
 
 
 def start(*, run: PerturbationRun, by: Person | None, now: datetime) -> Job:
@@ -140,6 +237,7 @@ def _planned(
     select: str,
     rules: str,
     decided: str,
+    fed: bool = False,
 ) -> tuple[PerturbationRun, list[Source]]:
     """A run that is not saved, with its sources."""
     kinds, seeds = list(dict.fromkeys(kinds)), list(dict.fromkeys(seeds))
@@ -155,13 +253,12 @@ def _planned(
     of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
     if not of:
         raise Refused("invalid_request", "There is no source to perturb. Import one first.")
-    chosen = _chosen(of, select=select, rules=rules, decided=decided)
-    if not chosen:
-        raise Refused("invalid_request", "No example of these sources is of that kind.")
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
-    run = PerturbationRun(
-        project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=sorted(chosen), marks=_marks(of)
-    )
+    run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
+    if not fed:
+        run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
+        if not run.chosen:
+            raise Refused("invalid_request", "No example of these sources is of that kind.")
     return run, of
 
 
@@ -194,10 +291,12 @@ def _row(original: Example, instance: Instance, digest: str) -> Example:
     )
 
 
-def _marks(sources: Sequence[Source]) -> dict[str, list[list[str]]]:
-    """The cells of the newest decision of a kind that marks cells, by the key of the original."""
+def _marks(sources: Sequence[Source], keys: Sequence[int] | None = None) -> dict[str, list[list[str]]]:
+    """The cells of the newest decision of a kind that marks cells, by the key of the original; of these keys, or all."""
     kinds = [key for key, task in task_types().items() if any(one.level == "cells" for one in task.measures)]
     decided = _decisions(sources, kinds).order_by("pk")
+    if keys is not None:
+        decided = decided.filter(decision__item__example__in=keys)
     rows = decided.values_list("decision__item__example_id", "response")
     return {str(key): cells for key, response in rows if (cells := response["data"].get("cells"))}
 

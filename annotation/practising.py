@@ -1,16 +1,27 @@
-"""Practice: items with a known answer that come with a kind. Nothing is stored; whoever practises is told at once."""
+"""Practice: items with a known answer that come with a kind. Whoever practises is told at once.
+
+What people enter is not stored. Where a batch asks for practice first, it is kept that somebody went through the set,
+and how many of its exercises they had right at first go (`PracticeDone`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
+from annotation import events
+from annotation.models import Batch, Person, PracticeDone, Project
 from tableqa import Example
 from tasks.contract import Invalid, Item, Problem, TaskType
 
 FILE = "practice.json"
+KEPT: Final = "practice"
+"""In the session of somebody who practises: what came of each exercise of a set at first go, a letter each."""
+_LETTERS: Final[Mapping[bool | None, str]] = {True: "r", False: "w", None: "u"}
+_NOT_YET: Final = "-"
 
 
 @dataclass(frozen=True)
@@ -64,3 +75,69 @@ def judge(task: TaskType, exercise: Exercise, envelope: object) -> Feedback:
         return Feedback(False, (), "", tuple(invalid.problems))
     right, words = task.feedback(exercise.item, response, exercise.expected)
     return Feedback(right, tuple(words), exercise.why)
+
+
+# -- going through the set --------------------------------------------------------------------------
+
+
+def went(goes: str, number: int, right: bool | None, total: int) -> str:
+    """What came of each exercise at first go, with this one (from 1) added. A later go at it changes nothing."""
+    goes = goes if len(goes) == total and set(goes) <= {*_LETTERS.values(), _NOT_YET} else _NOT_YET * total
+    at = number - 1
+    return goes if goes[at] != _NOT_YET else goes[:at] + _LETTERS[right] + goes[at + 1 :]
+
+
+def keep(
+    *,
+    session: MutableMapping[str, Any],
+    project: Project,
+    person: Person,
+    task: TaskType,
+    variant: str,
+    number: int,
+    feedback: Feedback,
+    now: datetime,
+) -> PracticeDone | None:
+    """Remember in the session what came of an exercise; with the last one of the set, keep that the person went through.
+
+    A response that does not hold is no go at the exercise. What is kept is the first time through; None until then, and
+    where no batch of the project asks for practice.
+    """
+    if feedback.problems:
+        return None
+    kept = dict(session.get(KEPT) or {})
+    name = f"{project.pk}:{task.key}:{variant}"
+    goes = went(str(kept.get(name, "")), number, feedback.right, len(exercises(task, variant)))
+    if goes != kept.get(name):
+        session[KEPT] = {**kept, name: goes}
+    if _NOT_YET in goes or not asked(project, task, variant):
+        return None
+    right, wrong = goes.count(_LETTERS[True]), goes.count(_LETTERS[False])
+    done, made = PracticeDone.objects.get_or_create(
+        project=project,
+        person=person,
+        task_type=task.key,
+        variant=variant,
+        defaults={"right": right, "judged": right + wrong, "done_at": now},
+    )
+    if made:
+        events.record(
+            project_id=project.pk, actor=person, thing="practicedone", thing_id=done.pk, after="done", now=now
+        )
+    return done
+
+
+def asked(project: Project, task: TaskType, variant: str) -> bool:
+    """Whether a batch of the project that is not closed asks for this practice set first."""
+    return Batch.objects.filter(
+        project=project, task_type=task.key, variant=variant, must_practise=True, closed_at__isnull=True
+    ).exists()
+
+
+def left(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> list[int]:
+    """The exercises (from 1) that were not answered yet in this session, in their order."""
+    total = len(exercises(task, variant))
+    goes = str((session.get(KEPT) or {}).get(f"{project.pk}:{task.key}:{variant}", ""))
+    if len(goes) != total:
+        return list(range(1, total + 1))
+    return [number for number, letter in enumerate(goes, start=1) if letter == _NOT_YET]

@@ -26,13 +26,14 @@ from django.db.models import (
     Exists,
     ExpressionWrapper,
     F,
+    Max,
     OuterRef,
     Q,
     QuerySet,
     Subquery,
     Value,
 )
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from annotation import events
 from annotation.compiled import Insert, Select, Update, moment, number
@@ -104,6 +105,36 @@ _end_with = Update(
     ended_at=moment("now"),
 )
 _add = Insert(Assignment, leased_until=_lease_end())
+_one_more_place = Update(
+    lambda: Item.objects.filter(
+        pk=Subquery(
+            Item.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(pk=number("item"))
+            .values("pk")[:1]
+        )
+    ),
+    returning=("position",),
+    places_count=F("places_count") + 1,
+    due_at=None,
+)
+_add_place = Insert(
+    Place,
+    number=Coalesce(
+        Subquery(Place.objects.filter(item_id=number("item")).order_by("-number").values("number")[:1]),
+        0,
+    )
+    + 1,
+)
+_count_place = Update(lambda: Batch.objects.filter(pk=number("batch")), places_count=F("places_count") + 1)
+_golds = Select(
+    lambda: (
+        _never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
+        .order_by("position")
+        .values_list("pk")
+    )
+)
+_look_at_item = Select(lambda: Item.objects.filter(pk=number("item")).values_list("places_count"))
+_look_at_batch = Select(lambda: Batch.objects.filter(pk=number("batch")).values_list("places_count"))
 _renew = Update(
     lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
 )
@@ -165,15 +196,11 @@ def take_next(
             return assignment
     if len(held) >= MOST_HELD:
         return None
-    place = _take_gold(batch, person, tally) if batch.gold_percent else None
-    if place is None:
-        place = (
-            _take_drawn(batch, person, tally)
-            if batch.task().order == "shuffled"
-            else _take(batch, person, tally)
-        )
+    place = _take_in_turn(batch, person, tally)
     if place is None and is_for_everybody(batch):
         place = _take_made(batch, person)
+        if place is None:
+            return _given_back_before(batch, person, now)
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
 
 
@@ -239,15 +266,20 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
                 "place_taken",
                 "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
             )
-        Place.objects.filter(pk=place.pk).update(taken=True)
-        changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
-            state=State.LEASED, reason="", place=place, leased_until=_lease_end(), ended_at=None
-        )
-        if not changed:
-            raise Refused("place_taken", "This assignment is no longer open.")
-        _count(assignment, returned=-1, leased=1)
-        _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
-    assignment.place, assignment.state = place, State.LEASED
+        _take_back_up(assignment, place.pk, now)
+
+
+def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
+    """A returned assignment on a free place. The caller holds the person's tally. Raises Refused(place_taken)."""
+    Place.objects.filter(pk=place_id).update(taken=True)
+    changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+        state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
+    )
+    if not changed:
+        raise Refused("place_taken", "This assignment is no longer open.")
+    _count(assignment, returned=-1, leased=1)
+    _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
+    assignment.place_id, assignment.state = place_id, State.LEASED
 
 
 def give_back(
@@ -261,7 +293,11 @@ def give_back(
         )
         if not changed:
             return False
-        Place.objects.filter(pk=assignment.place_id).update(taken=False)
+        place = Place.objects.filter(pk=assignment.place_id)
+        if assignment.batch.strategy == "split" and not assignment.item.is_gold:
+            place.update(taken=False, reserved_for=None)  # somebody else may do it now
+        else:
+            place.update(taken=False)
         _count(assignment, leased=-1, **{state.value: 1})
         _record(assignment, before=State.LEASED, after=state, actor=actor, now=now)
     assignment.state = state
@@ -305,11 +341,12 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     """End leases that ran out, oldest first, so that others can have their places. Returns how many.
 
     Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
-    who asks for something at this very moment.
+    whoever the place is kept for, and who asks for something at this very moment.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
+    theirs_alone = Q(place__reserved_for=F("person"))
     expired = Assignment.objects.filter(
-        ~Exists(was_submitted), batch=batch, state=State.LEASED, leased_until__lt=Now()
+        ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
     )
     with transaction.atomic():
         people = (
@@ -374,7 +411,7 @@ def add_gold(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclus
 def add_place(item: Item) -> Place:
     """Room for one more person, marked as added. The caller holds the item's lock."""
     place = Place.objects.create(
-        batch_id=item.batch_id, item=item, number=item.places_count + 1, added=True, position=item.position
+        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
     )
     Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
     Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
@@ -390,6 +427,11 @@ def is_gold_turn(seed: str, turn: int, *, percent: int) -> bool:
     number = turn * percent // 100  # of the stretch of turns that holds this one
     first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
     return turn == random.Random(f"gold:{seed}:{number}").randrange(first, behind)
+
+
+def _next_number(item: Item) -> int:
+    """Behind the highest there is: places that were taken away leave gaps."""
+    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -416,18 +458,43 @@ def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     return _take_free(batch, person, 0) if place is None and tally.cursor else place
 
 
-def _take_gold(batch: Batch, person: Person, tally: Tally) -> Taken | None:
-    """A place on a gold item that the person never had, where their turn is a gold one."""
+def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one.
+
+    Both take the same number of statements, so that how long the next item takes does not tell what it is.
+    """
+    take = _take_drawn if batch.task().order == "shuffled" else _take
+    if not batch.gold_percent:
+        return take(batch, person, tally)
     had = _turns(tally)
-    if not is_gold_turn(f"{batch.public_id}:{person.pk}", had, percent=batch.gold_percent):
-        return None
-    golds = list(
-        _never_had(Item.objects.filter(batch=batch, is_gold=True), person.pk)
-        .order_by("position")
-        .values_list("pk", flat=True)
+    golds = _golds(batch=batch.pk, person=person.pk)
+    if is_gold_turn(f"{batch.public_id}:{person.pk}", had, percent=batch.gold_percent):
+        random.Random(f"gold:{batch.public_id}:{person.pk}:{had}").shuffle(golds)
+        for (item,) in golds:
+            if place := _make_place(item, batch, person):
+                return place
+    place = take(batch, person, tally)
+    if place is not None:
+        _look_at_item(item=place.item_id)
+        if take is _take:  # a drawn place is looked for before it is taken
+            _look_at_batch(batch=batch.pk)
+    return place
+
+
+def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
+    """An item that the person gave back once, and that nobody can do in their place."""
+    returned = Assignment.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("item_id"))),
+        batch=batch,
+        person=person,
+        state=State.RETURNED,
+        place__taken=False,
+        place__reserved_for=person,
     )
-    random.Random(f"gold:{batch.public_id}:{person.pk}:{had}").shuffle(golds)
-    return next((taken for pk in golds if (taken := _make_place(pk, batch, person))), None)
+    for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
+        _take_back_up(assignment, assignment.place_id, now)
+        return assignment
+    return None
 
 
 def _take_made(batch: Batch, person: Person) -> Taken | None:
@@ -439,30 +506,23 @@ def _take_made(batch: Batch, person: Person) -> Taken | None:
     return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
 
 
-def _make_place(item_id: int, batch: Batch, person: Person) -> Taken | None:
+def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
     """A planned place for this person alone; None where somebody else is changing the item this moment.
 
     The item comes after the tally here, out of order: so nobody waits for it.
     """
-    item = (
-        Item.objects.select_for_update(skip_locked=True, no_key=True)
-        .filter(pk=item_id)
-        .only("places_count", "position")
-        .first()
-    )
-    if item is None:
-        return None
-    place = Place.objects.create(
-        batch=batch,
-        item_id=item_id,
-        number=item.places_count + 1,
-        position=item.position,
-        taken=True,
-        reserved_for=person,
-    )
-    Item.objects.filter(pk=item_id).update(places_count=F("places_count") + 1, due_at=None)
-    Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") + 1)
-    return Taken(place.pk, item_id, item.position, made=True)
+    for (position,) in _one_more_place(item=item):
+        place = _add_place.only(
+            item=item,
+            item_id=item,
+            batch_id=batch.pk,
+            position=position,
+            taken=True,
+            reserved_for_id=person.pk,
+        )
+        _count_place(batch=batch.pk)
+        return Taken(place, item, position, made=True)
+    return None
 
 
 def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:

@@ -9,7 +9,6 @@ release is made, so the same data gives the same bytes.
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import zipfile
 from array import array
@@ -650,7 +649,7 @@ def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
     """Who decided, with their note; or the rule that did, which is named where it is not the kind's own."""
     if decision.made_by_id is not None:
         return {"note": decision.note, "by": names[decision.made_by_id]}
-    rule = {"rule": json.loads(decision.note)} if decision.note else {}
+    rule = {"rule": decision.rule} if decision.rule else {}
     return {"note": "", "by": "resolve", **rule}
 
 

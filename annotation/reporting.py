@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
 from annotation import agreement, help_report
 from annotation import fooling as counts
-from annotation.models import Assignment, Batch, Item, Membership, Outcome
+from annotation.models import Assignment, Batch, Decision, Item, Membership, Outcome
 from tableqa.proportions import Proportion
 from tasks.contract import Answered, Report, TaskType
 
@@ -22,30 +23,38 @@ def reports(batch: Batch) -> list[Report]:
     outcomes = Outcome.objects.filter(decision__item__batch=batch).order_by("number")
     for item_id, response in outcomes.values_list("decision__item_id", "response"):
         decided.setdefault(item_id, []).append(agreement.stored(task, response))
-    excluded = set(
-        Item.objects.filter(batch=batch, decision__isnull=False)
-        .exclude(pk__in=decided)
-        .values_list("pk", flat=True)
-    )
-    said = Assignment.objects.filter(batch=batch, place__added=False).submitted()
-    rows = []
-    for assignment in said.select_related(
-        "annotation", "item__batch", "item__example__stored_table", "item__example__source"
-    ).order_by("pk"):
-        if assignment.annotation is None:
-            continue
-        item = assignment.item
-        known = item.pk in decided or item.pk in excluded
-        rows.append(
-            Answered(
-                item=item.plain(),
-                source=item.example.source.name,
-                annotator=names.get(assignment.person_id, "?"),
-                response=agreement.stored(task, assignment.annotation.response or {}),
-                decided=tuple(decided.get(item.pk, ())) if known else None,
+    settled = set(Decision.objects.filter(item__batch=batch).values_list("item_id", flat=True))
+    said = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    rows: list[tuple[int, Answered]] = []
+    for keys in agreement.item_pages(batch):
+        page = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))
+        items = page.select_related("batch", "example__stored_table", "example__source").in_bulk()
+        plain = {key: item.plain() for key, item in items.items()}
+        given = said.filter(item_id__gte=keys[0], item_id__lte=keys[-1])
+        for pk, item_id, person_id, response in given.values_list(
+            "pk", "item_id", "person_id", "annotation__response"
+        ):
+            if response is None:
+                continue
+            answered = Answered(
+                item=plain[item_id],
+                source=items[item_id].example.source.name,
+                annotator=names.get(person_id, "?"),
+                response=agreement.stored(task, response),
+                decided=tuple(decided.get(item_id, ())) if item_id in settled else None,
             )
-        )
-    return [*task.report(rows), *fooling(batch), *help_report.reports(batch)]
+            rows.append((pk, answered))
+    rows.sort(key=_first)
+    return [*task.report([row for _, row in rows]), *fooling(batch), *help_report.reports(batch)]
+
+
+def kept(batch: Batch) -> dict[str, Any]:
+    """The reports as JSON, for a snapshot."""
+    return {"reports": [asdict(one) for one in reports(batch)]}
+
+
+def _first(row: tuple[int, Answered]) -> int:
+    return row[0]
 
 
 # -- the model in the loop --------------------------------------------------------------------------
@@ -54,6 +63,7 @@ FOOLING = (
     "annotator",
     "model",
     "week",
+    "whose",
     "submitted",
     "with a verdict",
     "fooled",
@@ -70,27 +80,26 @@ def fooling(batch: Batch) -> list[Report]:
     looked = counts.of_batch(batch)
     if not looked:
         return []
-    rows = [
-        (*names, line.submitted, line.judged, *_share(line.fooled), *_share(line.verified))
-        for model, of_model in groupby(counts.lines(looked, ("model", "annotator", "week")), _model)
-        for names, line in [
-            *(
-                (("everybody", model, "all"), one)
-                for one in counts.lines(looked, ("model",))
-                if _model(one) == model
-            ),
-            *(((one.names[1], model, one.names[2]), one) for one in of_model),
-        ]
-    ]
+    rows = []
+    for model, of_model in groupby(
+        counts.lines(looked, ("model", "annotator", "week", "origin")), lambda line: line.names[0]
+    ):
+        whose = [line for line in counts.lines(looked, ("model", "origin")) if line.names[0] == model]
+        everybody = [line for line in counts.lines(looked, ("model",)) if line.names[0] == model]
+        rows += [_line(("everybody", model, "all", "all"), line) for line in everybody]
+        if len(whose) > 1:
+            rows += [_line(("everybody", model, "all", line.names[1]), line) for line in whose]
+        rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
     note = (
         "Fooled: right on the original, wrong on what was submitted. Verified: somebody else gave the maker's answer, "
-        "blind. Rates are of the submissions with a verdict; intervals are Wilson's, 95 %."
+        "blind. Rates are of the submissions with a verdict; intervals are Wilson's, 95 %. Whose: where machines propose, "
+        "what a person handed in may be theirs."
     )
     return [Report("Fooling the model", FOOLING, tuple(rows), note)]
 
 
-def _model(line: counts.Line) -> str:
-    return line.names[0]
+def _line(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:
+    return (*names, line.submitted, line.judged, *_share(line.fooled), *_share(line.verified))
 
 
 def _share(share: Proportion) -> tuple[int, str, str]:

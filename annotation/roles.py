@@ -12,6 +12,7 @@ class Role(StrEnum):
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
     RESEARCHER = "researcher"
+    VIEWER = "viewer"
     MANAGER = "manager"
 
 
@@ -31,6 +32,7 @@ PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
     Role.ANNOTATOR: frozenset({Permission.ANNOTATE}),
     Role.ADJUDICATOR: frozenset({Permission.ADJUDICATE, Permission.SEE_PROGRESS}),
     Role.RESEARCHER: frozenset({Permission.SEE_PROGRESS, Permission.RELEASE}),
+    Role.VIEWER: frozenset({Permission.SEE_PROGRESS}),
     Role.MANAGER: frozenset(
         {
             Permission.SEE_PROGRESS,
@@ -46,6 +48,7 @@ DESCRIPTIONS: Final[dict[Role, str]] = {
     Role.ANNOTATOR: "answers the items of open batches",
     Role.ADJUDICATOR: "decides where annotators differ",
     Role.RESEARCHER: "reads agreement and makes releases",
+    Role.VIEWER: "reads along and changes nothing",
     Role.MANAGER: "imports, opens batches, invites people, makes releases",
 }
 

@@ -6,8 +6,9 @@ import hashlib
 import re
 import secrets
 import zoneinfo
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -15,7 +16,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from annotation import events, queue
+from annotation import events, limits, queue, statements
 from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, Role
@@ -24,6 +25,7 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 RESERVED_SLUGS = frozenset({"new"})
 """Slugs that are addresses of pages: /projects/new/."""
 INVITATION_LIFE = timedelta(days=14)
+LONGEST_INVITATION = timedelta(days=90)
 TOKEN_LIFE = timedelta(days=180)
 TOKEN_MARK = "askew_"
 
@@ -59,38 +61,106 @@ def create_project(
     return project
 
 
+def rename_project(*, project: Project, name: str, time_zone: str, by: Person, now: datetime) -> None:
+    """Another name and time zone. The address stays: no link, token, release or bookmark breaks."""
+    require_storable(name)
+    if not name.strip() or len(name.strip()) > 120:
+        raise Refused("invalid_request", "A project needs a name of at most 120 characters.")
+    if time_zone not in zoneinfo.available_timezones():
+        raise Refused(
+            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+        )
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(name=name.strip(), time_zone=time_zone)
+        events.record(
+            project_id=project.pk,
+            actor=by,
+            thing="project",
+            thing_id=project.pk,
+            before="",
+            after="renamed",
+            now=now,
+        )
+
+
 def add_member(
     *, project: Project, person: Person, roles: Sequence[Role], by: Person | None, now: datetime
 ) -> Membership:
     """Give the person these roles besides those they have; somebody who left comes back under the old pseudonym."""
     with transaction.atomic():
         membership, _ = Membership.objects.get_or_create(project=project, person=person)
-        before = "" if membership.removed_at or not membership.roles else "member"
-        kept = membership.roles if before else []
-        membership.roles = [role.value for role in Role if role in roles or role.value in kept]
+        here = membership.removed_at is None and bool(membership.roles)
+        if not here:
+            _record_membership(membership, before="", after="member", by=by, now=now)
+        kept = set(membership.roles) if here else set()
         membership.removed_at = None
-        membership.save(update_fields=["roles", "removed_at"])
-        events.record(
-            project_id=project.pk,
-            actor=by,
-            thing="membership",
-            thing_id=membership.pk,
-            before=before,
-            after="member",
-            now=now,
-        )
+        membership.save(update_fields=["removed_at"])
+        _write_roles(membership, kept, kept | {role.value for role in roles}, by=by, now=now)
     return membership
+
+
+def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> None:
+    """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none.
+
+    Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
+    """
+    if not roles:
+        raise Refused("invalid_request", "Choose at least one role, or remove the person.")
+    with transaction.atomic():
+        membership = (
+            Membership.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("project", "person")
+            .get(pk=membership.pk)
+        )
+        if membership.removed_at is not None:
+            raise Refused("invalid_request", "This person has left the project. Invite them again.")
+        if Role.MANAGER not in roles:
+            require_another_manager(membership)
+        before, after = set(membership.roles), {role.value for role in roles}
+        _write_roles(membership, before, after, by=by, now=now)
+        if Role.ANNOTATOR.value in before - after:
+            _give_back_all(membership, reason="no annotator any more", by=by, now=now)
+
+
+def _write_roles(
+    membership: Membership, before: set[str], after: set[str], *, by: Person | None, now: datetime
+) -> None:
+    """Write the roles, each change as an event of its own."""
+    membership.roles = [role.value for role in Role if role.value in after]
+    membership.save(update_fields=["roles"])
+    for role in Role:
+        if (role.value in before) != (role.value in after):
+            states = (role.value, "") if role.value in before else ("", role.value)
+            _record_membership(
+                membership, before=states[0], after=states[1] or f"no {role.value}", by=by, now=now
+            )
+
+
+def _record_membership(
+    membership: Membership, *, before: str, after: str, by: Person | None, now: datetime
+) -> None:
+    events.record(
+        project_id=membership.project_id,
+        actor=by,
+        thing="membership",
+        thing_id=membership.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+
+
+def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> None:
+    held = Assignment.objects.filter(
+        person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
+    )
+    for assignment in held.select_related("batch").order_by("pk"):
+        queue.give_back(assignment, state=Assignment.State.RETURNED, reason=reason, now=now, actor=by)
 
 
 def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
     """End a membership: open leases go back, sessions and tokens end, annotations stay."""
-    managers = Membership.objects.filter(
-        project=membership.project, removed_at__isnull=True, roles__icontains=Role.MANAGER.value
-    ).exclude(pk=membership.pk)
-    if Role.MANAGER.value in membership.roles and not managers.exists():
-        raise Refused(
-            "still_involved", "This is the project's only manager. Make somebody else a manager first."
-        )
+    require_another_manager(membership)
     with transaction.atomic():
         changed = Membership.objects.filter(pk=membership.pk, removed_at__isnull=True).update(removed_at=now)
         if not changed:
@@ -99,21 +169,24 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
         ApiToken.objects.filter(
             person_id=membership.person_id, project=membership.project, revoked_at__isnull=True
         ).update(revoked_at=now)
-        held = Assignment.objects.filter(
-            person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
-        )
-        for assignment in held.select_related("batch"):
-            queue.give_back(
-                assignment, state=Assignment.State.RETURNED, reason="left the project", now=now, actor=by
-            )
-        events.record(
-            project_id=membership.project_id,
-            actor=by,
-            thing="membership",
-            thing_id=membership.pk,
-            before="member",
-            after="removed",
-            now=now,
+        _give_back_all(membership, reason="left the project", by=by, now=now)
+        _record_membership(membership, before="member", after="removed", by=by, now=now)
+
+
+def require_another_manager(membership: Membership) -> None:
+    """Raises Refused (still_involved) where this is the project's only manager."""
+    if membership.removed_at is not None or Role.MANAGER.value not in membership.roles:
+        return
+    managers = Membership.objects.filter(
+        project=membership.project,
+        removed_at__isnull=True,
+        roles__icontains=Role.MANAGER.value,
+        person__is_active=True,
+    ).exclude(pk=membership.pk)
+    if not managers.exists():
+        raise Refused(
+            "still_involved",
+            f"This is the only manager of {membership.project.name}. Make somebody else a manager first.",
         )
 
 
@@ -137,23 +210,54 @@ def change_password(*, person: Person, password: str) -> None:
 
 
 def invite(
-    *, project: Project, roles: Sequence[Role], by: Person, now: datetime, name: str = ""
+    *,
+    project: Project,
+    roles: Sequence[Role],
+    by: Person,
+    now: datetime,
+    name: str = "",
+    days: int = INVITATION_LIFE.days,
 ) -> tuple[Invitation, str]:
-    """A personal link into the project. The token is returned once and kept as a hash only."""
+    """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
     require_storable(name)
     if not roles:
         raise Refused("invalid_request", "Choose at least one role.")
+    if not 1 <= days <= LONGEST_INVITATION.days:
+        raise Refused("invalid_request", f"An invitation lasts 1 to {LONGEST_INVITATION.days} days.")
     token = secrets.token_urlsafe(24)
-    invitation = Invitation.objects.create(
-        project=project,
-        roles=[role.value for role in roles],
-        name=name.strip(),
-        token_hash=hash_token(token),
-        made_by=by,
-        made_at=now,
-        expires_at=now + INVITATION_LIFE,
-    )
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            project=project,
+            roles=[role.value for role in roles],
+            name=name.strip(),
+            token_hash=hash_token(token),
+            made_by=by,
+            made_at=now,
+            expires_at=now + timedelta(days=days),
+        )
+        _record_invitation(invitation, before="", after="open", by=by, now=now)
     return invitation, token
+
+
+def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:
+    """The link works no more. Withdrawing twice, or one that was used, changes nothing."""
+    with transaction.atomic():
+        if Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, expires_at__gt=now).update(
+            expires_at=now
+        ):
+            _record_invitation(invitation, before="open", after="withdrawn", by=by, now=now)
+
+
+def _record_invitation(invitation: Invitation, *, before: str, after: str, by: Person, now: datetime) -> None:
+    events.record(
+        project_id=invitation.project_id,
+        actor=by,
+        thing="invitation",
+        thing_id=invitation.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
 
 
 def open_invitation(token: str, *, now: datetime) -> Invitation:
@@ -174,6 +278,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
         )
         if not won:
             raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
+        _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
         roles = [Role(role) for role in invitation.roles]
         return add_member(
             project=invitation.project, person=person, roles=roles, by=invitation.made_by, now=now
@@ -204,27 +309,79 @@ def join_as_new(*, invitation: Invitation, name: str, email: str, password: str,
     return person
 
 
+def change_terms(
+    *, project: Project, pay: Mapping[str, Any], caps: Mapping[str, Any], by: Person, now: datetime
+) -> None:
+    """What the project pays, and how much one person may work a day. Raises Refused(invalid_request)."""
+    rates, most = limits.pay(pay), limits.caps(caps, limits.OF_A_PROJECT)
+    if (rates, most) == (project.pay, project.caps):
+        return
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(pay=rates, caps=most)
+        _changed(project, "terms changed", by, now)
+    project.pay, project.caps = rates, most
+
+
+def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
+    """What people say for the data statement, by the names of `statements.ASKED`. Raises Refused(invalid_request)."""
+    said = statements.clean(statement)
+    require_storable(*said.values())
+    if said == project.statement:
+        return
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(statement=said)
+        _changed(project, "statement changed", by, now)
+    project.statement = said
+
+
+def say_of_oneself(*, membership: Membership, said: Mapping[str, str]) -> None:
+    """What a member chose to say for the data statement, by the names of `statements.OF_ONESELF`; "" takes it back."""
+    kept = statements.clean_characteristics(said)
+    require_storable(*kept.values())
+    Membership.objects.filter(pk=membership.pk).update(characteristics=kept)
+
+
+def _changed(project: Project, what: str, by: Person | None, now: datetime) -> None:
+    events.record(project_id=project.pk, actor=by, thing="project", thing_id=project.pk, after=what, now=now)
+
+
 def make_token(
     *, person: Person, project: Project, name: str, scopes: Sequence[Permission], now: datetime
 ) -> tuple[ApiToken, str]:
     """A token for the API. It is returned once; the database keeps its hash."""
     secret = TOKEN_MARK + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(
-        person=person,
-        project=project,
-        name=name.strip() or "token",
-        prefix=secret[: len(TOKEN_MARK) + 4],
-        token_hash=hash_token(secret),
-        scopes=sorted(scope.value for scope in scopes),
-        made_at=now,
-        expires_at=now + TOKEN_LIFE,
-    )
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            person=person,
+            project=project,
+            name=name.strip() or "token",
+            prefix=secret[: len(TOKEN_MARK) + 4],
+            token_hash=hash_token(secret),
+            scopes=sorted(scope.value for scope in scopes),
+            made_at=now,
+            expires_at=now + TOKEN_LIFE,
+        )
+        _record_token(token, before="", after="valid", now=now)
     return token, secret
 
 
 def revoke_token(*, token: ApiToken, now: datetime) -> None:
     """End a token now. Revoking twice is revoking once."""
-    ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now)
+    with transaction.atomic():
+        if ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now):
+            _record_token(token, before="valid", after="revoked", now=now)
+
+
+def _record_token(token: ApiToken, *, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=token.project_id,
+        actor=token.person,
+        thing="apitoken",
+        thing_id=token.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
 
 
 def hash_token(token: str) -> str:

@@ -13,6 +13,8 @@
 | COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |
 | ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
+| EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
+| MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
 | TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
 | LOG_LEVEL         | default INFO                                                                              |
@@ -109,6 +111,7 @@ def _task_type_apps() -> list[str]:
 
 
 INSTALLED_APPS = [
+    "django.contrib.admin.apps.SimpleAdminConfig",  # the site is annotation/admin.py
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -219,6 +222,16 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 # address there are none in any case.
 DEMO_SECRET = "" if PUBLIC_URL else os.environ.get("ASKEW_DEMO_SECRET", "")
 
+# --- mail --------------------------------------------------------------------------------------------------
+HAS_MAIL = bool(os.environ.get("EMAIL_URL"))
+if HAS_MAIL:
+    globals().update(env.email_url("EMAIL_URL"))
+    EMAIL_TIMEOUT = 20
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default=f"askew@{urlsplit(PUBLIC_URL).hostname or 'localhost'}")
+PASSWORD_RESET_TIMEOUT = 24 * 3600
+
 # --- language and time -------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"
 USE_TZ = True
@@ -276,7 +289,12 @@ SPECTACULAR_SETTINGS = {
 }
 
 # --- jobs and the log --------------------------------------------------------------------------------------
-TASKS = {"default": {"BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend")}}
+TASKS = {
+    "default": {
+        "BACKEND": env.str("TASKS_BACKEND", default="django_tasks_db.DatabaseBackend"),
+        "QUEUES": ["default", "loop", "models"],  # as in annotation/jobs.py
+    }
+}
 
 # --- models ------------------------------------------------------------------------------------------------
 try:

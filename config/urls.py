@@ -1,8 +1,11 @@
-"""The address map: the pages at the root, the programming interface under /api/."""
+"""The address map: the pages at the root, the programming interface under /api/, Django's admin under /admin/."""
 
 from django.urls import include, path
 
+from annotation.admin import site
+
 urlpatterns = [
     path("api/", include("annotation.api.urls")),
+    path("admin/", site.urls),
     path("", include("annotation.urls")),
 ]

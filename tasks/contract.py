@@ -30,6 +30,13 @@ from tableqa.operations import (
     replay,
 )
 from tableqa.tables import unstorable
+from tasks import resolving
+from tasks.resolving import Accepted as Accepted
+from tasks.resolving import Adjudicate as Adjudicate
+from tasks.resolving import Nature as Nature
+from tasks.resolving import OneMore as OneMore
+from tasks.resolving import Outcome as Outcome
+from tasks.resolving import Resolution as Resolution
 
 ENTRY_POINT_GROUP = "askew.task_types"
 HERE = Path(__file__).resolve().parent
@@ -147,52 +154,22 @@ class Perturbed:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One accepted response and the places (indexes into the responses) that support it."""
-
-    response: Any
-    by: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """Decided. Without outcomes the item is excluded from releases, and `reason` says why."""
-
-    outcomes: tuple[Outcome, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class OneMore:
-    """Undecided: one more person should answer."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Adjudicate:
-    """Undecided: an adjudicator should look."""
-
-    reason: str
-
-
-Resolution = Accepted | OneMore | Adjudicate
-
-
-@dataclass(frozen=True)
 class Measure:
     """What people are asked to agree on: a value per response, on a level of measurement.
 
     `value` maps a response to a category or number, or to None where the response says nothing
-    about it; on the level `cells` to a frozenset of (row id, column id), compared within each table.
-    `order` lists the categories of an ordinal measure from low to high. `krippendorff_alpha` is taken
-    on the measure's level; a statistic may also name its level (`krippendorff_alpha_interval`).
+    about it; on the level `cells` to a frozenset of (row id, column id), compared within each table;
+    on the level `sets` to a frozenset of labels from one stock; on the level `edits` to a sequence of
+    operations on the item's table. `order` lists all categories there are, those of an ordinal measure
+    from low to high; a nominal one without it leaves them open and has no AC1. `krippendorff_alpha` is
+    taken on the measure's level; a statistic may also name its level (`krippendorff_alpha_interval`).
+    The first statistic is the one that slices, pairs and forecasts are given in.
     """
 
     name: str
-    level: Literal["nominal", "ordinal", "interval", "cells"]
+    level: Literal["nominal", "ordinal", "interval", "cells", "sets", "edits"]
     value: Callable[[Any], Hashable | None]
-    order: tuple[str, ...] = ()
+    order: tuple[Hashable, ...] = ()
     statistics: tuple[str, ...] = ("fleiss_kappa", "krippendorff_alpha")
 
 
@@ -321,7 +298,8 @@ class TaskType(ABC):
     names members of `Context`. `of` says which examples a batch may be made of, the usual first; `without`
     what an example lacks that `prepare` leaves out. A kind without `favourites` prefers none of those that it takes:
     examples after the last one wanted are not looked at. `starts_from` names perturbations whose newest accepted example
-    takes the place of the original it was made from (a value change starts from the shortened table). `order`
+    takes the place of the original it was made from (a value change starts from the shortened table). `looks_into` names
+    kinds whose decisions its items judge: nobody on whose work such a decision rests gets the item. `order`
     "shuffled": every person meets the items in an order of their own. `grid` is the mode of the table
     on the page, by default what the fields ask for.
     `predicts` says whether a model may look along: "live" while somebody works, "on_request" when they press a button.
@@ -329,6 +307,9 @@ class TaskType(ABC):
     are called, `check_label` its button, and `verdict_words` sentences for verdicts where the usual ones do not fit.
     It stands below the table, unless the form has a place of its own (`prediction_in_form`).
     `asks` is what it has models asked in the background, for `prepare` to use.
+    `compares` is what its responses are when it comes to deciding, which says what rules fit it (`tasks.resolving`), and
+    `rule` the one it decides by; `rule_settings` names the settings of a batch that are options of that rule. `excludes`
+    are words (`word`) that leave an item out of releases, with the reason. A kind without a rule overrides `resolve`.
     A kind that `propose`s makes whole responses by rules, for people to accept, edit or reject; one with `wanted` has
     language models asked for them, too: `put` is what the model sees, `taken` reads its reply, `replied` is the reply that
     an accepted response would have been.
@@ -343,6 +324,7 @@ class TaskType(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals",)
     starts_from: ClassVar[tuple[str, ...]] = ()
+    looks_into: ClassVar[tuple[str, ...]] = ()
     order: ClassVar[Literal["given", "shuffled"]] = "given"
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = None
     predicts: ClassVar[Literal["live", "on_request", ""]] = ""
@@ -357,6 +339,10 @@ class TaskType(ABC):
     fields: ClassVar[tuple[Field, ...]]
     response_type: ClassVar[type]
     measures: ClassVar[tuple[Measure, ...]] = ()
+    compares: ClassVar[Nature | Literal[""]] = ""
+    rule: ClassVar[Mapping[str, Any]] = {}
+    rule_settings: ClassVar[Mapping[str, str]] = {}
+    excludes: ClassVar[Mapping[str, str]] = {}
     settings_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {},
@@ -375,13 +361,49 @@ class TaskType(ABC):
         Raises `Invalid` with every problem. What it returns is what is stored, shown and exported.
         """
 
-    @abstractmethod
     def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
-        """Decide from the responses of one item, or say who should look next. Order must not matter."""
+        """Decide from the responses of one item, or say who should look next: by the kind's rule. Order must not matter."""
+        return resolving.by_own_rule(self, responses, item)
 
     def uphold(self, responses: Sequence[Any], item: Item) -> Resolution:
         """What an adjudicator's word makes: the responses they chose, or one of their own. By default as people's."""
-        return self.resolve(responses, item)
+        return resolving.upheld(self, responses, item) if self.rule else self.resolve(responses, item)
+
+    def word(self, response: Any) -> str:
+        """A label; or, of a response that does not do what is asked, what it says instead ("unanswerable"), else ""."""
+        return ""
+
+    def alike(self, response: Any, item: Item) -> Hashable:
+        """Beyond their word, what two responses have in common that come to the same.
+
+        By default what they do to the example: its table and its answers afterwards; for scores and sets, these.
+        """
+        if self.compares == "scales":
+            return tuple(sorted(self.scores(response).items()))
+        if self.compares == "sets":
+            return self.members(response)
+        made = self.perturb(item, response)
+        return None if made is None else (made.example.table.digest(), made.example.answers)
+
+    def scores(self, response: Any) -> Mapping[str, int | float | None]:
+        """What a response of scores says on each dimension; None where it says nothing."""
+        raise NotImplementedError(f"{self.key} has no scores")
+
+    def members(self, response: Any) -> frozenset[Hashable]:
+        """What a response of a set names."""
+        raise NotImplementedError(f"{self.key} names no set")
+
+    def member_title(self, member: Any) -> str:
+        """A member in words, for the reason why nothing is decided; "" where there are none for it."""
+        return ""
+
+    def departure(self, response: Any, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
+        """How an answer stands to the given one, and the difference by its name; "" where there is none."""
+        raise NotImplementedError(f"{self.key} gives no answer")
+
+    def merged(self, responses: Sequence[Any], item: Item, found: Any) -> Any:
+        """The one response that stands for several: `found` are the means by dimension, the members, or nothing."""
+        raise NotImplementedError(f"{self.key} merges no responses")
 
     @abstractmethod
     def describe(self, response: Any, item: Item) -> list[str]:

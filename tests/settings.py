@@ -9,7 +9,15 @@ from importlib.util import find_spec
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789abcdefghijklmnopqrstuvwxyz" * 2)
 # Whatever the shell is set up for, the suite starts from an unconfigured, loopback-only platform.
-for _name in ("DEBUG", "PUBLIC_URL", "TRUST_PROXY", "COMPRESS_STATIC", "PREDICTORS", "ALLOWED_HOSTS"):
+for _name in (
+    "DEBUG",
+    "PUBLIC_URL",
+    "TRUST_PROXY",
+    "COMPRESS_STATIC",
+    "PREDICTORS",
+    "ALLOWED_HOSTS",
+    "EMAIL_URL",
+):
     os.environ.pop(_name, None)
 # One folder for the whole run: pytest-xdist's workers are children and find it in the environment.
 if "ASKEW_TEST_DATA_DIR" not in os.environ:
@@ -21,13 +29,13 @@ if "ASKEW_TEST_DATA_DIR" not in os.environ:
 os.environ["ASKEW_DATA_DIR"] = os.environ["ASKEW_TEST_DATA_DIR"]
 
 from config.settings import *  # noqa: E402
-from config.settings import DATA_DIR, DATABASES, MIDDLEWARE  # noqa: E402
+from config.settings import DATA_DIR, DATABASES, MIDDLEWARE, TASKS  # noqa: E402
 
 MIDDLEWARE = ["tests.in_flight.InFlight", *MIDDLEWARE]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A job runs where it is enqueued; what a worker process adds is tested by starting one.
 _PACKAGE = "django.tasks" if find_spec("django.tasks") else "django_tasks"
-TASKS = {"default": {"BACKEND": f"{_PACKAGE}.backends.immediate.ImmediateBackend"}}
+TASKS = {"default": {**TASKS["default"], "BACKEND": f"{_PACKAGE}.backends.immediate.ImmediateBackend"}}
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file: threads of a live server that share an in-memory database fail with "table is locked".

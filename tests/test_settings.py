@@ -181,3 +181,21 @@ class TestTheContentSecurityPolicy:
 
         assert response.status_code == 400
         assert response.headers["Content-Security-Policy"] == POLICY
+
+
+class TestMail:
+    def test_without_a_server_nothing_is_sent(self, settings_with):
+        settings = settings_with()
+
+        assert settings["HAS_MAIL"] is False
+        assert settings["EMAIL_BACKEND"].endswith("dummy.EmailBackend")
+
+    def test_a_server_is_named_in_one_line(self, settings_with):
+        settings = settings_with(
+            EMAIL_URL="smtp+tls://askew:secret@mail.example.org:587", PUBLIC_URL="https://askew.example.org"
+        )
+
+        assert settings["HAS_MAIL"] is True
+        assert (settings["EMAIL_HOST"], settings["EMAIL_PORT"]) == ("mail.example.org", 587)
+        assert (settings["EMAIL_HOST_USER"], settings["EMAIL_USE_TLS"]) == ("askew", True)
+        assert settings["DEFAULT_FROM_EMAIL"] == "askew@askew.example.org"

@@ -121,12 +121,37 @@ class DecideRequest(serializers.Serializer[Any]):
     choose = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
     response = serializers.JSONField(required=False, default=None)
     exclude = serializers.CharField(required=False, default="", allow_blank=True, max_length=500)
-    note = serializers.CharField(max_length=5000)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
 
     def validate_response(self, value: Any) -> dict[str, Any] | None:
         if value is not None and not isinstance(value, dict):
             raise serializers.ValidationError("The response must be a JSON object.")
         return value
+
+
+class SendBackRequest(serializers.Serializer[Any]):
+    choose = serializers.CharField(max_length=12)
+    note = serializers.CharField(max_length=2000)
+
+
+class SentBackShape(serializers.Serializer[Any]):
+    item = serializers.CharField()
+    annotation = serializers.CharField()
+    note = serializers.CharField()
+    made_at = serializers.DateTimeField()
+
+
+class RuleRequest(serializers.Serializer[Any]):
+    rule = serializers.DictField()
+
+
+class RuleShape(serializers.Serializer[Any]):
+    """The rule of a batch ({}: the kind's own), those that fit its kind, and the job that resolves anew."""
+
+    rule = serializers.DictField()
+    own = serializers.DictField()
+    fitting = serializers.ListField(child=serializers.DictField())
+    job = serializers.CharField(allow_null=True)
 
 
 class ViolationShape(serializers.Serializer[Any]):
@@ -192,6 +217,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     progress = ProgressShape()
     loop = LoopShape(allow_null=True)
     help = serializers.ChoiceField(choices=["offered", "filled", ""])
+    sent_back = serializers.CharField(allow_null=True)
 
 
 class SavedDraftShape(serializers.Serializer[Any]):
@@ -320,11 +346,13 @@ class CandidateShape(serializers.Serializer[Any]):
     response = serializers.DictField()
     words = serializers.ListField(child=serializers.CharField())
     added = serializers.BooleanField()
+    sent_back = serializers.ListField(child=serializers.CharField())
 
 
 class AdjudicationShape(serializers.Serializer[Any]):
     item = serializers.CharField()
     reason = serializers.CharField()
+    weight = serializers.FloatField()
     asked_at = serializers.DateTimeField()
     shows = serializers.DictField()
     candidates = CandidateShape(many=True)

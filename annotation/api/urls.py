@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api import views
+from annotation.api import first_day, sharing, views
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
@@ -26,6 +26,13 @@ urlpatterns = [
     path("assignments/<str:public_id>/draft/", views.Draft.as_view(), name="api_draft"),
     path("assignments/<str:public_id>/submit/", views.Submit.as_view(), name="api_submit"),
     path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),
+    path("batches/<str:public_id>/try/", first_day.Try.as_view(), name="api_try"),
+    path(
+        "batches/<str:public_id>/try/predictions/",
+        first_day.TryPredictions.as_view(),
+        name="api_try_predictions",
+    ),
+    path("assignments/<str:public_id>/ask/", first_day.Ask.as_view(), name="api_ask"),
     path("assignments/<str:public_id>/flag/", views.Flag.as_view(), name="api_flag"),
     path("assignments/<str:public_id>/return/", views.Return.as_view(), name="api_return"),
     path("assignments/<str:public_id>/ping/", views.Ping.as_view(), name="api_ping"),
@@ -35,6 +42,12 @@ urlpatterns = [
     path("assignments/<str:public_id>/predictions/", views.Predictions.as_view(), name="api_predictions"),
     path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
     path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
+    path("items/<str:public_id>/send-back/", views.SendBack.as_view(), name="api_send_back"),
+    path("batches/<str:public_id>/rule/", views.BatchRule.as_view(), name="api_batch_rule"),
+    path("batches/<str:public_id>/state/", sharing.State.as_view(), name="api_batch_state"),
+    path("batches/<str:public_id>/change/", sharing.Change.as_view(), name="api_batch_change"),
+    path("batches/<str:public_id>/accounts/", sharing.Accounts.as_view(), name="api_batch_accounts"),
+    path("batches/<str:public_id>/shares/", sharing.Move.as_view(), name="api_batch_shares"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
     re_path(r"", views.nothing_here),
 ]

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -30,6 +31,7 @@ from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
+from tasks import resolving
 from tasks.contract import Invalid, task_types
 
 
@@ -70,7 +72,7 @@ class WorkOut(APIView):
         """Work something out from what is sent, for a tool on the page. Nothing is read or stored."""
         if type not in task_types():
             raise Http404(access.NOT_HERE)
-        answer = task_types()[type].work_out(_valid(shapes.QuestionShape, request)["question"])
+        answer = task_types()[type].work_out(valid(shapes.QuestionShape, request)["question"])
         return Response({"answer": answer})
 
 
@@ -93,7 +95,7 @@ class Next(APIView):
         """The next item: one you hold and did not list, else a new lease. 204 when nothing is left for you."""
         batch = access.batch(access.actor(request), public_id, Permission.ANNOTATE)
         batch.task()  # a kind that is not installed is said so before anything is leased
-        data = _valid(shapes.Holding, request)
+        data = valid(shapes.Holding, request)
         found = queue.next_assignment(
             batch=batch, person=access.actor(request).person, holding=data["holding"], now=timezone.now()
         )
@@ -107,7 +109,7 @@ class Draft(APIView):
     def put(self, request: Request, public_id: str) -> Response:
         """Save what was typed. `revision` is the one it was typed on; problems are told, not judged."""
         assignment = access.assignment(access.actor(request), public_id)
-        data = _valid(shapes.DraftRequest, request)
+        data = valid(shapes.DraftRequest, request)
         saved = annotating.save_draft(
             assignment=assignment, revision=data["revision"], response=data["response"], now=timezone.now()
         )
@@ -128,7 +130,7 @@ class Submit(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Submit, and with `next` take the next item in the same request."""
         assignment = access.assignment(access.actor(request), public_id)
-        data = _valid(shapes.SubmitRequest, request)
+        data = valid(shapes.SubmitRequest, request)
         annotation, following = annotating.submit_and_next(
             assignment=assignment,
             response=data["response"],
@@ -151,7 +153,7 @@ class Skip(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Give the item up for good, with a reason."""
         assignment = access.assignment(access.actor(request), public_id)
-        data = _valid(shapes.SkipRequest, request)
+        data = valid(shapes.SkipRequest, request)
         now = timezone.now()
         annotating.skip(assignment=assignment, reason=data["reason"], now=now)
         following = None
@@ -169,7 +171,7 @@ class Flag(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Leave a note on the item; nothing else changes."""
         assignment = access.assignment(access.actor(request), public_id)
-        data = _valid(shapes.FlagRequest, request)
+        data = valid(shapes.FlagRequest, request)
         annotating.flag(assignment=assignment, note=data["note"], now=timezone.now())
         return Response(status=204)
 
@@ -225,7 +227,7 @@ class Handle(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Keep that you took a proposal into the form, or rejected it and what is wrong with it."""
         assignment = access.assignment(access.actor(request), public_id)
-        helping.handle(assignment=assignment, now=timezone.now(), **_valid(shapes.HandleRequest, request))
+        helping.handle(assignment=assignment, now=timezone.now(), **valid(shapes.HandleRequest, request))
         return Response(status=204)
 
 
@@ -242,9 +244,9 @@ class Predictions(APIView):
         assignment = access.assignment(access.actor(request), public_id)
         if not assignment.batch.task().predicts:
             raise Http404(access.NOT_HERE)
-        data = _valid(shapes.PredictionRequest, request)
+        data = valid(shapes.PredictionRequest, request)
         seen = predicting.look(assignment=assignment, now=timezone.now(), **data)
-        return _seen(seen, data["seq"])
+        return seen_response(seen, data["seq"])
 
 
 class Undo(APIView):
@@ -263,7 +265,7 @@ class AdjudicationQueue(APIView):
 
     @extend_schema(responses=shapes.AdjudicationShape(many=True))
     def get(self, request: Request, public_id: str) -> Response:
-        """Items that wait for you as adjudicator, at most 50, oldest first."""
+        """Items that wait for you as adjudicator, at most 50: what matters most first."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.ADJUDICATE)
         items = visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50]
@@ -280,7 +282,7 @@ class Decide(APIView):
         item = access.item(actor, public_id, Permission.ADJUDICATE)
         if not visibility.may_adjudicate(actor.person, item):
             raise Http404(access.NOT_HERE)
-        data = _valid(shapes.DecideRequest, request)
+        data = valid(shapes.DecideRequest, request)
         decision = adjudicating.decide(item=item, by=actor.person, now=timezone.now(), **data)
         return Response(
             {
@@ -294,16 +296,56 @@ class Decide(APIView):
         )
 
 
+class SendBack(APIView):
+    """A response that goes back to its author."""
+
+    @extend_schema(request=shapes.SendBackRequest, responses=shapes.SentBackShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Give one response of a waiting item back to whoever wrote it, with a note for them."""
+        actor = access.actor(request)
+        item = access.item(actor, public_id, Permission.ADJUDICATE)
+        if not visibility.may_adjudicate(actor.person, item):
+            raise Http404(access.NOT_HERE)
+        data = valid(shapes.SendBackRequest, request)
+        back = adjudicating.send_back(item=item, by=actor.person, now=timezone.now(), **data)
+        return Response(
+            {
+                "item": item.public_id,
+                "annotation": back.annotation.public_id,
+                "note": back.note,
+                "made_at": back.made_at,
+            }
+        )
+
+
+class BatchRule(APIView):
+    """The rule that decides in a batch."""
+
+    @extend_schema(responses=shapes.RuleShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """The rule that decides in a batch, and the JSON Schema of those that fit its kind."""
+        return Response(_rule(access.batch(access.actor(request), public_id, Permission.SET_UP), None))
+
+    @extend_schema(request=shapes.RuleRequest, responses=shapes.RuleShape)
+    def put(self, request: Request, public_id: str) -> Response:
+        """Have another rule decide from now on; what waits for an adjudicator is resolved anew by it, in a job."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.SET_UP)
+        rule = valid(shapes.RuleRequest, request)["rule"]
+        job = adjudicating.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
+        return Response(_rule(batch, job), status=200 if job is None else 202)
+
+
 class Practice(APIView):
     """Practice with feedback."""
 
     @extend_schema(request=shapes.PracticeRequest, responses=shapes.FeedbackShape)
     def post(self, request: Request, slug: str, type: str) -> Response:
-        """Judge a response to an exercise of a kind's practice set; nothing is stored."""
-        access.project(access.actor(request), slug)
+        """Judge a response to an exercise of a kind's practice set. The response is not stored."""
+        project = access.project(access.actor(request), slug)
         if type not in task_types():
             raise Http404(access.NOT_HERE)
-        task, data = task_types()[type], _valid(shapes.PracticeRequest, request)
+        task, data = task_types()[type], valid(shapes.PracticeRequest, request)
         exercises = practising.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(access.NOT_HERE)
@@ -311,6 +353,17 @@ class Practice(APIView):
         feedback = practising.judge(task, exercise, data["response"])
         if feedback.problems:
             raise Invalid(feedback.problems)
+        if request.auth is None:  # a program does not practise
+            practising.keep(
+                session=request.session,
+                project=project,
+                person=access.actor(request).person,
+                task=task,
+                variant=data["variant"],
+                number=data["number"],
+                feedback=feedback,
+                now=timezone.now(),
+            )
         following = exercises[data["number"] :][:1]
         return Response(
             {
@@ -332,7 +385,7 @@ class PracticePredictions(APIView):
         access.project(actor, slug)
         if type not in task_types() or not task_types()[type].predicts:
             raise Http404(access.NOT_HERE)
-        task, data = task_types()[type], _valid(shapes.PracticePredictionRequest, request)
+        task, data = task_types()[type], valid(shapes.PracticePredictionRequest, request)
         exercises = practising.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(access.NOT_HERE)
@@ -343,7 +396,7 @@ class PracticePredictions(APIView):
             slot=f"{actor.person.pk}:{task.key}",
             seq=data["seq"],
         )
-        return _seen(seen, data["seq"])
+        return seen_response(seen, data["seq"])
 
 
 class MakeRelease(APIView):
@@ -355,7 +408,7 @@ class MakeRelease(APIView):
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.RELEASE)
         visibility.require_no_open_work(actor.person, project)
-        data = _valid(shapes.ReleaseRequest, request)
+        data = valid(shapes.ReleaseRequest, request)
         release = releasing.start_release(project=project, by=actor.person, now=timezone.now(), **data)
         return Response(shapes.ReleaseShape(release).data, status=202)
 
@@ -378,13 +431,20 @@ def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The fields of a request. One that is not known is refused: a misspelt field would be left out in silence."""
     serializer = shape(data=request.data)
     serializer.is_valid(raise_exception=True)
+    if unknown := sorted(set(request.data) - set(serializer.fields)):
+        known = ", ".join(serializer.fields)
+        raise ValidationError(
+            {name: [f"There is no such field here; there are: {known}."] for name in unknown}
+        )
     return dict(serializer.validated_data)
 
 
-def _seen(seen: predicting.Seen, seq: int) -> Response:
+def seen_response(seen: predicting.Seen, seq: int) -> Response:
+    """What a model said, or that it is still at it."""
     return Response(seen.to_dict(seq), status=202 if seen.state == "waiting" else 200)
 
 
@@ -400,6 +460,7 @@ def _adjudication(item: Any) -> dict[str, Any]:
     return {
         "item": item.public_id,
         "reason": item.adjudication.reason,
+        "weight": item.adjudication.weight,
         "asked_at": item.adjudication.asked_at,
         "shows": item.batch.task().payload(item.plain()),
         "candidates": [
@@ -409,7 +470,18 @@ def _adjudication(item: Any) -> dict[str, Any]:
                 "response": candidate.annotation.response,
                 "words": candidate.words,
                 "added": candidate.added,
+                "sent_back": list(candidate.sent_back),
             }
             for candidate in found
         ],
+    }
+
+
+def _rule(batch: Any, job: Any) -> dict[str, Any]:
+    task = batch.task()
+    return {
+        "rule": batch.resolve,
+        "own": resolving.own(task, batch.settings),
+        "fitting": [rule.schema for rule in resolving.fitting(task)],
+        "job": None if job is None else job.public_id,
     }

@@ -19,7 +19,10 @@ class Event(models.Model):
     at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["thing", "thing_id"], name="event_story")]
+        indexes = [
+            models.Index(fields=["thing", "thing_id"], name="event_story"),
+            models.Index(fields=["project", "at"], name="event_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.thing} {self.thing_id}: {self.before or '-'} -> {self.after}"

@@ -29,7 +29,10 @@ class Adjudication(models.Model):
 
 
 class Decision(models.Model):
-    """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable."""
+    """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable.
+
+    `rule` is what decided it where no person did, in place of the kind's own (`tasks.resolving`); None where that did.
+    """
 
     class Kind(models.TextChoices):
         ACCEPTED = "accepted"
@@ -39,6 +42,7 @@ class Decision(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     reason = models.TextField(blank=True)
     note = models.TextField(blank=True)
+    rule = models.JSONField(null=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     event = models.OneToOneField(Event, models.PROTECT, related_name="+")

@@ -24,13 +24,18 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
 
 class Source(models.Model):
-    """One import of a named collection of examples, with its licence and credit. Invisible until `ready_at`."""
+    """One import of a named collection of examples, with its licence and credit. Invisible until `ready_at`.
+
+    `how` its files were read, for a study file that reads them again: {"limit", "fields"} where they were asked for, and
+    {"path", "tables"} as a study file named them, from its own folder.
+    """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="sources")
     name = models.CharField(max_length=120)
     reader = models.CharField(max_length=40)
     split = models.CharField(max_length=40, blank=True)
+    how = models.JSONField(default=dict)
     checksum = models.CharField(max_length=64)
     licence = models.CharField(max_length=80)
     citation = models.TextField(blank=True)

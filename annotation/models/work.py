@@ -278,6 +278,15 @@ class Assignment(models.Model):
         return self.public_id
 
 
+def seconds_at_work() -> models.Case:
+    """The active time of an assignment, for queries over them: a submission knows its last stretch, too."""
+    return models.Case(
+        models.When(state=Assignment.State.SUBMITTED, then=F("annotation__active_seconds")),
+        default=F("active_seconds"),
+        output_field=models.FloatField(),
+    )
+
+
 class Draft(models.Model):
     """What a person has typed so far: not validated, never lost, overwritten by the next revision only."""
 

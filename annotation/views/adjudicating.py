@@ -1,79 +1,259 @@
-"""An adjudicator's pages: what waits, and one item with its responses side by side."""
+"""An adjudicator's pages: what waits, one item with its responses side by side, an answer of one's own; a batch's rule."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 
-from annotation import access, adjudicating, visibility
+from annotation import access, adjudicating, guidance, visibility
 from annotation.adjudicating import Candidate
-from annotation.forms import DecisionForm
+from annotation.forms import DecisionForm, RuleForm, SendBackForm
 from annotation.models import Batch, Item, Person
+from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, cut, page, refusals_on
-from annotation.views.tables import chosen_cells, drawn, given, in_words
-from tableqa.operations import from_list
-from tasks.contract import SHOWN, TaskType
+from annotation.views.annotating import EDITS
+from annotation.views.contrasting import Said, contrasted
+from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
+from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
+from tableqa.operations import Operation, OperationError, from_list, normalise
+from tasks import resolving
+from tasks.contract import SHOWN, Invalid, Problem, TaskType
 from tasks.contract import Item as PlainItem
+
+AHEAD = 500
+"""How far down the queue somebody who leaves an item for later is led on; after that the queue begins anew."""
 
 
 @page("GET")
 def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
-    """The items of a batch that wait for this adjudicator, oldest first."""
+    """The items of a batch that wait for this adjudicator: those that matter most first."""
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.ADJUDICATE)
     waiting = adjudicating.waiting(batch)
-    mine = visibility.adjudicable(actor.person, waiting)
     context = {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
-        "items": cut(request, mine),
+        "items": cut(request, visibility.adjudicable(actor.person, waiting)),
         "waiting": waiting.count(),
     }
     return render(request, "adjudicating/queue.html", context)
 
 
+@page("GET")
+def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
+    """The same over all batches of a project."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.ADJUDICATE)
+    waiting = adjudicating.waiting_in(project)
+    items = cut(request, visibility.adjudicable(actor.person, waiting))
+    for item in items:
+        item.kind = kind_title(item.batch)
+    context = {"project": project, "items": items, "waiting": waiting.count()}
+    return render(request, "adjudicating/queue.html", context)
+
+
 @page("GET", "POST")
 def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
-    """Question, table and the responses as A, B, C; choose among them or exclude the item, with a note."""
-    actor = access.actor(request)
-    item = access.item(actor, public_id, Permission.ADJUDICATE)
-    if not visibility.may_adjudicate(actor.person, item):
-        raise Http404(access.NOT_HERE)
+    """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
+    item, person = _mine(request, public_id)
     batch = item.batch
     if not _waits(item):
         messages.info(request, "This item does not wait for an adjudicator (any more).")
         return redirect("adjudication", batch.public_id)
     candidates = adjudicating.candidates(item)
-    form = DecisionForm(request.POST or None, letters=[candidate.letter for candidate in candidates])
+    letters = [candidate.letter for candidate in candidates]
+    action = request.POST.get("action", "decide")
+    post = request.POST.copy() if request.method == "POST" else None
+    if post is not None and action == "exclude":
+        post.setlist("choose", [])
+    back = SendBackForm(post if action == "send_back" else None, letters=letters)
+    form = DecisionForm(
+        post if action != "send_back" else None,
+        initial={name: post.get(name) for name in ("exclude", "note")} if post else None,
+        letters=letters,
+    )
+    now = timezone.now()
+    if back.is_valid():
+        with refusals_on(back):
+            said = back.cleaned_data
+            adjudicating.send_back(item=item, by=person, choose=said["back"], note=said["back_note"], now=now)
+            return _next(request, person, batch, f"Response {said['back']} is back with its author.")
     if form.is_valid():
         with refusals_on(form):
-            adjudicating.decide(item=item, by=actor.person, now=timezone.now(), **form.cleaned_data)
-            return _next(request, actor.person, batch)
+            adjudicating.decide(item=item, by=person, now=now, **form.cleaned_data)
+            return _next(request, person, batch, "Decided.")
+    context = _shown_item(request, item, candidates) | {
+        "form": form,
+        "back": back,
+        "open": action if post is not None else "",
+        "chosen": post.getlist("choose") if post is not None else [],
+        "left": visibility.adjudicable(person, adjudicating.waiting(batch)).count(),
+        "later": _after(person, item),
+    }
+    return render(request, "adjudicating/adjudicate.html", context)
+
+
+@page("GET", "POST")
+def own_response(request: PageRequest, public_id: str) -> HttpResponse:
+    """The annotator's page over a waiting item, for an adjudicator who writes the response (?from= a letter to begin with).
+
+    With scripts the response comes as JSON in the form; without them the fields come one by one, and the operations so
+    far are carried along in the form.
+    """
+    item, person = _mine(request, public_id)
+    batch = item.batch
+    if not _waits(item):
+        messages.info(request, "This item does not wait for an adjudicator (any more).")
+        return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
-    chosen = form["choose"].value() or []
+    base, data = request.GET.get("from", ""), {}
+    for candidate in adjudicating.candidates(item):
+        if candidate.letter == base:
+            data = dict((candidate.annotation.response or {})["data"])
+    problems: list[Problem] = []
+    note = request.POST.get("note", "")
+    if request.method == "POST":
+        action = request.POST.get("action", "submit")
+        data, problems = _entered(request, task, plain, action)
+        if action == "submit" and not problems:
+            response = {**_envelope(task, data, plain), **_base(request)}
+            try:
+                adjudicating.decide(item=item, by=person, note=note, response=response, now=timezone.now())
+                return _next(request, person, batch, "Decided.")
+            except Invalid as invalid:
+                problems += invalid.problems
+            except Refused as refused:
+                problems.append(Problem("", refused.code, refused.detail))
+    operations = _operations(task, data)
+    presented = {
+        **task.presented(plain),
+        "id": f"own-{item.public_id}",
+        "draft": (
+            {"revision": 1, "response": _envelope(task, data, plain), "saved_at": timezone.now().isoformat()}
+            if data
+            else None
+        ),
+        "annotation": None,
+        "progress": {"submitted": 0, "total": 1},
+        "loop": None,
+    }
+    try:
+        table = sheet(task, plain, data, operations)
+    except OperationError as error:
+        problems.append(Problem("operations", error.code, str(error)))
+        table = sheet(task, plain, data)
+    context = {
+        "project": batch.project,
+        "the_batch": batch,
+        "task": task,
+        "item": plain,
+        "public_id": item.public_id,
+        "assignment": presented,
+        "base": base,
+        "data": data,
+        "carried": json.dumps(data),
+        "note": note,
+        "violations": problems,
+        "plain": request.GET.get("plain") == "1",
+        "table": table if "table" in task.shows else None,
+        "compared": compared(task, plain),
+        "changes": in_words(plain.example.table, operations),
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "guidelines_html": mark_safe(  # nosec
+            guidance.as_html(guidance.newest_text(batch.project, task), top=2)
+        ),
+    }
+    return render(request, "adjudicating/own.html", context, status=422 if problems else 200)
+
+
+@page("GET", "POST")
+def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
+    """The rule that decides in a batch: what it is, what another would make of what waits, and the change of it."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SET_UP)
+    task = batch.task()
+    rules = resolving.fitting(task)
+    now_is = {name: value for name, value in batch.resolve.items() if name != "rule"}
+    form = RuleForm(
+        request.POST or None,
+        initial={"rule": batch.resolve.get("rule", ""), "options": json.dumps(now_is) if now_is else ""},
+        rules=[(rule.name, f"{rule.name}: {rule.says}") for rule in rules],
+    )
+    foreseen = None
+    if form.is_valid():
+        with refusals_on(form):
+            rule = form.cleaned_data["checked"]
+            if request.POST.get("action") == "change":
+                job = adjudicating.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
+                if job is not None:
+                    return redirect("job", job.public_id)
+                messages.info(request, "That is the rule already.")
+                return redirect("batch_rule", batch.public_id)
+            foreseen = adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule))
     context = {
         "batch": batch,
         "project": batch.project,
         "task": task,
-        "item": plain,
-        "reason": item.adjudication.reason,
-        "shows": task.payload(plain),
-        "beside": _beside(task.payload(plain)),
-        "table": given(task, plain) if "table" in task.shows else None,
-        "candidates": [
-            _shown(candidate, task, plain, candidate.letter in chosen) for candidate in candidates
-        ],
         "form": form,
-        "left": visibility.adjudicable(actor.person, adjudicating.waiting(batch)).count(),
+        "rules": rules,
+        "rule": resolving.in_words(batch.resolve),
+        "own": resolving.in_words(resolving.own(task, batch.settings)) if task.rule else "",
+        "waiting": adjudicating.waiting(batch).count(),
+        "foreseen": foreseen,
     }
-    return render(request, "adjudicating/adjudicate.html", context)
+    return render(request, "adjudicating/rule.html", context)
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _mine(request: PageRequest, public_id: str) -> tuple[Item, Person]:
+    """The item and who adjudicates it. Http404 for whoever made or annotated it, or may still annotate there."""
+    actor = access.actor(request)
+    item = access.item(actor, public_id, Permission.ADJUDICATE)
+    if not visibility.may_adjudicate(actor.person, item):
+        raise Http404(access.NOT_HERE)
+    return item, actor.person
+
+
+def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """What the page of an item shows whatever was posted to it."""
+    batch = item.batch
+    task, plain = batch.task(), item.plain()
+    shows = task.payload(plain)
+    contrast = None
+    if "table" in task.shows:
+        said = [_said(candidate, task) for candidate in candidates]
+        contrast = contrasted(plain.example.table, said, pointed=pointed_at(task, plain), part=_part(request))
+    return {
+        "batch": batch,
+        "project": batch.project,
+        "task": task,
+        "item": plain,
+        "public_id": item.public_id,
+        "reason": item.adjudication.reason,
+        "shows": shows,
+        "beside": _beside(shows),
+        "contrast": contrast,
+        "table": drawn(plain.example.table) if "table" in task.shows and contrast is None else None,
+        "candidates": [_shown(candidate, task, plain, alone=contrast is None) for candidate in candidates],
+    }
+
+
+def _part(request: PageRequest) -> int:
+    """Which part of a long table is asked for; 0 is where people differ."""
+    part = request.GET.get("rows", "")
+    return int(part) if part.isascii() and part.isdigit() and len(part) < 6 else 0
 
 
 def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -92,53 +272,96 @@ def _waits(item: Item) -> bool:
     return adjudicating.waiting(item.batch).filter(pk=item.pk).exists()
 
 
-def _next(request: PageRequest, person: Person, batch: Batch) -> HttpResponse:
+def _next(request: PageRequest, person: Person, batch: Batch, done: str) -> HttpResponse:
     """On to the next item that waits, for whoever is in the flow of it."""
     following = visibility.adjudicable(person, adjudicating.waiting(batch)).first()
     if following is None:
-        messages.success(request, "Decided. Nothing waits for you here now.")
+        messages.success(request, f"{done} Nothing waits for you here now.")
         return redirect("adjudication", batch.public_id)
-    messages.success(request, "Decided. Here is the next item.")
+    messages.success(request, f"{done} Here is the next item.")
     return redirect("adjudicate", following.public_id)
 
 
-def _shown(candidate: Candidate, task: TaskType, item: PlainItem, chosen: bool) -> dict[str, Any]:
-    """A response as the kind's own response.html draws it."""
+def _after(person: Person, item: Item) -> str:
+    """The address of the item that waits behind this one; "" where there is no other."""
+    waiting = visibility.adjudicable(person, adjudicating.waiting(item.batch))
+    ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
+    at = ids.index(item.public_id) if item.public_id in ids else -1
+    following = ids[(at + 1) % len(ids)] if ids else item.public_id
+    return "" if following == item.public_id else reverse("adjudicate", args=[following])
+
+
+def _said(candidate: Candidate, task: TaskType) -> Said:
+    data = (candidate.annotation.response or {})["data"]
+    return Said(candidate.letter, _operations(task, data), chosen_cells(task, data))
+
+
+def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool) -> dict[str, Any]:
+    """A response as the kind's own response.html draws it; `alone`: with a table of its own."""
     response = candidate.annotation.response or {}
-    field = task.operations_field
-    operations = list(from_list(response["data"].get(field, []))) if field else []
+    operations = _operations(task, response["data"])
     marked = chosen_cells(task, response["data"])
+    draws = alone and (operations or marked)
     return {
         "letter": candidate.letter,
+        "key": candidate.letter.lower() if len(candidate.letter) == 1 else "",
         "added": candidate.added,
-        "chosen": chosen,
+        "sent_back": candidate.sent_back,
         "response": response,
         "data": response["data"],
         "words": candidate.words,
         "changes": in_words(item.example.table, operations),
-        "table": (
-            _around_changes(drawn(item.example.table, operations, marked=marked))
-            if operations or marked
-            else None
-        ),
+        "table": drawn(item.example.table, operations, marked=marked) if draws else None,
         "table_label": f"Table of response {candidate.letter}",
         "template": f"{task.key}/response.html",
     }
 
 
-def _around_changes(table: dict[str, Any]) -> dict[str, Any]:
-    """The rows that changed or are marked, and their neighbours: the whole table stands above, and rows keep their
-    numbers.
+def _operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
+    name = task.operations_field
+    try:
+        return list(from_list(data.get(name, []))) if name else []
+    except OperationError:
+        return []
 
-    A table without such a row (columns moved, headers renamed) is shown whole.
-    """
-    rows = table["rows"]
-    marked = [
-        at
-        for at, row in enumerate(rows)
-        if row["removed"]
-        or row["inserted"]
-        or any(cell["changed"] or cell["marked"] for cell in row["cells"])
-    ]
-    near = {beside for at in marked for beside in (at - 1, at, at + 1)}
-    return {**table, "rows": [row for at, row in enumerate(rows) if at in near]} if marked else table
+
+def _entered(
+    request: PageRequest, task: TaskType, item: PlainItem, action: str
+) -> tuple[dict[str, Any], list[Problem]]:
+    """`data` of a post to the page of an own response, and what was wrong with the button that was pressed."""
+    if sent := request.POST.get("response"):
+        try:
+            data = json.loads(sent)["data"]
+            return dict(data), []
+        except (ValueError, KeyError, TypeError):
+            return {}, [Problem("", "bad_response", "The response could not be read. Send it again.")]
+    carried: dict[str, Any] = {}
+    with contextlib.suppress(ValueError, TypeError):
+        carried = dict(json.loads(request.POST.get("carried", "{}")))
+    data = task.form_data(request.POST, carried)
+    edit = EDITS.get(action) or task.form_edits().get(action)
+    name = task.operations_field
+    if edit is None or not name:
+        return data, []
+    try:
+        operations = edit(request.POST, item, _operations(task, data))
+        data[name] = [operation.to_dict() for operation in normalise(operations, item.example.table)]
+    except OperationError as error:
+        return data, [Problem("operations", error.code, str(error))]
+    return data, []
+
+
+def _envelope(task: TaskType, data: Mapping[str, Any], item: PlainItem) -> dict[str, Any]:
+    return {
+        "type": task.key,
+        "variant": item.variant,
+        "version": task.version,
+        "base": item.base,
+        "data": data,
+    }
+
+
+def _base(request: PageRequest) -> dict[str, str]:
+    """The table that the response was made on, as the page says it: another one is refused."""
+    base = request.POST.get("base", "")
+    return {"base": base} if base else {}

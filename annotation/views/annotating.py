@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, annotating, guidance, helping, predicting, queue, suggesting
+from annotation import access, annotating, guidance, helping, inquiring, paying, predicting, queue, suggesting
 from annotation.models import Annotation, Assignment, Batch, Draft, Tally
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -76,12 +76,13 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
 def my_work(request: PageRequest) -> HttpResponse:
     """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
     actor = access.actor(request)
+    projects = list(access.projects(actor))
     work = cut(request, access.work(actor))
     for assignment in work:
         assignment.kind = kind_title(assignment.batch)
         if assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
-    context = {"page": work, "State": Assignment.State}
+    context = {"page": work, "State": Assignment.State, "shares": paying.own(request.user, projects)}
     return render(request, "annotating/my_work.html", context)
 
 
@@ -269,6 +270,16 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     if action == "flag":
         annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
         messages.success(request, "Your note is kept. The item stays with you.")
+    if action == "ask":
+        asked = request.POST.get("ask_text", "")
+        inquiring.ask(
+            project=assignment.batch.project,
+            person=assignment.person,
+            text=asked,
+            assignment=assignment,
+            now=now,
+        )
+        messages.success(request, "Your question is with the managers. The item stays with you.")
     if action == "check" and task.predicts and not problems:
         kept = access.assignment(access.actor(request), assignment.public_id)
         seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)

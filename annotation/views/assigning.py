@@ -13,12 +13,12 @@ from django.utils import timezone
 from annotation import (
     access,
     adjudicating,
-    agreement,
     assigning,
     helping,
+    limits,
     predicting,
     proposing,
-    reporting,
+    snapshots,
     visibility,
 )
 from annotation.forms import BatchForm, SettingsForm
@@ -100,6 +100,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     may = access.may(actor, batch.project)
     task = batch.task()
     sees = visibility.may_see_agreement(actor.person, batch)
+    told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
     context: dict[str, Any] = {
         "batch": batch,
         "project": batch.project,
@@ -108,9 +109,11 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "may": {permission.value for permission in may},
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
+        "caps": [(limits.WORDS[name], value) for name, value in batch.caps.items()],
         "sees_agreement": sees,
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
-        "figures": [shown(figure.to_dict()) for figure in agreement.of_batch(batch)] if sees else [],
+        "told": told,
+        "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
     }
     if Permission.ADJUDICATE in may:
         waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
@@ -134,12 +137,14 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
+    told = snapshots.one(batch, "report", now=timezone.now()) if sees else None
     context = {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
         "sees_agreement": sees,
-        "reports": reporting.reports(batch) if sees else [],
+        "told": told,
+        "reports": told.data["reports"] if told and told.data else [],
     }
     return render(request, "assigning/report.html", context)
 
@@ -209,7 +214,7 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
         with refusals_to(request):
             assigning.close_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, f"{batch.name} is closed.")
-            if counts["complete"]:
+            if counts["complete"] or adjudicating.asked_in_vain(batch):
                 job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)

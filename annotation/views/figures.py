@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-NAMES = {"fleiss_kappa": "Fleiss' kappa", "krippendorff_alpha": "Krippendorff's alpha"}
+NAMES = {
+    "fleiss_kappa": "Fleiss' kappa",
+    "cohen_kappa": "Cohen's kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac1": "Gwet's AC1",
+    "cell_sets": "sets of cells",
+    "edits": "edits",
+}
+LEVELS = {"masi": "MASI", "jaccard": "Jaccard"}
 
 
 def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,5 +26,5 @@ def in_words(statistic: str) -> str:
     for key, words in NAMES.items():
         if statistic.startswith(key):
             level = statistic.removeprefix(key).strip("_").replace("_", " ")
-            return f"{words} ({level})" if level else words
+            return f"{words} ({LEVELS.get(level, level)})" if level else words
     return statistic.replace("_", " ")

@@ -16,7 +16,15 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import access, setting_up
-from annotation.forms import AccountForm, InviteForm, PasswordForm, RegisterForm, SignInForm, TokenForm
+from annotation.forms import (
+    AccountForm,
+    InviteForm,
+    PasswordForm,
+    RegisterForm,
+    RolesForm,
+    SignInForm,
+    TokenForm,
+)
 from annotation.models import ApiToken, Invitation, Membership, Project
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
@@ -193,6 +201,13 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
         "invitations": cut(
             request, invitations.select_related("made_by").order_by("-made_at"), "invitations"
         ),
+        "left": cut(
+            request,
+            Membership.objects.filter(project=project, removed_at__isnull=False)
+            .select_related("person")
+            .order_by("-removed_at", "pk"),
+            "left",
+        ),
         "form": form,
         "link": link,
     }
@@ -212,3 +227,28 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
     return render(
         request, "people/remove_member.html", {"membership": membership, "project": membership.project}
     )
+
+
+@page("GET", "POST")
+def change_roles(request: PageRequest, pk: int) -> HttpResponse:
+    """What somebody is in the project from now on."""
+    membership = access.membership(access.actor(request), pk)
+    form = RolesForm(request.POST or None, initial={"roles": membership.roles})
+    if form.is_valid():
+        with refusals_on(form):
+            setting_up.change_roles(
+                membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
+            )
+            messages.success(request, f"The roles of {membership.person.name} are changed.")
+            return redirect("people", membership.project.slug)
+    context = {"membership": membership, "project": membership.project, "form": form}
+    return render(request, "people/roles.html", context)
+
+
+@page("POST")
+def withdraw(request: PageRequest, pk: int) -> HttpResponse:
+    """Take an invitation back."""
+    invitation = access.invitation(access.actor(request), pk)
+    setting_up.withdraw_invitation(invitation=invitation, by=request.user, now=timezone.now())
+    messages.success(request, "The invitation is withdrawn: its link works no more.")
+    return redirect("people", invitation.project.slug)

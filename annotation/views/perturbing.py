@@ -31,7 +31,9 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
     under_way = Job.objects.filter(
         project=project, kind="perturb", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
-    shown = cut(request, runs.prefetch_related("sources").select_related("made_by").order_by("-pk"))
+    shown = cut(
+        request, runs.prefetch_related("sources").select_related("made_by", "feeds_from").order_by("-pk")
+    )
     context = {
         "project": project,
         "form": form,

@@ -6,9 +6,13 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from annotation import access, guidance, practising, predicting
+from annotation.models import PracticeDone
+from annotation.views.consenting import back_to
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
 from annotation.views.tables import compared, sheet
@@ -40,7 +44,17 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
             "base": exercise.item.base,
             "data": data,
         }
-        context["feedback"] = practising.judge(task, exercise, envelope)
+        feedback = context["feedback"] = practising.judge(task, exercise, envelope)
+        practising.keep(
+            session=request.session,
+            project=project,
+            person=request.user,
+            task=task,
+            variant=variant,
+            number=index + 1,
+            feedback=feedback,
+            now=timezone.now(),
+        )
     presented = {
         **task.presented(exercise.item),
         "id": f"practice-{index + 1}",
@@ -50,8 +64,21 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "loop": predicting.practice_loop(task),
     }
     text = guidance.newest_text(project, task)
+    # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
+    back = back_to(request, actor)
+    asked = practising.asked(project, task, variant)
+    still = practising.left(request.session, project, task, variant) if asked else []
     context |= {
         "number": index + 1,
+        "batch_query": f"&batch={request.GET['batch']}" if back else "",
+        "done_address": back or reverse("guidelines", args=[project.slug, task.key]),
+        "asked": asked,
+        "still": still,
+        "done": PracticeDone.objects.filter(
+            project=project, person=request.user, task_type=task.key, variant=variant
+        ).first()
+        if asked
+        else None,
         "plain": request.GET.get("plain") == "1",
         "next_number": index + 2 if index + 1 < len(exercises) else None,
         "item": exercise.item,

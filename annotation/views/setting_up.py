@@ -8,11 +8,10 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 
-from annotation import access, assigning, guidance, practising, queue, setting_up
-from annotation.forms import GuidelinesForm, ProjectForm
-from annotation.models import Batch, Guidelines, Membership, Project, Release, Source
+from annotation import access, assigning, inquiring, queue, setting_up
+from annotation.forms import ProjectForm, RenameForm
+from annotation.models import Batch, Membership, Project, Release, Source
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
 from tasks.contract import TaskType, task_types
@@ -71,6 +70,7 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
         "releases_count": releases.count(),
         "people_count": Membership.objects.filter(project=project, removed_at__isnull=True).count(),
         "kinds": list(task_types().values()),
+        "questions": inquiring.open_count(project) if Permission.SET_UP in may else 0,
     }
     return overview | {"first": _first_step(overview, may)}
 
@@ -89,41 +89,6 @@ def _first_step(overview: dict[str, Any], may: frozenset[Permission]) -> str:
     return next((name for name, permission, lacking in steps if lacking and permission in may), "")
 
 
-@page("GET", "POST")
-def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
-    """The guidelines of a kind in this project: everybody in it reads them, managers write new versions."""
-    actor = access.actor(request)
-    project = access.project(actor, slug, Permission.SET_UP if request.method == "POST" else None)
-    task = kind_or_404(type)
-    versions = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number")
-    newest = versions.first()
-    shown = versions.filter(number=_number(request.GET.get("version"))).first() or newest
-    form = GuidelinesForm(
-        request.POST or None, initial={"text": newest.text if newest else task.guidelines()}
-    )
-    if form.is_valid():
-        with refusals_on(form):
-            saved = guidance.revise(
-                project=project, task=task, person=request.user, now=timezone.now(), **form.cleaned_data
-            )
-            messages.success(request, f"These are the guidelines now, as version {saved.number}.")
-            return redirect("guidelines", project.slug, task.key)
-    context = {
-        "project": project,
-        "task": task,
-        "practice": bool(practising.exercises(task, next(iter(task.variants), ""))),
-        "shown": shown,
-        "newest": newest,
-        "versions": cut(request, versions.select_related("made_by")),
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines(), top=2)),  # nosec
-        "form": form,
-        "may_edit": Permission.SET_UP in access.may(actor, project),
-        "editing": form.is_bound or "edit" in request.GET,
-    }
-    return render(request, "setting_up/guidelines.html", context)
-
-
 def kind_or_404(key: str) -> TaskType:
     """The kind of annotation that an address names."""
     if key not in task_types():
@@ -131,5 +96,16 @@ def kind_or_404(key: str) -> TaskType:
     return task_types()[key]
 
 
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
+@page("GET", "POST")
+def project_rename(request: PageRequest, slug: str) -> HttpResponse:
+    """Another name for the project, under the same address."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    form = RenameForm(request.POST or None, project=project)
+    if form.is_valid():
+        with refusals_on(form):
+            setting_up.rename_project(
+                project=project, by=request.user, now=timezone.now(), **form.cleaned_data
+            )
+            messages.success(request, "Saved. The project's address is the same as before.")
+            return redirect("project", project.slug)
+    return render(request, "setting_up/rename.html", {"project": project, "form": form})

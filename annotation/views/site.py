@@ -41,6 +41,7 @@ def home(request: PageRequest) -> HttpResponse:
         "left": sum(row["left"] for row in rows),
         "waiting": sum(row["waiting"] for row in rows),
         "may_make_projects": access.may_make_projects(actor),
+        "former": access.former(actor)[:5],
     }
     return render(request, "site/home.html", context)
 
@@ -99,8 +100,9 @@ TITLES = {
     "release": "Making a release",
     "resolve": "Resolving complete items",
     "evaluate": "Evaluating a model",
+    "study": "Applying a study file",
 }
-AGAIN = {"import": "import_new", "release": "releases"}
+AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
 
 
 def _again(job: Job) -> str:
@@ -126,6 +128,10 @@ def _result(job: Job) -> tuple[str, str, str]:
         return reverse("evaluations", args=[result["evaluation"]]), "See the evaluations", words
     if "release" in result:
         return reverse("release", args=[result["release"]]), "See the release", "The release is ready."
+    if job.kind == "study":
+        done = len(result["done"])
+        words = f"{done} {'change was' if done == 1 else 'changes were'} made; what is left, the study's page says."
+        return reverse("study", args=[job.project.slug]), "See the study", words
     if "batch" in result:
         resolved = result["resolved"]
         words = f"{resolved} complete {'item is' if resolved == 1 else 'items are'} resolved."

@@ -13,7 +13,7 @@ from tasks.contract import Item, TaskType
 
 def given(task: TaskType, item: Item) -> dict[str, Any]:
     """The table of an item as it was given, with the cells that the item points at."""
-    return drawn(item.example.table, marked=_evidence(task, item))
+    return drawn(item.example.table, marked=pointed_at(task, item))
 
 
 def sheet(
@@ -26,7 +26,7 @@ def sheet(
     return drawn(
         item.example.table,
         operations,
-        marked=_evidence(task, item),
+        marked=pointed_at(task, item),
         choosing=_cells_field(task),
         chosen=chosen_cells(task, data),
     )
@@ -46,7 +46,8 @@ def _cells_field(task: TaskType) -> str:
     return next((spec.name for spec in task.fields if spec.kind == "cells"), "")
 
 
-def _evidence(task: TaskType, item: Item) -> Sequence[Sequence[str]]:
+def pointed_at(task: TaskType, item: Item) -> Sequence[Sequence[str]]:
+    """The cells that an item points at, as far as it shows them."""
     evidence = item.inputs.get("evidence") if "evidence" in task.showing(item) else None
     return evidence.get("cells", ()) if isinstance(evidence, Mapping) else ()
 

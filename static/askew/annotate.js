@@ -53,7 +53,7 @@ class AskewAnnotate extends HTMLElement {
     this.places = Object.fromEntries(Object.entries(PLACES).map(([name, selector]) => [name, outside(this, selector)]));
     this.operationsField = this.fields.find((field) => field.dataset.kind === "operations") ?? null;
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
-    this.practice = this.dataset.practice ?? null;
+    this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new NoDraft() : new Draft({
       saving: () => this.#state("Saving…"),
       saved: (reply, response) => this.#onSaved(reply, response),
@@ -65,6 +65,9 @@ class AskewAnnotate extends HTMLElement {
       { name: "submit", key: "Enter", label: "Submit", run: () => this.submit() },
       { name: "skip", key: "s", label: "Skip this item", run: () => this.#openPanel("skip") },
       { name: "flag", key: "g", label: "Flag this item", run: () => this.#openPanel("flag") },
+      ...(this.querySelector("[data-panel=ask]") ? [
+        { name: "ask", key: "q", label: "Ask the managers", run: () => this.#openPanel("ask") },
+      ] : []),
       { name: "undo", key: "u", label: "Undo the last submission", run: () => this.undo() },
       { name: "table", key: "t", label: "Go to the table", run: () => this.#toTable() },
       { name: "guidelines", key: "i", label: "Show or hide the guidelines", run: () => this.guidelines.toggle() },
@@ -113,7 +116,7 @@ class AskewAnnotate extends HTMLElement {
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
     if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
-    this.#state(held ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
+    this.#state(held && !this.practice ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && kept.revision === (held?.revision ?? 0)) {
       this.#notice("Restored what you had entered here before it could be saved.", "note");
@@ -124,6 +127,7 @@ class AskewAnnotate extends HTMLElement {
       if (held) this.#askVerdict(held);
     }
     if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
+    if (assignment.sent_back) this.#notice(`This response came back to you: ${assignment.sent_back}`, "note");
     if (assignment.annotation) {
       this.#notice("You have submitted this item before. Submitting again replaces it.", "note");
     }
@@ -436,7 +440,7 @@ class AskewAnnotate extends HTMLElement {
     this.#clearNotices("submit");
     this.#unsay();
     this.#announce("");
-    if (this.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
+    if (this.dataset.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
     this.draft.change(this.#envelope(this.#collect()));
     this.#refresh();
     this.#tellChecked(); // back at what the server has seen: it is not sent again
@@ -661,6 +665,7 @@ class AskewAnnotate extends HTMLElement {
     if (action === "submit") this.submit();
     else if (action === "skip") this.skip();
     else if (action === "flag") this.flag();
+    else if (action === "ask") this.ask();
     else if (action === "undo") this.undo();
     else if (action === "save") this.draft.flush();
   }
@@ -680,7 +685,8 @@ class AskewAnnotate extends HTMLElement {
     const refused = await this.#refusedByServer(response.data);
     if (this.#lost || document.querySelector("dialog[open]")) return; // the place is gone, or two versions differ
     if (refused.length) return this.#onInvalid({ body: { violations: refused } });
-    await (this.practice ? this.#practise(response) : this.#send(response));
+    if ("hands" in this.dataset) this.#hand(response);
+    else await (this.practice ? this.#practise(response) : this.#send(response));
   }
 
   /* What the server has against this response, as far as it has seen it. Where a line of the contract is for the server
@@ -692,6 +698,12 @@ class AskewAnnotate extends HTMLElement {
     return seen ? this.#server.violations.filter(({ level }) => level !== "warning") : [];
   }
 
+  /* Where the response is part of something larger (data-hands: a decision with its note), it goes with the form. */
+  #hand(response) {
+    this.form.elements.response.value = JSON.stringify(response);
+    if (this.form.reportValidity()) this.form.submit();
+  }
+
   /* Practice: say how the response is, then go on when the person does. */
   async #practise(response) {
     await this.#guard(async () => {
@@ -699,7 +711,8 @@ class AskewAnnotate extends HTMLElement {
       const number = this.number ?? Number(this.dataset.number);
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
       const place = this.bar.querySelector("[data-feedback]");
-      const verdicts = new Map([[true, "That is right"], [false, "Not what the guidelines ask for"], [null, "It meets the rules. Compare it with ours"]]);
+      const { unjudged = "It meets the rules. Compare it with ours", go: onward = "Next exercise", end = "That was the last one" } = this.dataset;
+      const verdicts = new Map([[true, "That is right"], [false, "Not what the guidelines ask for"], [null, unjudged]]);
       const verdict = make("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
       if (why) {
@@ -709,7 +722,7 @@ class AskewAnnotate extends HTMLElement {
       }
       place.dataset.state = right === null ? "open" : right ? "yes" : "no";
       place.hidden = false;
-      const go = make("button", { type: "button", className: "primary", textContent: next ? "Next exercise" : "That was the last one" });
+      const go = make("button", { type: "button", className: "primary", textContent: next ? onward : end });
       go.append(make("kbd", { textContent: "Enter" }));
       go.addEventListener("click", () => {
         if (!next) return location.assign(this.dataset.done);
@@ -769,6 +782,22 @@ class AskewAnnotate extends HTMLElement {
       field.value = "";
       this.#closePanels();
       this.#notice("Flagged. Your note is with the managers of this project; the item stays with you.", "note", "submit");
+      this.#toActions();
+    });
+  }
+
+  async ask() {
+    const field = this.form.elements.ask_text;
+    const text = field.value.trim();
+    if (!text) {
+      this.#notice("Write what you would like to know.", "problem", "submit");
+      return;
+    }
+    await this.#guard(async () => {
+      await send("POST", this.#url("ask"), { text });
+      field.value = "";
+      this.#closePanels();
+      this.#notice("Asked. The answer will stand under Questions and answers; the item stays with you.", "note", "submit");
       this.#toActions();
     });
   }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from tableqa import Example
 from tableqa.answers import Comparison, compare
@@ -48,7 +48,9 @@ DIFFERENCES = {
 }
 """What `tableqa.answers.compare` finds between an answer and the given one, and a refusal to answer."""
 REAL = ("partial", "value", "unanswerable")
-"""Differences that somebody has to look at; a lost sign or another scale is known for what it is. (FREB-TQA 3.5)"""
+"""Differences that somebody has to look at. (FREB-TQA 3.5)"""
+SLIPS = ("sign", "scale")
+"""Differences that are known for what they are."""
 ORIGINAL = "original"
 
 
@@ -70,6 +72,8 @@ class AnswerCheck(TaskType):
     shows = ("question", "table", "titles", "context", "history")
     of = ("perturbed", "originals")
     fields = (Field("answers", "lines"), Field("unanswerable", "flag"))
+    compares = "answers"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "given"}
     measures = (Measure("answers", "nominal", lambda response: _said(response)),)
 
     @property
@@ -89,25 +93,19 @@ class AnswerCheck(TaskType):
             raise Invalid([Problem("answers", "no_answer", message)])
         return Response((), True) if unanswerable else Response(said)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Decided where somebody gives the given answer, and nobody one that differs by more than sign or scale.
+    def alike(self, response: Response, item: Item) -> Hashable:
+        return _said(response)
 
-        A lost sign or another scale beside a right answer is known for what it is, and becomes the reason. Where
-        nobody gives the given answer, an adjudicator looks, even if all say the same but for the sign: they
-        worked apart, so it is as likely that whoever made the example lost it, and a decision here would put their
-        answer in place of the given one unseen. Partial and other values, and refusals, are always looked at.
-        """
-        names = [named(response, item) for response in responses]
-        if real := [name for name in names if _kind(name) in REAL]:
-            return Adjudicate(
-                f"{len(real)} of {len(responses)} answers differ from the given one: {_tally(real)}."
-            )
-        lost = [name for name in names if _kind(name) in ("sign", "scale")]
-        equal = [index for index, name in enumerate(names) if name not in lost]
-        if not equal:
-            return Adjudicate(f"Nobody gives the given answer: {_tally(lost)}.")
-        outcome = Outcome(_plainest([responses[index] for index in equal], item), tuple(equal))
-        return Accepted((outcome,), ", ".join(sorted(set(lost))))
+    def departure(self, response: Response, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
+        name = named(response, item)
+        kind = _kind(name)
+        return ("other" if kind in REAL else "slip" if kind in SLIPS else "equal"), name
+
+    def merged(self, responses: Sequence[Response], item: Item, found: object) -> Response:
+        """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
+        return min(
+            responses, key=lambda one: (named(one, item), one.answers != item.example.answers, one.answers)
+        )
 
     def uphold(self, responses: Sequence[Response], item: Item) -> Resolution:
         """An adjudicator may find that the table answers otherwise than the given answer says; its name is the reason."""
@@ -117,7 +115,7 @@ class AnswerCheck(TaskType):
         if any(one.unanswerable or not compare(one.answers, first).equal for one in responses):
             return Adjudicate("They do not say the same. Choose one of them.")
         names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
-        outcome = Outcome(_plainest(responses, item), tuple(range(len(responses))))
+        outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
         return Accepted((outcome,), ", ".join(names))
 
     def gold(self, response: Response, item: Item) -> Sequence[str] | None:
@@ -226,10 +224,6 @@ def _name(found: Comparison) -> str:
     return found.difference or ""
 
 
-def _tally(names: Sequence[str]) -> str:
-    return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
-
-
 def _kind(name: str) -> str:
     """The difference without its factor."""
     return name.partition(" ")[0]
@@ -245,14 +239,7 @@ def _consequence(name: str) -> str:
     kind = _kind(name)
     if kind in REAL:
         return "adjudication"
-    return "decided where somebody gives it" if kind in ("sign", "scale") else "equal"
-
-
-def _plainest(responses: Sequence[Response], item: Item) -> Response:
-    """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
-    return min(
-        responses, key=lambda one: (named(one, item), one.answers != item.example.answers, one.answers)
-    )
+    return "decided where somebody gives it" if kind in SLIPS else "equal"
 
 
 def _said(response: Response) -> str:

@@ -5,25 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
-from tasks.common.scales import HIGHEST, LOWEST, STEPS, mean, score
+from tasks.common.scales import HIGHEST, LOWEST, STEPS, score
 from tasks.contract import (
-    Accepted,
     Exported,
     Field,
     Invalid,
     Item,
     Measure,
-    OneMore,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -64,6 +60,9 @@ class AnswerRating(TaskType):
         )
         for name in DIMENSIONS
     )
+    compares = "scales"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "gap", "gap": GAP, "most": 3}
+    rule_settings: ClassVar[Mapping[str, str]] = {"then": "third"}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -118,20 +117,11 @@ class AnswerRating(TaskType):
             raise Invalid(problems)
         return Response(**{name: said for name, said in scores.items() if said is not None})
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """The mean on each dimension; two people 3 or more apart on one of them ask for a third."""
-        if len(responses) == 2 and (apart := _apart(responses)):
-            return OneMore(f"The two scores for {' and '.join(apart)} are {GAP} or more apart.")
-        return self.uphold(responses, item)
+    def scores(self, response: Response) -> Mapping[str, int | float | None]:
+        return {name: getattr(response, name) for name in DIMENSIONS}
 
-    def uphold(self, responses: Sequence[Response], item: Item) -> Accepted:
-        """The mean of all; with the setting `replace`, where three are far apart, of the two nearest to each other."""
-        far = _apart(responses) if item.settings.get("third") == "replace" else []
-        means = {}
-        for name in DIMENSIONS:
-            scores = sorted(getattr(response, name) for response in responses)
-            means[name] = mean(_without_the_far_one(scores) if name in far else scores)
-        return Accepted((Outcome(Response(**means), tuple(range(len(responses)))),))
+    def merged(self, responses: Sequence[Response], item: Item, found: Mapping[str, float]) -> Response:
+        return Response(**found)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{name.capitalize()}: {getattr(response, name):g} of {HIGHEST}." for name in DIMENSIONS]
@@ -180,22 +170,6 @@ class AnswerRating(TaskType):
             right = truth.choices(STEPS, weights=(8, 10, 16, 28, 38))[0]
             data[name] = int(right if rng.random() < accuracy else rng.choice(STEPS))
         return data
-
-
-def _apart(responses: Sequence[Response]) -> list[str]:
-    """The dimensions on which the lowest and the highest score are `GAP` or more apart."""
-    scores = {name: [getattr(response, name) for response in responses] for name in DIMENSIONS}
-    return [name for name, said in scores.items() if max(said) - min(said) >= GAP]
-
-
-def _without_the_far_one(scores: list[float]) -> list[float]:
-    """Of three or more scores in order, those left when the one furthest from the others goes; a tie leaves all."""
-    if len(scores) < 3:
-        return scores
-    below, above = scores[1] - scores[0], scores[-1] - scores[-2]
-    if below == above:
-        return scores
-    return scores[1:] if below > above else scores[:-1]
 
 
 task = AnswerRating()

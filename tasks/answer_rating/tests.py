@@ -102,6 +102,7 @@ def test_three_people_always_decide_whoever_came_first(said: list[Response], thi
 
 def test_an_adjudicator_decides_what_was_left_at_two() -> None:
     resolution = task.uphold([Response(5, 5), Response(1, 5)], item())
+    assert isinstance(resolution, Accepted)
     assert resolution.outcomes[0].response == Response(3, 5)
 
 

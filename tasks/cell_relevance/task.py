@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.answers import normal_forms
@@ -16,8 +16,6 @@ from tableqa.operations import MaskCells, replay
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
-    Accepted,
-    Adjudicate,
     Answered,
     Ask,
     Exported,
@@ -25,12 +23,10 @@ from tasks.contract import (
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
     Report,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -68,6 +64,7 @@ class CellRelevance(TaskType):
     response_type = Response
     making = False
     of = ("originals", "perturbed")
+    looks_into = ("relevant_cells",)
     asks = (Ask("cells", _asked, _named, points=True),)
     predicts = "on_request"
     prediction_in_form = True
@@ -81,7 +78,10 @@ class CellRelevance(TaskType):
     without = "no cells are marked in them: neither by people nor in the source, by a program or by a model."
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
-    measures = (Measure("label", "nominal", lambda response: response.label),)
+    measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
+    compares = "labels"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
+    excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
         found = evidence(
@@ -110,17 +110,8 @@ class CellRelevance(TaskType):
         masked = replay(table, [MaskCells(cells=inside, replacement="")])
         return dataclasses.replace(item.example, table=masked)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """The label of more than half of the people; without one, an adjudicator looks."""
-        counts = Counter(response.label for response in responses)
-        label, most = max(counts.items(), key=lambda pair: pair[1])
-        if most * 2 <= len(responses):
-            tally = ", ".join(f"{name} {counts[name]}" for name in LABELS if counts[name])
-            return Adjudicate(f"No label has a majority ({tally}).")
-        if label == "unanswerable":
-            return Accepted((), "unanswerable")
-        by = tuple(index for index, response in enumerate(responses) if response.label == label)
-        return Accepted((Outcome(Response(label), by),))
+    def word(self, response: Response) -> str:
+        return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{response.label.capitalize()}: {LABELS[response.label]}"]

@@ -35,17 +35,14 @@ from tableqa.tables import is_id
 from tableqa.writers.robut import robut_pair, robut_record
 from tasks.contract import (
     CONTRACT_SETTING,
-    Accepted,
-    Adjudicate,
     Exported,
     Field,
     Invalid,
     Item,
-    Outcome,
+    Nature,
     Perturbed,
     Prepared,
     Problem,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -71,6 +68,9 @@ class ColumnKind(TaskType):
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
     fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"
+    compares: ClassVar[Nature | Literal[""]] = "edits"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
+    excludes: ClassVar[Mapping[str, str]] = {"does not apply": "does not apply"}
     settings_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"contract": CONTRACT_SETTING},
@@ -167,16 +167,8 @@ class ColumnKind(TaskType):
             return None
         return Perturbed(edited_example(item.example, response.operations), response.operations)
 
-    def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
-        """Every valid edit stands on its own; edits beside a `does not apply` are for an adjudicator."""
-        edits = [index for index, response in enumerate(responses) if not response.does_not_apply]
-        if not edits:
-            return Accepted((), "does not apply")
-        if len(edits) < len(responses):
-            return Adjudicate(
-                "Somebody edited the table, somebody else says that nothing of the sort applies."
-            )
-        return Accepted(tuple(Outcome(responses[index], (index,)) for index in edits))
+    def word(self, response: Any) -> str:
+        return "does not apply" if response.does_not_apply else ""
 
     def describe(self, response: Any, item: Item) -> list[str]:
         if response.does_not_apply:

@@ -6,27 +6,23 @@ import dataclasses
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
-    Accepted,
-    Adjudicate,
     Answered,
     Exported,
     Field,
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
     Report,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -101,15 +97,26 @@ class MetricFailure(TaskType):
         Field("causes", "choices", tuple((key, title) for key, (title, _) in CAUSES.items())),
         Field("note", "text"),
     )
-    measures = tuple(
+    measures = (
+        *(
+            Measure(
+                cause,
+                "nominal",
+                lambda response, cause=cause: cause in response.causes,  # type: ignore[misc]
+                order=(False, True),
+                statistics=("fleiss_kappa",),
+            )
+            for cause in CAUSES
+        ),
         Measure(
-            cause,
-            "nominal",
-            lambda response, cause=cause: cause in response.causes,  # type: ignore[misc]
-            statistics=("fleiss_kappa",),
-        )
-        for cause in CAUSES
+            "all causes",
+            "sets",
+            lambda response: frozenset(response.causes),
+            statistics=("krippendorff_alpha_masi", "krippendorff_alpha_jaccard"),
+        ),
     )
+    compares = "sets"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "set_overlap", "least": 0}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -212,15 +219,15 @@ class MetricFailure(TaskType):
             raise Invalid(problems)
         return Response(tuple(cause for cause in CAUSES if cause in causes), note.strip())
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """The causes that more than half of the people name; where there is none, an adjudicator looks."""
-        counts = Counter(cause for response in responses for cause in response.causes)
-        agreed = tuple(cause for cause in CAUSES if counts[cause] * 2 > len(responses))
-        if not agreed:
-            named = ", ".join(f"{CAUSES[cause][0]} ({counts[cause]})" for cause in CAUSES if counts[cause])
-            return Adjudicate(f"No cause is named by more than half: {named}.")
+    def members(self, response: Response) -> frozenset[Hashable]:
+        return frozenset(response.causes)
+
+    def member_title(self, member: str) -> str:
+        return CAUSES[member][0]
+
+    def merged(self, responses: Sequence[Response], item: Item, found: Collection[str]) -> Response:
         notes = sorted({response.note for response in responses if response.note})
-        return Accepted((Outcome(Response(agreed, "\n".join(notes)), tuple(range(len(responses)))),))
+        return Response(tuple(cause for cause in CAUSES if cause in found), "\n".join(notes))
 
     def describe(self, response: Response, item: Item) -> list[str]:
         words = [f"{CAUSES[cause][0]}: {CAUSES[cause][1]}" for cause in response.causes]

@@ -6,28 +6,25 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.common.errors import ERRORS
-from tasks.common.scales import HIGHEST, LOWEST, STEPS, mean, score
+from tasks.common.scales import HIGHEST, LOWEST, STEPS, score
 from tasks.contract import (
-    Accepted,
     Answered,
     Exported,
     Field,
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
     Report,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -69,6 +66,8 @@ class PerturbationRating(TaskType):
         Field("right_errors", "choices", tuple(ERRORS.items())),
         Field("better", "choice", tuple(BETTER.items())),
     )
+    compares = "scales"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "mean"}
     measures = (
         *(
             Measure(
@@ -178,24 +177,20 @@ class PerturbationRating(TaskType):
             right_errors=errors.get("right", ()),
         )
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
+    def scores(self, response: Response) -> Mapping[str, int | float | None]:
+        return {side: getattr(response, side) for side in SIDES}
+
+    def merged(self, responses: Sequence[Response], item: Item, found: Mapping[str, float]) -> Response:
         """The mean for each side; better is what more than half say, else they are equally good."""
-        means = {
-            side: mean(said)
-            if (said := [s for one in responses if (s := getattr(one, side)) is not None])
-            else None
-            for side in SIDES
-        }
         errors = {
-            side: _named(side, responses) if (means[side] or HIGHEST) < REJECTED_BELOW else ()
+            side: _named(side, responses) if found.get(side, HIGHEST) < REJECTED_BELOW else ()
             for side in SIDES
         }
         votes = Counter(one.better for one in responses if one.better)
         better = next(
             (name for name, count in votes.items() if count * 2 > len(responses)), "tie" if votes else ""
         )
-        found = Response(means["left"] or LOWEST, means["right"], better, errors["left"], errors["right"])
-        return Accepted((Outcome(found, tuple(range(len(responses)))),))
+        return Response(found["left"], found.get("right"), better, errors["left"], errors["right"])
 
     def describe(self, response: Response, item: Item) -> list[str]:
         words = []

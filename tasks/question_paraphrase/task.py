@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.cells import fold
@@ -16,17 +16,14 @@ from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
 from tasks.common.asked import only, shown_table, words
 from tasks.contract import (
-    Accepted,
     Context,
     Exported,
     Field,
     Invalid,
     Item,
-    Outcome,
     Perturbed,
     Problem,
     Proposed,
-    Resolution,
     TaskType,
     Wanted,
 )
@@ -64,6 +61,8 @@ class QuestionParaphrase(TaskType):
     predicts = "live"
     tried_on = ("question",)
     prediction_in_form = True
+    compares = "texts"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "each", "merge": True}
     fields = (
         Field("question", "text"),
         Field("category", "choice", tuple(TITLES.items())),
@@ -151,17 +150,8 @@ class QuestionParaphrase(TaskType):
 
     # -- what follows --------------------------------------------------------------------------------
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Every paraphrase stands on its own; one that two people found is one."""
-        found: dict[str, Response] = {}
-        for response in sorted(responses, key=lambda one: (one.question, one.category)):
-            found.setdefault(_bare(response.question), response)
-        return Accepted(
-            tuple(
-                Outcome(kept, tuple(i for i, response in enumerate(responses) if response == kept))
-                for kept in found.values()
-            )
-        )
+    def alike(self, response: Response, item: Item) -> Hashable:
+        return _bare(response.question)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         changes = word_diff(item.example.question, response.question).changes

@@ -6,14 +6,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.answers import compare
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
-    Accepted,
-    Adjudicate,
     Answered,
     Ask,
     Exported,
@@ -21,12 +19,10 @@ from tasks.contract import (
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
     Report,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -60,7 +56,10 @@ class QuestionScreening(TaskType):
         "Ask one first (./run manage ask_model --purpose screening)."
     )
     fields = (Field("label", "choice", tuple(LABELS.items())),)
-    measures = (Measure("label", "nominal", lambda response: response.label),)
+    measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
+    compares = "labels"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
+    excludes: ClassVar[Mapping[str, str]] = {"remove": "removed"}
 
     @property
     def default_overlap(self) -> int:
@@ -101,16 +100,8 @@ class QuestionScreening(TaskType):
             raise Invalid(problems)
         return Response(str(label))
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """What more than half say; a removed question is excluded, and no batch that this one feeds gets it."""
-        counts = Counter(response.label for response in responses)
-        label, most = max(counts.items(), key=lambda pair: pair[1])
-        if most * 2 <= len(responses):
-            return Adjudicate(f"{counts['keep']} would keep it, {counts['remove']} would remove it.")
-        if label == "remove":
-            return Accepted((), "removed")
-        by = tuple(index for index, response in enumerate(responses) if response.label == label)
-        return Accepted((Outcome(Response(label), by),))
+    def word(self, response: Response) -> str:
+        return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{response.label.capitalize()}: {LABELS[response.label]}"]

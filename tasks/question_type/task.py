@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tableqa import Example, question_types
 from tableqa.proportions import proportion
@@ -14,8 +13,6 @@ from tableqa.question_types import Suggestion
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
-    Accepted,
-    Adjudicate,
     Answered,
     Ask,
     Context,
@@ -24,12 +21,10 @@ from tasks.contract import (
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
     Report,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -79,7 +74,10 @@ class QuestionType(TaskType):
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
-    measures = (Measure("label", "nominal", lambda response: response.label),)
+    measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
+    compares = "labels"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "majority"}
+    excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -130,17 +128,8 @@ class QuestionType(TaskType):
             )
         return Response(label)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """The label of more than half of the people; without one, an adjudicator looks."""
-        counts = Counter(response.label for response in responses)
-        label, most = max(counts.items(), key=lambda pair: pair[1])
-        if most * 2 <= len(responses):
-            tally = ", ".join(f"{name} {counts[name]}" for name in LABELS if counts[name])
-            return Adjudicate(f"No label has a majority ({tally}).")
-        if label == "unanswerable":
-            return Accepted((), "unanswerable")
-        by = tuple(index for index, response in enumerate(responses) if response.label == label)
-        return Accepted((Outcome(Response(label), by),))
+    def word(self, response: Response) -> str:
+        return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return [f"{response.label.capitalize()}: {LABELS[response.label]}"]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Table
 from tableqa.answers import normal_forms
@@ -16,17 +13,13 @@ from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.reading import Reading
 from tasks.contract import (
-    Accepted,
-    Adjudicate,
     Exported,
     Field,
     Invalid,
     Item,
     Measure,
-    Outcome,
     Perturbed,
     Problem,
-    Resolution,
     TaskType,
 )
 
@@ -65,8 +58,12 @@ class RelevantCells(TaskType):
             lambda response: None if response.unanswerable else frozenset(response.cells),
             statistics=("cell_sets_jaccard", "cell_sets_masi"),
         ),
-        Measure("answerable", "nominal", lambda response: not response.unanswerable),
+        Measure("answerable", "nominal", lambda response: not response.unanswerable, order=(False, True)),
     )
+    compares = "sets"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "set_overlap"}
+    rule_settings: ClassVar[Mapping[str, str]] = {"least": "least_overlap"}
+    excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -98,32 +95,14 @@ class RelevantCells(TaskType):
             raise Invalid([Problem("cells", "no_cells", message)])
         return Response(cells, False)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Of those who marked cells: equal sets decide, else the cells that more than half of them marked.
+    def word(self, response: Response) -> str:
+        return "unanswerable" if response.unanswerable else ""
 
-        Nobody's cells are mixed with those of somebody who marked something else altogether: where
-        the sets overlap by less than the batch asks for (mean Jaccard of the pairs), or no cell has a
-        majority, an adjudicator looks. More than half must say the same about whether there is an answer.
-        """
-        by = tuple(index for index, response in enumerate(responses) if not response.unanswerable)
-        if 2 * len(by) < len(responses):
-            return Accepted((), "unanswerable")
-        if 2 * len(by) == len(responses):
-            return Adjudicate("Half of the people marked cells, the others call the question unanswerable.")
-        sets = [frozenset(responses[index].cells) for index in by]
-        if len(set(sets)) == 1:
-            return Accepted((Outcome(responses[by[0]], by),))
-        overlap = _mean_overlap(sets)
-        least = item.settings.get("least_overlap", LEAST_OVERLAP)
-        if overlap < least:
-            return Adjudicate(
-                f"The marked cells overlap by {overlap:.2f} (mean Jaccard); the batch asks for {least:.2f}."
-            )
-        counts = Counter(cell for cells in sets for cell in cells)
-        most = {cell for cell, count in counts.items() if 2 * count > len(sets)}
-        if not most:
-            return Adjudicate("No cell was marked by more than half of the people.")
-        return Accepted((Outcome(Response(_in_order(most, item.example.table), False), by),))
+    def members(self, response: Response) -> frozenset[Hashable]:
+        return frozenset(response.cells)
+
+    def merged(self, responses: Sequence[Response], item: Item, found: Collection[Cell]) -> Response:
+        return Response(_in_order(found, item.example.table), False)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return (
@@ -206,16 +185,10 @@ def _cells(value: object, table: Table) -> tuple[Cell, ...]:
     return _in_order(found, table)
 
 
-def _in_order(cells: set[Cell], table: Table) -> tuple[Cell, ...]:
+def _in_order(cells: Collection[Cell], table: Table) -> tuple[Cell, ...]:
     rows = {id: place for place, id in enumerate(table.row_ids)}
     columns = {id: place for place, id in enumerate(table.column_ids)}
     return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
-
-
-def _mean_overlap(sets: Sequence[frozenset[Cell]]) -> float:
-    """The mean Jaccard index of all pairs, summed as fractions: the order of people plays no part."""
-    overlaps = [Fraction(len(one & other), len(one | other)) for one, other in combinations(sets, 2)]
-    return float(sum(overlaps) / len(overlaps))
 
 
 def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:

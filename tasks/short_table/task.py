@@ -6,7 +6,7 @@ import dataclasses
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tableqa import Example, Table
 from tableqa.answers import normal_forms
@@ -30,18 +30,14 @@ from tasks.common.following import Program, agrees, followed, given, previewed
 from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
-    Accepted,
-    Adjudicate,
     Context,
     Exported,
     Field,
     Invalid,
     Item,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -87,6 +83,9 @@ class ShortTable(TaskType):
         Field("unanswerable", "flag"),
     )
     grid = "structure"
+    compares = "edits"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
+    excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -234,20 +233,10 @@ class ShortTable(TaskType):
         )
         return Perturbed(short, response.operations)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Every shortened table stands on its own; different words about the table are for an adjudicator."""
-        kinds = {(response.unanswerable, response.whole) for response in responses}
-        if len(kinds) > 1:
-            return Adjudicate(
-                "People differ on whether the table can be shortened, or answers the question at all."
-            )
-        if responses[0].unanswerable:
-            return Accepted((), "unanswerable")
-        if responses[0].whole:
-            first = min(responses, key=lambda response: repr(response.program))
-            by = tuple(index for index, response in enumerate(responses) if response == first)
-            return Accepted((Outcome(first, by),))
-        return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
+    def word(self, response: Response) -> str:
+        if response.unanswerable:
+            return "unanswerable"
+        return "whole" if response.whole else ""
 
     def describe(self, response: Response, item: Item) -> list[str]:
         if response.unanswerable:

@@ -6,7 +6,7 @@ import dataclasses
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tableqa import Example, Table
 from tableqa.answers import compare
@@ -37,18 +37,14 @@ from tasks.common.following import Program, agrees, followed, given, previewed
 from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
-    Accepted,
-    Adjudicate,
     Context,
     Exported,
     Field,
     Invalid,
     Item,
-    Outcome,
     Perturbed,
     Prepared,
     Problem,
-    Resolution,
     Surroundings,
     TaskType,
 )
@@ -105,6 +101,9 @@ class ValueChange(TaskType):
         Field("reason", "text"),
         Field("unanswerable", "flag"),
     )
+    compares = "edits"
+    rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
+    excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
     settings_schema = {
         "type": "object",
         "properties": {
@@ -270,14 +269,8 @@ class ValueChange(TaskType):
             return None
         return Perturbed(edited_example(item.example, response), response.operations)
 
-    def resolve(self, responses: Sequence[Response], item: Item) -> Resolution:
-        """Every valid edit stands on its own; edits beside an `unanswerable` are for an adjudicator."""
-        edits = [index for index, response in enumerate(responses) if not response.unanswerable]
-        if not edits:
-            return Accepted((), "unanswerable")
-        if len(edits) < len(responses):
-            return Adjudicate("Somebody edited the table, somebody else calls the question unanswerable.")
-        return Accepted(tuple(Outcome(responses[index], (index,)) for index in edits))
+    def word(self, response: Response) -> str:
+        return "unanswerable" if response.unanswerable else ""
 
     def describe(self, response: Response, item: Item) -> list[str]:
         if response.unanswerable:

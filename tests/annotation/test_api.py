@@ -113,6 +113,11 @@ def test_every_refusal_is_a_problem_document(world: World) -> None:
     assert ada("POST", f"{here}/skip/", {"reason": " "}).status_code == 422
     assert ada("GET", "batches/nothing/adjudication/").body["code"] == "not_found"
     assert ada("DELETE", f"{here}/draft/").status_code == 405
+    misspelt = ada("POST", f"{here}/submit/", {"response": {}, "nxet": True})
+    assert (misspelt.status_code, misspelt.body["code"]) == (422, "invalid_request")
+    assert misspelt.body["errors"] == {
+        "nxet": ["There is no such field here; there are: response, holding, next."]
+    }
     malformed = ada.client.post(f"/api/{here}/submit/", b"{", content_type=JSON, headers=ada.headers)
     assert malformed.status_code == 400
     assert malformed.json()["detail"]
@@ -162,7 +167,11 @@ def test_who_may_do_what(world: World, who: str, method: str, path: str, may: se
     item = split.items.get().public_id
     here = split if "adjudication" in path else batch
     path = path.format(batch=here.public_id, item=item, job=job.public_id)
-    body = {"note": "because", "choose": ["A"], "name": "v1", "format": "askew"}
+    bodies: dict[str, dict[str, Any]] = {
+        "decide": {"note": "because", "choose": ["A"]},
+        "releases": {"name": "v1", "format": "askew"},
+    }
+    body = bodies.get(path.rstrip("/").rsplit("/", 1)[-1], {})
     client = Client()
     client.force_login(world.people[who])
     answer = client.generic(method, f"/api/{path}", _json(body), content_type=JSON)

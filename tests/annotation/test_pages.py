@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,21 +12,20 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
-from django.db import connection, transaction
+from django.db import connection
 from django.http import Http404
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import adjudicating, annotating, assigning, guidance, queue, releasing, setting_up, urls
+from annotation import adjudicating, annotating, assigning, guidance, queue, setting_up, urls
 from annotation.forms import SettingsForm
 from annotation.models import (
     ApiToken,
     Batch,
     Decision,
     Invitation,
-    Item,
     Job,
     Membership,
     Person,
@@ -40,57 +37,15 @@ from annotation.roles import Permission, Role
 from annotation.views import demo, pages
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
+from tests.annotation.role_table import PAGES as ROWS
+from tests.annotation.role_table import Things, differ, make_things
 
 ONE_HOUR = timedelta(hours=1)
 
 
-@dataclass
-class Things:
-    """One of everything that a page can be about."""
-
-    world: World
-    batch: Batch
-    item: Item
-    release: Release
-    job: Job
-    token: ApiToken
-    invitation: str
-    assignment: Any
-    member: Membership
-
-
 @pytest.fixture
 def things(world: World) -> Things:
-    """An open batch with an item that waits for Ivo, one on Ada's desk, a closed batch, and its release."""
-    world.people["root"] = Person.objects.create_person("Root", "root@example.org", is_administrator=True)
-    closed = world.batch(size=1, name="Closed")
-    for who in ("ada", "bo", "cy"):
-        world.label(closed, who, "extraction")
-    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=closed, now=NOON)
-    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
-    batch = world.batch(name="Open")
-    differ(world, batch)
-    assignment = world.take(batch, "ada")
-    item = adjudicating.waiting(batch).get()
-    job = Job.objects.create(
-        project=world.project, kind="import", made_by=world.mara, made_at=NOON, heartbeat=NOON
-    )
-    token, _ = setting_up.make_token(
-        person=world.ada, project=world.project, name="mine", scopes=[Permission.ANNOTATE], now=timezone.now()
-    )
-    _, invitation = setting_up.invite(
-        project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
-    )
-    member = Membership.objects.get(person=world.cy)
-    return Things(world, batch, item, release, job, token, invitation, assignment, member)
-
-
-def differ(world: World, batch: Batch) -> None:
-    """Three people, three labels: the next item of the batch waits for an adjudicator."""
-    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
-        world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return make_things(world)
 
 
 def browser(person: Person | None) -> Client:
@@ -105,133 +60,7 @@ def text(response: Any) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-# -- who may open what ------------------------------------------------------------------------------
-
-EVERYBODY = {"ada", "ivo", "rea", "mara", "root", "zoe"}
-"""Annotator, adjudicator, researcher, manager, administrator, and Zoe, who is in no project."""
-MEMBERS = EVERYBODY - {"zoe"}
-PROGRESS = {"ivo", "rea", "mara", "root"}
-RELEASE = {"rea", "mara", "root"}
-MANAGE = {"mara", "root"}
-ANYBODY = EVERYBODY | {"nobody"}
-
-Row = tuple[Callable[[Things], list[Any]], set[str] | None, set[str] | None]
-
-
-def nothing(things: Things) -> list[Any]:
-    return []
-
-
-def the_project(things: Things) -> list[Any]:
-    return [things.world.project.slug]
-
-
-def the_batch(things: Things) -> list[Any]:
-    return [things.batch.public_id]
-
-
-ROWS: dict[str, Row] = {
-    # name: (arguments, who may GET, who may POST); None = the method is not taken at all
-    "home": (nothing, EVERYBODY, None),
-    "job": (lambda t: [t.job.public_id], PROGRESS, None),
-    "healthz": (nothing, ANYBODY, None),
-    "readyz": (nothing, ANYBODY, None),
-    "sign_in": (nothing, ANYBODY, ANYBODY),
-    "sign_out": (nothing, None, ANYBODY),
-    "account": (nothing, EVERYBODY, EVERYBODY),
-    "change_password": (nothing, None, EVERYBODY),
-    "sign_out_everywhere": (nothing, None, EVERYBODY),
-    "make_token": (nothing, None, EVERYBODY),
-    "revoke_token": (lambda t: [t.token.public_id], None, {"ada"}),
-    "join": (lambda t: [t.invitation], ANYBODY, ANYBODY),
-    "people": (the_project, MANAGE, MANAGE),
-    "remove_member": (lambda t: [t.member.pk], MANAGE, MANAGE),
-    "project_new": (nothing, MANAGE, MANAGE),
-    "project": (the_project, MEMBERS, None),
-    "practice": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MEMBERS),
-    "guidelines": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MANAGE),
-    "sources": (the_project, PROGRESS, None),
-    "import_new": (the_project, MANAGE, MANAGE),
-    "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
-    "example": (lambda t: [t.world.source.examples.all()[0].public_id], PROGRESS, None),
-    "batch_new": (the_project, MANAGE, MANAGE),
-    "batch": (the_batch, PROGRESS, None),
-    "open_batch": (the_batch, MANAGE, MANAGE),
-    "close_batch": (the_batch, MANAGE, MANAGE),
-    "batch_report": (the_batch, PROGRESS, None),
-    "batch_panel": (the_batch, None, MANAGE),
-    "batch_propose": (the_batch, None, MANAGE),
-    "fooling": (the_project, RELEASE, None),
-    # Labels carry a pseudonym: an administrator who is no annotator has none to give.
-    "annotate": (the_batch, {"ada"}, {"ada"}),
-    "my_work": (nothing, EVERYBODY, None),
-    "resume": (lambda t: [t.assignment.public_id], None, {"ada"}),
-    "adjudication": (the_batch, {"ivo"}, None),
-    "adjudicate": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
-    "perturbations": (the_project, PROGRESS, MANAGE),
-    "releases": (the_project, PROGRESS, RELEASE),
-    "release": (lambda t: [t.release.public_id], PROGRESS, None),
-    "download": (lambda t: [t.release.public_id], PROGRESS, None),
-    "evaluations": (lambda t: [t.release.public_id], RELEASE, RELEASE),
-    "evaluations_download": (lambda t: [t.release.public_id], RELEASE, None),
-}
-
-
-SENT = {"annotate": {"action": "undo"}}
-"""What a page without a form of fields is sent: one of its buttons."""
-
-
-def test_every_address_has_a_row_in_the_table_of_roles() -> None:
-    named = {pattern.name for pattern in urls.urlpatterns} - {"demo_sign_in"}
-
-    assert named == set(ROWS)
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_a_page_answers_those_who_may_and_is_not_there_for_others(name: str, things: Things) -> None:
-    arguments, *allowed = ROWS[name]
-    address = reverse(name, args=arguments(things))
-    for method, who_may in zip(("get", "post"), allowed, strict=True):
-        for who in sorted(ANYBODY):
-            client = browser(None if who == "nobody" else things.world.people[who])
-            with transaction.atomic():
-                status = getattr(client, method)(address, SENT.get(name)).status_code
-                transaction.set_rollback(True)
-            assert status in expected(who, who_may), f"{method.upper()} {name} as {who}: {status}"
-
-
-def expected(who: str, who_may: set[str] | None) -> set[int]:
-    if who_may is None:
-        return {405, 302} if who == "nobody" else {405}
-    if who in who_may:
-        return {200, 302}
-    return {302} if who == "nobody" else {404}
-
-
-@pytest.mark.parametrize("name", [name for name, (_, *allowed) in ROWS.items() if ANYBODY not in allowed])
-def test_somebody_who_is_not_signed_in_is_sent_to_sign_in(name: str, things: Things) -> None:
-    arguments, may_get, _ = ROWS[name]
-    address = reverse(name, args=arguments(things))
-
-    answer = getattr(browser(None), "get" if may_get else "post")(address)
-
-    assert answer.status_code == 302
-    assert answer["Location"].startswith(reverse("sign_in"))
-
-
-IDS = [name for name, (arguments, *_) in ROWS.items() if arguments is not nothing and name != "join"]
-"""Pages that are about something; an invitation that does not work says so, see below."""
-
-
-@pytest.mark.parametrize("name", IDS)
-def test_what_does_not_exist_looks_like_what_is_not_for_you(name: str, things: Things) -> None:
-    arguments, may_get, _ = ROWS[name]
-    made_up = [argument + 99 if isinstance(argument, int) else "nowhere" for argument in arguments(things)]
-
-    answer = getattr(browser(things.world.mara), "get" if may_get else "post")(reverse(name, args=made_up))
-
-    assert answer.status_code == 404
-    assert "There is nothing here for you" in text(answer)
+# -- who may open what: the table is role_table.py, its tests are test_role_table.py ----------------
 
 
 def test_somebody_who_left_is_signed_out_and_finds_nothing(things: Things) -> None:

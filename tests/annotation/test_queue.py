@@ -210,6 +210,49 @@ def test_in_a_batch_for_everybody_who_comes_later_gets_every_item_too(world: Wor
     assert list(doctor.findings()) == []
 
 
+def test_what_is_skipped_of_a_share_is_open_to_others(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    Batch.objects.filter(pk=batch.pk).update(strategy="split")
+    batch = Batch.objects.get(pk=batch.pk)
+    held = world.take(batch, "bo")
+    assert held is not None
+    assert world.take(batch, "ada") is None
+    annotating.skip(assignment=world.reload(held), reason="odd", now=NOON)
+    assert world.take(batch, "ada") is not None
+
+
+def test_a_lease_on_a_place_that_is_kept_for_its_holder_is_never_taken_back(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    held = world.take(batch, "bo")
+    assert held is not None
+    expire(held)
+    assert queue.take_back_expired(batch=batch, now=NOON) == 0
+    again = world.take(batch, "bo")
+    assert again is not None
+    assert again.pk == held.pk
+
+
+def test_in_a_batch_for_everybody_what_was_given_back_comes_again_at_the_end(world: World) -> None:
+    batch = world.batch(overlap=1, size=3)
+    Batch.objects.filter(pk=batch.pk).update(strategy="everyone")
+    batch = Batch.objects.get(pk=batch.pk)
+    _all_of(world, batch, "ada")
+    first = world.take(batch, "bo")
+    assert first is not None
+    annotating.give_back(assignment=world.reload(first), now=NOON)
+    assert [item.position for item in _all_of(world, batch, "bo")] == [2, 3, 1]
+    assert list(doctor.findings()) == []
+
+
+def test_a_new_place_is_numbered_behind_the_highest(world: World) -> None:
+    batch = world.batch(overlap=3, size=1)
+    Place.objects.filter(batch=batch, number=2).delete()
+    Item.objects.filter(batch=batch).update(places_count=2)
+    assert queue.add_place(Item.objects.get(batch=batch)).number == 4
+
+
 def _all_of(world: World, batch: Batch, name: str) -> list[Item]:
     """The items that the person gets, each answered, in their order."""
     found = []

@@ -1,0 +1,126 @@
+"""The interface of what stands beside the items: questions to the managers, and trying a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import access, inquiring, predicting, trying, visibility
+from annotation.access import Actor
+from annotation.api import serializers as shapes
+from annotation.api.views import seen_response, valid
+from annotation.models import Batch
+from annotation.roles import Permission
+from tasks.contract import Invalid
+
+
+class AskRequest(serializers.Serializer[Any]):
+    """A question to the managers."""
+
+    text = serializers.CharField(max_length=inquiring.LONGEST)
+
+
+class AskedShape(serializers.Serializer[Any]):
+    """A question that was asked."""
+
+    id = serializers.CharField(source="public_id")
+    asked_at = serializers.DateTimeField()
+
+
+class TryRequest(shapes.Envelope):
+    """A response to the item of a batch with this number (from 1)."""
+
+    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
+    number = serializers.IntegerField(min_value=1, max_value=10_000_000)
+
+
+class TryPredictionRequest(shapes.PredictionRequest):
+    """A response that a model looks at, to the item with this number."""
+
+    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
+    number = serializers.IntegerField(min_value=1, max_value=10_000_000)
+
+
+class Ask(APIView):
+    """Questions to the managers."""
+
+    @extend_schema(request=AskRequest, responses=AskedShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Ask the managers about an item; the answer is for everybody of the project. The item stays with you."""
+        assignment = access.assignment(access.actor(request), public_id)
+        data = valid(AskRequest, request)
+        inquiry = inquiring.ask(
+            project=assignment.batch.project,
+            person=assignment.person,
+            text=data["text"],
+            assignment=assignment,
+            now=timezone.now(),
+        )
+        return Response(AskedShape(inquiry).data)
+
+
+class Try(APIView):
+    """Trying a batch."""
+
+    @extend_schema(request=TryRequest, responses=shapes.FeedbackShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Look at a response to an item of a batch as a submission would; nothing is stored."""
+        batch = _batch(access.actor(request), public_id)
+        data = valid(TryRequest, request)
+        tried = _tried(batch, data["number"])
+        feedback = trying.judge(tried, data["response"])
+        following = trying.at(batch, tried.number + 1)
+        if feedback.problems:
+            raise Invalid(feedback.problems)
+        return Response(
+            {
+                "right": feedback.right,
+                "words": list(feedback.words),
+                "why": feedback.why,
+                "next": batch.task().presented(following.plain) if following else None,
+            }
+        )
+
+
+class TryPredictions(APIView):
+    """A model while a batch is tried."""
+
+    @extend_schema(request=TryPredictionRequest, responses=shapes.SeenShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """What a model says of a response to an item. Nothing is kept and nothing is counted."""
+        actor = access.actor(request)
+        batch = _batch(actor, public_id)
+        task = batch.task()
+        if not task.predicts:
+            raise Http404(access.NOT_HERE)
+        data = valid(TryPredictionRequest, request)
+        seen = predicting.practise(
+            task=task,
+            item=_tried(batch, data["number"]).plain,
+            response=data["response"],
+            slot=f"{actor.person.pk}:{batch.public_id}",
+            seq=data["seq"],
+        )
+        return seen_response(seen, data["seq"])
+
+
+def _batch(actor: Actor, public_id: str) -> Batch:
+    """The batch, for somebody who sets it up and does not annotate in it."""
+    batch = access.batch(actor, public_id, Permission.SET_UP)
+    if not visibility.may_see_agreement(actor.person, batch):
+        raise Http404(access.NOT_HERE)
+    return batch
+
+
+def _tried(batch: Batch, number: int) -> trying.Tried:
+    tried = trying.at(batch, number)
+    if tried is None:
+        raise Http404(access.NOT_HERE)
+    return tried

@@ -1,0 +1,155 @@
+"""The interface of managing: the state of a batch, other terms for it, its accounts, and moving people's shares."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation import access, accounting, assigning, changing, shares
+from annotation.api.views import valid
+from annotation.models import Batch, Membership, Person
+from annotation.refusals import Refused
+from annotation.roles import Permission
+
+
+class StateRequest(serializers.Serializer[Any]):
+    """What to do with a batch."""
+
+    action = serializers.ChoiceField(choices=list(assigning.ACTIONS))
+
+
+class StateShape(serializers.Serializer[Any]):
+    """What a batch is now."""
+
+    id = serializers.CharField()
+    state = serializers.CharField()
+
+
+class ChangeRequest(serializers.Serializer[Any]):
+    """Terms to change, by their names; `confirmed` does it, without it nothing is changed."""
+
+    terms = serializers.DictField()
+    confirmed = serializers.BooleanField(default=False)
+
+
+class ChangeShape(serializers.Serializer[Any]):
+    """What the change does to items and people, and which terms were changed."""
+
+    effects = serializers.ListField(child=serializers.CharField())
+    changed = serializers.ListField(child=serializers.CharField())
+
+
+class AccountShape(serializers.Serializer[Any]):
+    """assigned = submitted + skipped + open + returned; `kept` is kept for the person and not begun."""
+
+    annotator = serializers.CharField()
+    assigned = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    open = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    kept = serializers.IntegerField()
+
+
+class AccountsShape(serializers.Serializer[Any]):
+    """The accounts of a batch, a line for each annotator (pseudonym)."""
+
+    accounts = AccountShape(many=True)
+
+
+class MoveRequest(serializers.Serializer[Any]):
+    """Whose share goes to whom (pseudonyms); to nobody: whoever comes next gets it. `leases`: what is on the desk, too."""
+
+    annotator = serializers.CharField()
+    to = serializers.ListField(child=serializers.CharField(), default=list)
+    leases = serializers.BooleanField(default=False)
+
+
+class MovedShape(serializers.Serializer[Any]):
+    """How many items others have now, how many are open to all, and how many leases ended for it."""
+
+    moved = serializers.IntegerField()
+    opened = serializers.IntegerField()
+    returned = serializers.IntegerField()
+
+
+class State(APIView):
+    """The state of a batch."""
+
+    @extend_schema(request=StateRequest, responses=StateShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Open, pause, resume or close a batch. What is so already stays so."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.SET_UP)
+        action = assigning.ACTIONS[valid(StateRequest, request)["action"]]
+        action.do(batch=batch, by=actor.person, now=timezone.now())
+        batch.refresh_from_db()
+        return Response({"id": batch.public_id, "state": batch.state})
+
+
+class Change(APIView):
+    """Other terms for a batch."""
+
+    @extend_schema(request=ChangeRequest, responses=ChangeShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Say what a change of terms does, and with `confirmed` do it."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.SET_UP)
+        given = valid(ChangeRequest, request)
+        wanted = dict(given["terms"])
+        if isinstance(wanted.get("requires"), str):
+            wanted["requires"] = access.batch(actor, wanted["requires"], Permission.SET_UP)
+        effects, changed = changing.effects(batch, wanted), {}
+        if given["confirmed"]:
+            changed = changing.change(batch=batch, wanted=wanted, by=actor.person, now=timezone.now())
+        return Response({"effects": effects, "changed": sorted(changed)})
+
+
+class Accounts(APIView):
+    """The accounts of a batch."""
+
+    @extend_schema(responses=AccountsShape)
+    def get(self, request: Request, public_id: str) -> Response:
+        """Who was given how much, and where it is."""
+        batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+        lines = accounting.lines(batch.project, [batch])
+        return Response(
+            {"accounts": [{"annotator": line.pseudonym, **asdict(line.account)} for line in lines]}
+        )
+
+
+class Move(APIView):
+    """Moving people's shares of a batch."""
+
+    @extend_schema(request=MoveRequest, responses=MovedShape)
+    def post(self, request: Request, public_id: str) -> Response:
+        """Give what a person has not finished to others, evenly, or to whoever comes next."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.SET_UP)
+        given = valid(MoveRequest, request)
+        people = _people(batch, [given["annotator"], *given["to"]])
+        moved = shares.move(
+            batch=batch,
+            person=people[0],
+            to=people[1:],
+            leases=given["leases"],
+            by=actor.person,
+            now=timezone.now(),
+        )
+        return Response(asdict(moved))
+
+
+def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
+    """The people behind pseudonyms of the project, in their order. Raises Refused(invalid_request) for an unknown one."""
+    here = Membership.objects.filter(project=batch.project, pseudonym__in=pseudonyms)
+    known = {membership.pseudonym: membership.person for membership in here.select_related("person")}
+    if unknown := [one for one in pseudonyms if one not in known]:
+        raise Refused("invalid_request", f"Nobody in this project is called {unknown[0]}.")
+    return [known[one] for one in pseudonyms]

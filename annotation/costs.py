@@ -1,0 +1,52 @@
+"""What work costs, from a rate and what was done. Pure functions: payment sheets and dashboards say the same.
+
+    rate = rate_of(batch.pay, project.pay)         # {"currency": "EUR", "per_hour": 14.5}, or per_item
+    owed(rate, items=120, seconds=9_000)           # Decimal("36.25")
+    per_hundred(owed(...), examples=80)            # Decimal("45.31")
+
+Amounts are decimal and rounded to the cent, half up, once, at the end: what is owed to a person for a batch is one sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+CENT = Decimal("0.01")
+HOUR = Decimal(3600)
+
+
+def rate_of(of_batch: Mapping[str, Any], of_project: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The rate that holds in a batch: its own, else the project's; {} where nothing is paid."""
+    return of_batch or of_project
+
+
+def owed(rate: Mapping[str, Any], *, items: int, seconds: float) -> Decimal | None:
+    """What this much submitted work comes to; None where nothing is paid. `seconds` of active time.
+
+    Raises ValueError for less than nothing, and for a rate that is by neither hour nor item.
+    """
+    if not rate:
+        return None
+    if items < 0 or seconds < 0:
+        raise ValueError(f"{items} items in {seconds} s is no work.")
+    if "per_item" in rate:
+        amount = Decimal(str(rate["per_item"])) * items
+    elif "per_hour" in rate:
+        amount = Decimal(str(rate["per_hour"])) * Decimal(str(seconds)) / HOUR
+    else:
+        raise ValueError(f"The rate {dict(rate)!r} is by neither hour nor item.")
+    return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:
+    """What a hundred examples cost, at this amount for so many; None where there is no amount or no example."""
+    if amount is None or not examples:
+        return None
+    return (amount * 100 / examples).quantize(CENT, ROUND_HALF_UP)
+
+
+def in_words(amount: Decimal | None, rate: Mapping[str, Any]) -> str:
+    """An amount with its currency, or a dash."""
+    return "–" if amount is None else f"{amount:,.2f} {rate['currency']}"

@@ -1,0 +1,88 @@
+"""Questions to the manager, from an item or in general; once one is answered, everybody of the project reads both."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from annotation import events
+from annotation.models import Assignment, Inquiry, Person, Project
+from annotation.refusals import Refused, require_storable
+
+LONGEST = 2000
+
+
+def ask(
+    *, project: Project, person: Person, text: str, now: datetime, assignment: Assignment | None = None
+) -> Inquiry:
+    """Ask the manager, about an item on one's desk or in general. The same question twice is one question.
+
+    Raises Refused(invalid_request).
+    """
+    text = _said(text, "Write what you would like to know.")
+    with transaction.atomic():
+        asked, made = Inquiry.objects.get_or_create(
+            project=project,
+            asked_by=person,
+            assignment=assignment,
+            text=text,
+            answered_at=None,
+            defaults={"asked_at": now, "batch": assignment.batch if assignment else None},
+        )
+        if made:
+            _record(asked, person, "", "asked", now)
+    return asked
+
+
+def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
+    """Answer a question, for everybody to read; answering again replaces the answer. Raises Refused(invalid_request)."""
+    text = _said(text, "Write an answer.")
+    before = "answered" if inquiry.answered_at else "asked"
+    if before == "answered" and inquiry.answer == text:
+        return
+    with transaction.atomic():
+        inquiry.answer, inquiry.answered_by, inquiry.answered_at = text, by, now
+        inquiry.save(update_fields=["answer", "answered_by", "answered_at"])
+        _record(inquiry, by, before, "answered", now)
+
+
+def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
+    """The questions of a project for somebody: all for whoever `answers` them, else the answered ones and their own.
+
+    Open questions come first, the oldest on top; then answered ones, the newest on top.
+    """
+    found = Inquiry.objects.filter(project=project).select_related(
+        "asked_by", "answered_by", "batch", "assignment__item__example"
+    )
+    if not answers:
+        found = found.filter(Q(answered_at__isnull=False) | Q(asked_by=person))
+    return found.order_by(F("answered_at").desc(nulls_first=True), "asked_at", "pk")
+
+
+def open_count(project: Project) -> int:
+    """How many questions wait for an answer."""
+    return Inquiry.objects.filter(project=project, answered_at__isnull=True).count()
+
+
+def _said(text: str, otherwise: str) -> str:
+    text = text.replace("\r\n", "\n").strip()
+    require_storable(text)
+    if not text:
+        raise Refused("invalid_request", otherwise)
+    if len(text) > LONGEST:
+        raise Refused("invalid_request", f"Say it in {LONGEST} characters at most.")
+    return text
+
+
+def _record(inquiry: Inquiry, actor: Person, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=inquiry.project_id,
+        actor=actor,
+        thing="inquiry",
+        thing_id=inquiry.pk,
+        before=before,
+        after=after,
+        now=now,
+    )

@@ -1,0 +1,140 @@
+"""Everything that is stored about a person, as JSON for that person (Art. 15 and 20 GDPR). Nothing of anybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import QuerySet
+
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    Consent,
+    CrowdEntry,
+    Decision,
+    Draft,
+    Event,
+    Flag,
+    Inquiry,
+    Invitation,
+    Membership,
+    Person,
+    PracticeDone,
+    Qualification,
+    Reading,
+)
+
+FORMAT: Final = "askew-person-1"
+
+
+def export(person: Person, *, now: datetime) -> dict[str, Any]:
+    """The person's data by what they are about, times in UTC. Which items were gold, and what is right, is not theirs."""
+    return {
+        "format": FORMAT,
+        "made_at": now.isoformat(),
+        "account": _plain(
+            {
+                name: getattr(person, name)
+                for name in (
+                    *("name", "email", "time_zone", "created_at", "last_login", "is_active"),
+                    *("is_administrator", "erased_at"),
+                )
+            }
+        ),
+        **{name: list(_rows(found)) for name, found in _about(person).items()},
+    }
+
+
+def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
+    mine = Assignment.objects.filter(person=person)
+    where = {"project": "batch__project__slug", "batch": "batch__name", "item": "item__public_id"}
+    of_mine = {name: f"assignment__{path}" for name, path in where.items()}
+    return {
+        "memberships": _named(
+            Membership.objects.filter(person=person),
+            *("pseudonym", "roles", "characteristics", "joined_at", "removed_at"),
+            project="project__slug",
+        ),
+        "crowd_entries": _named(
+            CrowdEntry.objects.filter(person=person),
+            *("external_id", "study_id", "session_id", "entered_at", "outcome", "ended_at"),
+            project="link__project__slug",
+        ),
+        "invitations": _named(
+            Invitation.objects.filter(accepted_by=person), "name", "accepted_at", project="project__slug"
+        ),
+        "tokens": _named(
+            ApiToken.objects.filter(person=person),
+            *("name", "prefix", "scopes", "made_at", "expires_at", "revoked_at"),
+            project="project__slug",
+        ),
+        "consents": _named(
+            Consent.objects.filter(person=person),
+            *("given_at", "withdrawn_at"),
+            project="text__project__slug",
+            version="text__number",
+            text="text__text",
+        ),
+        "readings": _named(
+            Reading.objects.filter(person=person),
+            "read_at",
+            project="guidelines__project__slug",
+            kind="guidelines__task_type",
+            version="guidelines__number",
+        ),
+        "practice": _named(
+            PracticeDone.objects.filter(person=person),
+            *("right", "judged", "done_at"),
+            project="project__slug",
+            kind="task_type",
+        ),
+        "qualifications": _named(
+            Qualification.objects.filter(person=person),
+            *("right", "judged", "passed", "at"),
+            project="batch__project__slug",
+            batch="batch__name",
+        ),
+        "assignments": _named(mine, *("state", "reason", "leased_at", "ended_at", "active_seconds"), **where),
+        "annotations": _named(
+            Annotation.objects.filter(assignment__person=person),
+            *("revision", "response", "active_seconds", "made_at"),
+            **of_mine,
+        ),
+        "drafts": _named(
+            Draft.objects.filter(assignment__person=person), "revision", "response", "saved_at", **of_mine
+        ),
+        "flags": _named(Flag.objects.filter(assignment__person=person), "note", "made_at", **of_mine),
+        "inquiries": _named(
+            Inquiry.objects.filter(asked_by=person),
+            *("text", "asked_at", "answer", "answered_at"),
+            project="project__slug",
+        ),
+        "decisions": _named(
+            Decision.objects.filter(made_by=person),
+            *("kind", "reason", "note", "made_at"),
+            project="item__batch__project__slug",
+            item="item__public_id",
+        ),
+        "events": _named(
+            Event.objects.filter(actor=person), *("thing", "before", "after", "at"), project="project__slug"
+        ),
+    }
+
+
+def _named(rows: Any, *fields: str, **paths: str) -> QuerySet[Any, dict[str, Any]]:
+    """The rows as dictionaries, oldest first: fields under their own names, paths under those given."""
+    found: QuerySet[Any, dict[str, Any]] = rows.order_by("pk").values(*fields, *paths.values())
+    found.renamed = {path: name for name, path in paths.items()}  # type: ignore[attr-defined]
+    return found
+
+
+def _rows(found: Any) -> Iterator[dict[str, Any]]:
+    for row in found:
+        yield _plain({found.renamed.get(name, name): value for name, value in row.items()})
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}

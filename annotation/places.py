@@ -1,0 +1,105 @@
+"""Another number of planned places on the items of a batch, when it opens for everybody or when its overlap changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+
+from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Place
+
+AT_ONCE = 500
+"""Rows of one statement."""
+
+
+def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
+    """Another number of planned places on every item that nobody has decided and no adjudicator waits for.
+
+    More: complete items wait for more people again. Fewer: free places go, taken ones stay; items that are complete
+    then are due. In the caller's transaction.
+    """
+    before, batch.overlap = batch.overlap, overlap
+    if overlap == before:
+        return
+    items = list(undecided(batch).order_by("pk").values_list("pk", flat=True))
+    for some in chunks(items):
+        if overlap > before:
+            _widen(batch, some, overlap)
+        else:
+            _narrow(batch, some, overlap, now)
+    Batch.objects.filter(pk=batch.pk).update(
+        overlap=overlap, places_count=Place.objects.filter(batch=batch).count()
+    )
+
+
+def chunks(keys: Iterable[int]) -> Iterator[list[int]]:
+    """Many keys in lists that one statement can name."""
+    left = iter(keys)
+    while some := list(islice(left, AT_ONCE)):
+        yield some
+
+
+def undecided(batch: Batch) -> QuerySet[Item]:
+    """The items that nobody has decided, no adjudicator waits for, and that are no gold."""
+    return Item.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))),
+        ~Exists(Adjudication.objects.filter(item_id=OuterRef("pk"))),
+        batch=batch,
+        is_gold=False,
+    )
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
+    """Bring the planned places of the items up to `overlap`."""
+    planned = Count("places", filter=Q(places__added=False))
+    rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("places__number"))
+    new: list[Place] = []
+    wider: dict[int, list[int]] = {}
+    for pk, position, last, found in rows.values_list("pk", "position", "last", "planned"):
+        more = max(0, overlap - found)
+        new += [
+            Place(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
+            for number in range(1, more + 1)
+        ]
+        if more:
+            wider.setdefault(more, []).append(pk)
+    Place.objects.bulk_create(new)
+    for more, found_items in wider.items():
+        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") + more, due_at=None)
+
+
+def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
+    """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
+    places: dict[int, list[Place]] = {}
+    # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
+    locked = Place.objects.select_for_update().filter(item__in=items)
+    for place in locked.order_by("pk"):
+        places.setdefault(place.item_id, []).append(place)
+    used = set(Assignment.objects.filter(item__in=items).values_list("place_id", flat=True))
+    gone: list[int] = []
+    narrower: dict[int, list[int]] = {}
+    for item, found in places.items():
+        planned = [place for place in found if not place.added]
+        free = [place for place in planned if not place.taken]
+        # Last those that are kept for somebody.
+        free.sort(key=lambda place: (place.reserved_for_id is not None, -place.number))
+        going = {place.pk for place in free[: max(0, len(planned) - overlap)]}
+        if not going:
+            continue
+        if going & used:
+            # Skips and returns point at the place they gave back: any other of the item says the same.
+            left = next(place for place in found if place.pk not in going)
+            Assignment.objects.filter(place__in=going).update(place=left)
+        gone += going
+        narrower.setdefault(len(going), []).append(item)
+    for some in chunks(gone):
+        Place.objects.filter(pk__in=some).delete()
+    for less, found_items in narrower.items():
+        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") - less)
+    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
+    complete.filter(places_count__gt=0).update(due_at=now)

@@ -1,0 +1,369 @@
+"""What happened: the whole story of one item, and the log of a project. Both read what the writers left behind.
+
+Names are for those who invite people; everybody else reads pseudonyms. Whoever annotates in an open batch, or may, reads
+nothing of its items, and an item that waits for a decision is kept from those who may be the one to make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from annotation import visibility
+from annotation.access import Actor, may
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    CrowdEntry,
+    CrowdLink,
+    Decision,
+    Draft,
+    Event,
+    Flag,
+    Guidelines,
+    Inquiry,
+    Item,
+    Membership,
+    Person,
+    Project,
+    Release,
+    SentBack,
+    Source,
+)
+from annotation.refusals import Refused
+from annotation.roles import Permission
+
+PAGE: Final = 100
+"""Entries of the log on one page."""
+UNKNOWN = "somebody who is in no list here"
+NOBODY = "Askew"
+"""Who does what no person does: leases that run out, decisions by the kind's own rule."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One thing that happened to an item: when, who, what in words, and what was said (as text)."""
+
+    at: datetime
+    who: str
+    what: str
+    words: tuple[str, ...] = ()
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Story:
+    """An item's moments in order, and what it is in: the items made from it, the releases that hold it."""
+
+    moments: list[Moment]
+    follow_ups: list[Item]
+    releases: list[Release]
+    made_from: Item | None
+
+
+class Names:
+    """What to call people of a project: by name for those who may see names, else by pseudonym."""
+
+    def __init__(self, actor: Actor, project: Project) -> None:
+        self.by_name = Permission.INVITE in may(actor, project)
+        rows = Membership.objects.filter(project=project)
+        self.known: Mapping[int, str] = dict(
+            rows.values_list("person_id", "person__name" if self.by_name else "pseudonym")
+        )
+
+    def __call__(self, person: int | None) -> str:
+        """The name of a person (by id); the platform's own where it was nobody."""
+        return NOBODY if person is None else self.known.get(person) or self._administrator(person)
+
+    def _administrator(self, person: int) -> str:
+        found = Person.objects.filter(pk=person).first() if self.by_name else None
+        return found.name if found else "an administrator"
+
+
+# -- an item ----------------------------------------------------------------------------------------
+
+
+def require_readable(actor: Actor, item: Item) -> None:
+    """Raises Refused (still_involved) for those who must not see the item's responses yet."""
+    batch = item.batch
+    if not visibility.may_see_agreement(actor.person, batch):
+        raise Refused(
+            "still_involved",
+            "You annotate in this batch, or may. Its items' stories are for you once it is closed.",
+        )
+    undecided = not Decision.objects.filter(item=item).exists()
+    if undecided and Permission.ADJUDICATE in may(actor, batch.project):
+        raise Refused(
+            "still_involved",
+            "You may be asked to decide about this item. Its story is for you once it is decided.",
+        )
+
+
+def of_item(item: Item, names: Names) -> Story:
+    """Everything that is kept about what happened to the item, oldest first. Wants batch, example, table loaded."""
+    assignments = {
+        row.pk: row for row in Assignment.objects.filter(item=item).select_related("place").order_by("pk")
+    }
+    moments = [
+        *_assigned(item, assignments, names),
+        *_beside(item, names),
+        *_decided(item, names),
+    ]
+    outcomes = Item.objects.filter(
+        Q(example__outcome__decision__item=item) | Q(batch__feeds_from=item.batch_id, example=item.example_id)
+    )
+    origin = getattr(item.example, "outcome", None)
+    first = Annotation.objects.filter(assignment__in=assignments).order_by("event_id").first()
+    releases = (
+        Release.objects.filter(
+            project=item.batch.project_id, ready_at__isnull=False, watermark__gte=first.event_id
+        )
+        if first is not None and not item.is_gold and item.batch.purpose == Batch.Purpose.WORK
+        else Release.objects.none()
+    )
+    return Story(
+        sorted(moments, key=lambda moment: moment.at),
+        list(outcomes.select_related("batch").order_by("pk")[:PAGE]),
+        list(releases.order_by("ready_at")[:PAGE]),
+        origin.decision.item if origin is not None else None,
+    )
+
+
+VERBS: Final = {
+    ("", "leased"): "was given the item",
+    ("", "submitted"): "has a response that was made elsewhere",
+    ("returned", "leased"): "took the item up again",
+    ("leased", "submitted"): "submitted",
+    ("submitted", "leased"): "withdrew the submission to change it",
+    ("leased", "skipped"): "skipped the item",
+    ("returned", "skipped"): "skipped the item",
+    ("leased", "returned"): "gave the item back",
+    ("complete", "adjudication"): "asked for an adjudicator",
+    ("complete", "one more"): "asked for one more annotator",
+    ("complete", "accepted"): "accepted what people agree on",
+    ("complete", "excluded"): "excluded the item by the kind's rule",
+    ("adjudication", "accepted"): "decided: accepted",
+    ("adjudication", "excluded"): "decided: excluded",
+}
+"""Changes of state in words. Others are told as they are, from and to."""
+
+
+def in_words(before: str, after: str) -> str:
+    """A change of state as part of a sentence."""
+    return VERBS.get((before, after)) or (f"{before} → {after}" if before else after)
+
+
+def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -> Iterable[Moment]:
+    """Assignments with their states, every revision with its words, drafts that were never submitted."""
+    task, plain = item.batch.task(), item.plain()
+    written = {
+        annotation.event_id: annotation
+        for annotation in Annotation.objects.filter(assignment__in=assignments).order_by("pk")
+    }
+    for event in Event.objects.filter(thing="assignment", thing_id__in=assignments).order_by("pk"):
+        assignment = assignments[event.thing_id]
+        words: list[str] = []
+        annotation = written.get(event.pk)
+        if annotation is not None and annotation.response is not None:
+            words = [
+                f"Revision {annotation.revision}",
+                *task.describe(task.read(annotation.response, plain), plain),
+            ]
+        elif event.after in ("skipped", "returned") and assignment.state == event.after and assignment.reason:
+            words = [assignment.reason]
+        what = in_words(event.before, event.after)
+        if event.before == "" and assignment.place.added:
+            what += " (an added place)"
+        who = names(assignment.person_id)
+        if event.actor_id != assignment.person_id:
+            what = f"{what}, by {names(event.actor_id)}"
+        yield Moment(event.at, who, what, tuple(words))
+    for draft in Draft.objects.filter(assignment__in=assignments, revision__gt=0):
+        assignment = assignments[draft.assignment_id]
+        if assignment.state != Assignment.State.SUBMITTED:
+            yield Moment(
+                draft.saved_at, names(assignment.person_id), f"saved a draft, the {draft.revision}. revision"
+            )
+
+
+def _beside(item: Item, names: Names) -> Iterable[Moment]:
+    """What was said about the item without changing it: flags, questions, responses that were sent back."""
+    for flag in Flag.objects.filter(assignment__item=item).select_related("assignment"):
+        yield Moment(flag.made_at, names(flag.assignment.person_id), "flagged the item", (flag.note,))
+    for asked in Inquiry.objects.filter(assignment__item=item):
+        yield Moment(asked.asked_at, names(asked.asked_by_id), "asked the manager", (asked.text,))
+        if asked.answered_at is not None:
+            yield Moment(asked.answered_at, names(asked.answered_by_id), "answered", (asked.answer,))
+    for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
+        whose = names(back.assignment.person_id)
+        yield Moment(back.made_at, names(back.made_by_id), f"sent the response of {whose} back", (back.note,))
+
+
+def _decided(item: Item, names: Names) -> Iterable[Moment]:
+    """What became of the item: waiting, one more, the decision with its outcomes."""
+    task, plain = item.batch.task(), item.plain()
+    decision = (
+        Decision.objects.filter(item=item).prefetch_related("outcomes__annotations__assignment").first()
+    )
+    adjudication = getattr(item, "adjudication", None)
+    for event in Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk"):
+        words: list[str] = []
+        if decision is not None and decision.event_id == event.pk:
+            words = [said for said in (decision.reason, decision.note) if said]
+            for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
+                rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
+                said = task.describe(task.read(outcome.response, plain), plain)
+                on = f" (rests on {', '.join(rests)})" if rests else ""
+                words.append(f"Outcome {outcome.number}: {'; '.join(said)}{on}")
+        elif event.after == "adjudication" and adjudication is not None:
+            words = [adjudication.reason]
+        yield Moment(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
+
+
+# -- the log of a project ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event for the log: its number, when, who, what it is about (with an address), from and to."""
+
+    number: int
+    at: datetime
+    who: str
+    thing: str
+    about: str
+    address: str
+    before: str
+    after: str
+
+
+def things(project: Project) -> list[str]:
+    """The kinds of things that the project's log can be about."""
+    return sorted(THINGS)
+
+
+THINGS: Final = {
+    "annotation": "response",
+    "apitoken": "API token",
+    "assignment": "assignment",
+    "batch": "batch",
+    "consent": "consent",
+    "consenttext": "consent text",
+    "crowdentry": "crowd entry",
+    "crowdlink": "crowd link",
+    "gold": "gold item",
+    "guidelines": "guidelines",
+    "inquiry": "question to the manager",
+    "invitation": "invitation",
+    "item": "item",
+    "membership": "member",
+    "person": "account",
+    "perturbation_run": "automatic perturbation",
+    "place": "place",
+    "practicedone": "practice",
+    "project": "project",
+    "qualification": "qualification",
+    "reading": "guidelines read",
+    "release": "release",
+    "source": "source",
+}
+"""What events are about (`Event.thing`), in words."""
+
+
+def log(
+    actor: Actor,
+    project: Project,
+    names: Names,
+    *,
+    thing: str = "",
+    who: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    before: int | None = None,
+) -> list[Entry]:
+    """At most PAGE + 1 events of the project, the newest first; `before` is the number that a page ends at.
+
+    `who` is a name or pseudonym as the reader sees it. There is no count and no offset: the log of a large study has
+    millions of entries, and every page costs the same.
+    """
+    found = Event.objects.filter(project=project)
+    hidden = visibility.annotates_in(actor.person, project)
+    if under_way := list(hidden.values_list("pk", flat=True)):
+        found = found.exclude(
+            thing="assignment", thing_id__in=Assignment.objects.filter(batch__in=under_way).values("pk")
+        ).exclude(thing="item", thing_id__in=Item.objects.filter(batch__in=under_way).values("pk"))
+    if thing:
+        found = found.filter(thing=thing)
+    if who:
+        people = [pk for pk, name in names.known.items() if who.lower() in name.lower()]
+        found = found.filter(actor__in=people)
+    if since is not None:
+        found = found.filter(at__gte=since)
+    if until is not None:
+        found = found.filter(at__lt=until)
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    events = list(found.order_by("-pk")[: PAGE + 1])
+    about = _about(events, names)
+    return [
+        Entry(
+            event.pk,
+            event.at,
+            names(event.actor_id),
+            THINGS.get(event.thing, event.thing),
+            *about.get((event.thing, event.thing_id), (f"number {event.thing_id}", "")),
+            event.before,
+            event.after,
+        )
+        for event in events
+    ]
+
+
+def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple[str, str]]:
+    """What the events are about, by thing and id: a name and an address. One query a kind of thing."""
+    ids: dict[str, set[int]] = {}
+    for event in events:
+        ids.setdefault(event.thing, set()).add(event.thing_id)
+    found: dict[tuple[str, int], tuple[str, str]] = {}
+
+    def rows(thing: str, query: QuerySet[Any, Any], *fields: str) -> Iterable[tuple[Any, ...]]:
+        return query.filter(pk__in=ids[thing]).values_list("pk", *fields) if thing in ids else ()
+
+    of_assignments = rows("assignment", Assignment.objects.all(), "item__public_id", "batch__name", "person")
+    for pk, item, batch, person in of_assignments:
+        found["assignment", pk] = (
+            f"item {item} of {batch}, {names(person)}",
+            reverse("item_story", args=[item]),
+        )
+    for pk, item, batch in rows("item", Item.objects.all(), "public_id", "batch__name"):
+        found["item", pk] = (f"{item} of {batch}", reverse("item_story", args=[item]))
+    for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
+        found["batch", pk] = (name, reverse("batch", args=[public_id]))
+    for pk, person in rows("membership", Membership.objects.all(), "person"):
+        found["membership", pk] = (names(person), "")
+    for pk in ids.get("person", ()):
+        found["person", pk] = (names(pk), "")
+    for pk, public_id, name in rows("release", Release.objects.all(), "public_id", "name"):
+        found["release", pk] = (name, reverse("release", args=[public_id]))
+    for pk, public_id, name, slug in rows(
+        "crowdlink", CrowdLink.objects.all(), "public_id", "name", "project__slug"
+    ):
+        found["crowdlink", pk] = (
+            name,
+            reverse("crowd_link", args=[slug, public_id]) if names.by_name else "",
+        )
+    for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
+        found["crowdentry", pk] = (f"{names(person)}, by {name}", "")
+    for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
+        found["source", pk] = (name, reverse("source", args=[public_id]))
+    for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
+        found["guidelines", pk] = (f"{kind}, version {number}", "")
+    for pk in ids.get("project", ()):
+        found["project", pk] = ("this project", "")
+    return found

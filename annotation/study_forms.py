@@ -1,0 +1,41 @@
+"""The form of a study file: uploaded or pasted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.studying.yaml_file import MOST_BYTES
+
+
+class StudyForm(forms.Form):
+    """A study file, in whichever way it comes; what is in it is checked by `annotation.studying`."""
+
+    file = forms.FileField(
+        required=False,
+        label="A study file",
+        help_text="YAML, such as study.yaml. It counts in place of the text below.",
+    )
+    text = forms.CharField(
+        required=False,
+        label="Its text",
+        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false"}),
+        strip=False,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The text of the file; what is pasted counts only where no file is sent."""
+        said = super().clean() or {}
+        sent = said.get("file")
+        if sent is not None:
+            if sent.size > MOST_BYTES:
+                raise forms.ValidationError(f"The file is larger than {MOST_BYTES // 2**20} MB.")
+            try:
+                said["text"] = sent.read().decode("utf-8")
+            except UnicodeDecodeError:
+                raise forms.ValidationError("The file is not text in UTF-8.") from None
+        said["text"] = said.get("text", "").replace("\r\n", "\n")
+        if not said["text"].strip():
+            raise forms.ValidationError("Choose a study file, or paste its text.")
+        return said

@@ -1,0 +1,462 @@
+"""Applying a study file: change by change through the journeys, each whole or not at all, safe to run again.
+
+Nothing is begun while something stands in the way (`Plan.cannot`). What fails later, fails in its own transaction: what
+was done before stays, and the next time only the rest is left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import (
+    assigning,
+    changing,
+    consenting,
+    events,
+    gold,
+    guidance,
+    importing,
+    jobs,
+    perturbing,
+    setting_up,
+)
+from annotation.models import (
+    Batch,
+    Example,
+    Gold,
+    Job,
+    Membership,
+    Person,
+    Project,
+    Source,
+    Upload,
+)
+from annotation.refusals import Refused
+from annotation.roles import Role
+from annotation.studying import planning, standing, study
+from annotation.studying.planning import Change, Looked, Plan
+from annotation.studying.standing import Standing
+from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
+from annotation.studying.yaml_file import StudyError
+from tableqa.readers import READERS, Mapped, ReaderError
+from tasks.contract import Invalid, UnknownTaskType, response_data, task_type
+
+
+@dataclass(frozen=True)
+class Link:
+    """A personal link that was made: for whom, and its token. It is told once and kept nowhere."""
+
+    name: str
+    token: str
+
+
+@dataclass
+class Applied:
+    """What applying did, in order; where it stopped, at which change, and why."""
+
+    project: Project
+    done: list[Change] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    failed: Change | None = None
+    why: str = ""
+
+
+def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) -> dict[int, Looked]:
+    """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
+
+    `folder` is where the study file lies, `files` says in place of it where the files of a source are, by its name.
+    """
+    found = {}
+    for place, source in enumerate(said.sources):
+        path = _path(source, folder, files or {})
+        if path is None:
+            continue
+        try:
+            if source.reader not in READERS:
+                continue
+            read = READERS[source.reader]
+            if source.fields and not isinstance(read, Mapped):
+                raise Refused(
+                    "import_failed", f"The reader {source.reader!r} knows its fields; leave them out."
+                )
+            read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
+            tables = folder / source.tables if source.tables else None
+            checksum = importing.checksum_of(read.files(path, tables), source.limit, source.fields)
+            found[place] = Looked(checksum, sum(1 for _ in read(path, tables=tables, limit=source.limit)))
+        except (Refused, ReaderError, ValueError) as error:
+            found[place] = Looked(wrong=f"{error}")
+        except OSError as error:
+            found[place] = Looked(
+                wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its rights."
+            )
+    return found
+
+
+def _path(source: SourceFile, folder: Path, files: Mapping[str, Path]) -> Path | None:
+    if source.name in files:
+        return files[source.name]
+    return folder / source.path if source.path else None
+
+
+def planned(
+    said: Study, project: Project | None, *, now: datetime, looked: Mapping[int, Looked] | None = None
+) -> Plan:
+    """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
+    if project is None:
+        return planning.plan(said, None, looked=looked, predictors=settings.PREDICTORS)
+    return planning.plan(_as_kept(said, project), _standing(said, project, now), looked=looked)
+
+
+def _as_kept(said: Study, project: Project) -> Study:
+    """The study with gold as the project keeps it, where that says the same in another form."""
+    golds: dict[tuple[str, str], Gold] = {}
+    for one in Gold.objects.filter(item__batch__project=project).select_related(
+        "item__batch", "item__example__stored_table"
+    ):
+        golds[one.item.batch.name, one.item.example.external_id] = one
+    if not golds:
+        return said
+
+    def kept(work: Work, one: GoldItem) -> GoldItem:
+        there = golds.get((work.name, one.example))
+        if there is None or one.response == there.expected["data"]:
+            return one
+        task, item = there.item.batch.task(), there.item.plain()
+        try:
+            same = response_data(task.parse(one.response, item)) == there.expected["data"]
+        except Invalid:
+            return one  # said when it is marked
+        return replace(one, response=there.expected["data"]) if same else one
+
+    batches = tuple(
+        replace(work, gold=tuple(kept(work, one) for one in work.gold)) if work.gold else work
+        for work in said.batches
+    )
+    return replace(said, batches=batches)
+
+
+def _standing(said: Study, project: Project, now: datetime) -> Standing:
+    return standing.of_project(project, now=now, derived=any(one.of != "originals" for one in said.batches))
+
+
+def apply(
+    said: Study,
+    *,
+    project: Project | None,
+    by: Person,
+    now: datetime,
+    folder: Path | None = None,
+    files: Mapping[str, Path] | None = None,
+    invite: bool = True,
+    tell: Callable[[Change], None] = lambda change: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Applied:
+    """Bring a project to what a study says; without one, make it. Applying twice is applying once.
+
+    `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
+    Raises Refused(invalid_request) before anything is done where something stands in the way.
+    """
+    looked = None if folder is None else look(said, folder=folder, files=files)
+    plan = planned(said, project, now=now, looked=looked)
+    if plan.cannot:
+        raise Refused("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+    if project is None:
+        project = setting_up.create_project(
+            slug=said.slug, name=said.name, manager=by, now=now, time_zone=said.time_zone
+        )
+        applied = Applied(project, [plan.does[0]])
+        tell(plan.does[0])
+        plan = planned(said, project, now=now, looked=looked)  # whoever made it is in it now
+    else:
+        applied = Applied(project)
+    steps = [one for one in plan.does if invite or one.verb != "invite"]
+    doing = _Doing(said, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
+    for at, change in enumerate(steps):
+        progress(at, len(steps))
+        try:
+            doing.do(change)
+        except (Refused, Invalid, UnknownTaskType) as error:
+            applied.failed, applied.why = change, error.detail if isinstance(error, Refused) else str(error)
+            break
+        applied.done.append(change)
+        tell(change)
+    else:
+        progress(len(steps), len(steps))
+    return applied
+
+
+def make_links(said: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
+    """Personal links for the people of the file who are not in the project yet and have none."""
+    applied = Applied(project)
+    doing = _Doing(said, project, by=by, now=now, folder=None, files={}, applied=applied)
+    with transaction.atomic():
+        for change in planned(said, project, now=now).changes:
+            if change.verb == "invite":
+                doing.do(change)
+    return applied.links
+
+
+def effects(said: Study, plan: Plan, project: Project) -> dict[str, list[str]]:
+    """What changing batches that are there does to items and people, by the name of the batch."""
+    names = [one.name for one in plan.changes if one.verb == "change" and one.section == "batch"]
+    batches = {batch.name: batch for batch in Batch.objects.filter(project=project, name__in=names)}
+    works = {work.name: work for work in said.batches}
+    return {
+        name: changing.effects(batches[name], _changeable(works[name], project, batches[name]))
+        for name in names
+    }
+
+
+def _stands_in_the_way(change: Change) -> str:
+    line = f"line {change.line}: " if change.line else ""
+    return f"{line}{change.section} {change.name}: {change.words}"
+
+
+def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
+    """What of a batch may change after it was planned, as `changing` takes it."""
+    said = {name: getattr(work, name) for name in changing.CHANGEABLE if name != "requires"}
+    if batch.strategy == "everyone":
+        del said["overlap"]
+    required = Batch.objects.filter(project=project, name=work.requires).first() if work.requires else None
+    return {**said, "requires": required}
+
+
+STEPS = {"project": "terms"}
+"""Sections whose step is not called after them."""
+
+
+class _Doing:
+    """The steps, one method for each section of a plan."""
+
+    def __init__(
+        self,
+        said: Study,
+        project: Project,
+        *,
+        by: Person,
+        now: datetime,
+        folder: Path | None,
+        files: Mapping[str, Path],
+        applied: Applied,
+    ) -> None:
+        self.said, self.project, self.by, self.now = said, project, by, now
+        self.folder, self.files, self.applied = folder, files, applied
+
+    def do(self, change: Change) -> None:
+        """Make one change. Sources and perturbations write many transactions, and go on where they stopped."""
+        step: Callable[[Change], None] = getattr(self, STEPS.get(change.section, change.section))
+        if change.section in ("source", "perturbation"):
+            step(change)
+        else:
+            with transaction.atomic():
+                step(change)
+
+    def terms(self, change: Change) -> None:
+        said, project = self.said, self.project
+        setting_up.change_terms(project=project, pay=said.pay, caps=said.caps, by=self.by, now=self.now)
+        setting_up.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
+        guidance.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
+        plain = {"name": said.name, "time_zone": said.time_zone}
+        if any(getattr(project, name) != value for name, value in plain.items()):
+            Project.objects.filter(pk=project.pk).update(**plain)
+            for name, value in plain.items():
+                setattr(project, name, value)
+            events.record(
+                project_id=project.pk,
+                actor=self.by,
+                thing="project",
+                thing_id=project.pk,
+                after="changed",
+                now=self.now,
+            )
+
+    def consent(self, change: Change) -> None:
+        consenting.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)
+        self.project.refresh_from_db(fields=["consent_number"])
+
+    def guidelines(self, change: Change) -> None:
+        guidance.revise(
+            project=self.project,
+            task=task_type(change.name),
+            text=self.said.guidelines[change.name],
+            person=self.by,
+            now=self.now,
+        )
+
+    def source(self, change: Change) -> None:
+        said = self.said.sources[change.place]
+        assert self.folder is not None, "a source is only planned where files can be read"  # nosec
+        path = _path(said, self.folder, self.files)
+        assert path is not None, "a source is only planned where its file is known"  # nosec
+        importing.import_examples(
+            project=self.project,
+            reader=said.reader,
+            path=path,
+            tables=self.folder / said.tables if said.tables else None,
+            name=said.name,
+            split=said.split,
+            limit=said.limit,
+            fields=said.fields,
+            said={key: value for key, value in (("path", said.path), ("tables", said.tables)) if value},
+            by=self.by,
+            now=self.now,
+        )
+
+    def perturbation(self, change: Change) -> None:
+        said: Run = self.said.runs[change.place]
+        run = perturbing.plan_run(
+            project=self.project,
+            kinds=said.kinds,
+            seeds=said.seeds,
+            sources=self.sources(said.sources),
+            select=said.select,
+            **({"rules": said.rules} if said.rules else {}),
+            feeds_from=self.named(said.feeds_from),
+            feeds_when=said.feeds_when,
+            by=self.by,
+            now=self.now,
+        )
+        perturbing.perform(run)
+
+    def batch(self, change: Change) -> None:
+        said = self.said.batches[change.place]
+        if change.verb == "change":
+            batch = self.named(said.name)
+            assert batch is not None, "only what is there is changed"  # nosec
+            wanted = _changeable(said, self.project, batch)
+            changing.change(batch=batch, wanted=wanted, by=self.by, now=self.now)
+            return
+        assigning.plan_batch(
+            project=self.project,
+            name=said.name,
+            task=task_type(said.type),
+            by=self.by,
+            now=self.now,
+            variant=said.variant,
+            settings=said.settings,
+            overlap=said.overlap,
+            seed=said.seed,
+            sources=self.sources(said.sources),
+            size=said.size,
+            only=list(said.only) or None,
+            feeds_from=self.named(said.feeds_from),
+            of=said.of,
+            loop_model=said.loop_model,
+            help=said.help,
+            help_from=said.help_from,
+            unhelped=said.unhelped,
+            purpose=said.purpose,
+            strategy=said.strategy,
+            strata=said.by,
+            feeds_when=said.feeds_when,
+            resolve=said.resolve,
+            caps=said.caps,
+            pay=said.pay,
+            gold_percent=said.gold_percent,
+            gold_feedback=said.gold_feedback,
+            pass_percent=said.pass_percent,
+            requires=self.named(said.requires),
+            must_practise=said.must_practise,
+        )
+
+    def gold(self, change: Change) -> None:
+        said = self.said.batches[change.place]
+        batch = self.named(said.name)
+        assert batch is not None, "gold is marked in a batch that is there"  # nosec
+        marked = Gold.objects.filter(item__batch=batch).select_related("item__example")
+        there = {one.item.example.external_id: (one.expected["data"], one.why) for one in marked}
+        usable = Example.objects.usable().filter(source__project=self.project).select_related("stored_table")
+        names = list(said.sources)
+        for one in said.gold:
+            if there.get(one.example) == (one.response, one.why):
+                continue  # marking again would record it again
+            found = usable.filter(external_id=one.example)
+            example = (found.filter(source__name__in=names) if names else found).order_by("pk").first()
+            if example is None:
+                raise Refused("invalid_request", f"No source has the example {one.example!r}.")
+            try:
+                gold.mark(
+                    batch=batch, example=example, data=one.response, why=one.why, by=self.by, now=self.now
+                )
+            except Invalid as invalid:
+                raise Refused("invalid_request", f"{one.example}: {invalid}") from None
+
+    def open(self, change: Change) -> None:
+        batch = self.named(change.name)
+        assert batch is not None, "what is opened is there"  # nosec
+        assigning.open_batch(batch=batch, by=self.by, now=self.now)
+
+    def person(self, change: Change) -> None:
+        said = self.said.people[change.place]
+        roles = [Role(role) for role in said.roles]
+        if change.verb == "invite":
+            _, token = setting_up.invite(
+                project=self.project, roles=roles, name=said.name, by=self.by, now=self.now
+            )
+            self.applied.links.append(Link(said.name, token))
+            return
+        setting_up.add_member(
+            project=self.project, person=self.member(said), roles=roles, by=self.by, now=self.now
+        )
+
+    # -- what things are called -------------------------------------------------------------------------
+
+    def named(self, name: str) -> Batch | None:
+        return Batch.objects.select_related("project").get(project=self.project, name=name) if name else None
+
+    def sources(self, names: tuple[str, ...]) -> list[Source]:
+        return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
+
+    def member(self, said: study.Somebody) -> Person:
+        here = Membership.objects.filter(project=self.project, removed_at__isnull=True).select_related(
+            "person"
+        )
+        by_address = here.filter(person__email=said.email).first() if said.email else None
+        by_link = here.filter(
+            person__in=self.project.invitations.filter(name=said.name, accepted_at__isnull=False).values(
+                "accepted_by"
+            )
+        )
+        found = by_address or here.filter(person__name=said.name).order_by("pk").first() or by_link.first()
+        if found is None:
+            raise Refused(
+                "invalid_request", f"{said.name} is not in the project any more. Apply the file again."
+            )
+        return found.person
+
+
+# -- in the background ------------------------------------------------------------------------------
+
+
+def start(*, upload: Upload, by: Person, now: datetime) -> Job:
+    """Apply an uploaded study file in the background. It makes no links: they are shown once, to whoever asks."""
+    return jobs.enqueue(project=upload.project, kind="study", ids={"upload": upload.pk}, by=by, now=now)
+
+
+@jobs.kind("study")
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    upload = Upload.objects.get(pk=job.ids["upload"])
+    assert job.made_by is not None, "somebody applies a file"  # nosec
+    try:
+        with upload.file.open("rb") as sent:
+            said = study.parse(sent.read().decode("utf-8"))
+        applied = apply(
+            said, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
+        )
+    except (StudyError, UnicodeDecodeError) as error:
+        raise Refused("invalid_request", str(error)) from None
+    finally:
+        upload.file.delete(save=False)
+    done = [str(change) for change in applied.done]
+    if applied.failed is not None:
+        before = f" Before that: {' '.join(done)}" if done else ""
+        raise Refused("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
+    return {"done": done}

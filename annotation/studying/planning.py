@@ -1,0 +1,585 @@
+"""What applying a study file would change, and what its work costs: a pure comparison of a file and a project.
+
+Nothing is ever taken away: what a project has and the file does not name is left as it is, and said.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from annotation import changing, helping
+from annotation.refusals import Refused
+from annotation.roles import Role
+from annotation.studying.schema import unknown
+from annotation.studying.standing import Pace, Standing
+from annotation.studying.study import Run, SourceFile, Study, Work
+from tasks.contract import TaskType, task_types
+
+Verb = Literal["add", "change", "open", "invite", "leave", "cannot"]
+
+ORDER: Final = (
+    "project",
+    "consent",
+    "guidelines",
+    "source",
+    "perturbation",
+    "batch",
+    "gold",
+    "open",
+    "person",
+)
+"""The sections in the order in which they are applied; batches and perturbations as they feed each other."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read."""
+
+    checksum: str = ""
+    examples: int = 0
+    wrong: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that applying does ("leave" and "cannot": does not do), and in words what and why.
+
+    section and place say which part of the study; place is its position there.
+    """
+
+    verb: Verb
+    section: str
+    name: str
+    words: str
+    place: int = 0
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.verb:<7}{self.section} {self.name}: {self.words}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The work that a batch asks for: annotations still to be made, seconds each, and what they are paid.
+
+    `measured` is on how many annotations the pace was measured, 0 where it is what such a form usually takes. `most`:
+    the number is not known yet and not more than this. `annotations` None: nobody can say yet.
+    """
+
+    batch: str
+    annotations: int | None
+    seconds: float
+    measured: int
+    most: bool = False
+    currency: str = ""
+    money: float | None = None
+
+    @property
+    def hours(self) -> float | None:
+        return None if self.annotations is None else self.annotations * self.seconds / 3600
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every change, in the order in which they are made, and the cost of every batch of the file."""
+
+    changes: tuple[Change, ...]
+    costs: tuple[Cost, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def does(self) -> tuple[Change, ...]:
+        """What would be done."""
+        return tuple(one for one in self.changes if one.verb not in ("leave", "cannot"))
+
+    @property
+    def cannot(self) -> tuple[Change, ...]:
+        """What stands in the way; nothing is applied then."""
+        return tuple(one for one in self.changes if one.verb == "cannot")
+
+    @property
+    def hours(self) -> float:
+        return sum(cost.hours or 0 for cost in self.costs)
+
+    @property
+    def money(self) -> dict[str, float]:
+        """What it comes to, by currency."""
+        found: dict[str, float] = {}
+        for cost in self.costs:
+            if cost.money is not None:
+                found[cost.currency] = found.get(cost.currency, 0) + cost.money
+        return found
+
+
+def plan(
+    study: Study,
+    standing: Standing | None,
+    *,
+    looked: Mapping[int, Looked] | None = None,
+    predictors: Mapping[str, Any] | None = None,
+) -> Plan:
+    """What it takes to bring a project to what a study says. `standing` None: there is no such project yet.
+
+    `looked` is what was found of the files of sources, by their position; None where files cannot be read from here.
+    `predictors` are the models there are, for a project that is not there yet.
+    """
+    changes: list[Change] = []
+    if standing is None:
+        changes.append(_change("add", study, "project", study.slug, f"a new project, “{study.name}”."))
+        standing = Standing(_blank(study), predictors=predictors or {})
+    comparing = _Comparing(study, standing, looked)
+    changes += comparing.project()
+    changes += comparing.sources()
+    changes += comparing.work()
+    changes += comparing.people()
+    return Plan(tuple(changes), tuple(comparing.costs()), standing.notes)
+
+
+def in_order(study: Study) -> list[tuple[str, int]]:
+    """Perturbations and batches, each after what it is fed by or asks for: ("batch", position), as the file has them.
+
+    Runs over all examples of sources come first: batches may be about what they make.
+    """
+    names = {one.name: place for place, one in enumerate(study.batches)}
+    found: list[tuple[str, int]] = []
+
+    def add(place: int) -> None:
+        if ("batch", place) in found:
+            return
+        for before in (study.batches[place].feeds_from, study.batches[place].requires):
+            if before in names and names[before] != place:
+                add(names[before])
+        found.append(("batch", place))
+
+    found += [("perturbation", place) for place, run in enumerate(study.runs) if not run.feeds_from]
+    for place in range(len(study.batches)):
+        add(place)
+    return found + [("perturbation", place) for place, run in enumerate(study.runs) if run.feeds_from]
+
+
+def usual_seconds(task: TaskType) -> float:
+    """What an annotation of such a form takes, as a rough guess for the day before anybody has made one.
+
+    Reading a question and its table: 20 s. Each input of the form adds to it: a choice 5, a cell marked or a list typed
+    20, a text 60, an edit of the table 90 seconds. Kinds that edit then lie between 80 and 290 s; RobuT's people cost 30 to
+    100 USD for 100 examples at 10 to 12 USD an hour, which is between 90 and 360 s each.
+    """
+    each = {
+        "choice": 5,
+        "choices": 10,
+        "flag": 2,
+        "cells": 20,
+        "lines": 20,
+        "json": 30,
+        "text": 60,
+        "operations": 90,
+    }
+    optional = {"text": 10} if not task.making else {}
+    return 20 + sum({**each, **optional}[one.kind] for one in task.fields)
+
+
+def _blank(study: Study) -> Study:
+    """The project as `create_project` makes it for this study."""
+    return Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
+
+
+def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
+    at = {"batch": "batches", "gold": "batches", "open": "batches", "source": "sources", "person": "people"}
+    at["perturbation"] = "perturbations"
+    line = study.line(at[section], place) if section in at else study.line(section)
+    return Change(verb, section, name, words, place, line)
+
+
+class _Comparing:
+    """A study beside a project."""
+
+    def __init__(self, study: Study, standing: Standing, looked: Mapping[int, Looked] | None) -> None:
+        self.study, self.standing, self.looked = study, standing, looked
+        self.there = standing.study
+        self.planned = {one.name: one for one in self.there.batches}
+        self.wanted = {one.name: one for one in study.batches}
+
+    def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
+        return _change(verb, self.study, section, name, words, place)
+
+    # -- the project --------------------------------------------------------------------------------
+
+    def project(self) -> Iterator[Change]:
+        wanted, there = self.study, self.there
+        words = {
+            "name": "name",
+            "time_zone": "time zone",
+            "must_read": "must_read",
+            "caps": "caps",
+            "pay": "pay",
+        }
+        words["statement"] = "statement"
+        differ = [
+            f"{word}: {_value(getattr(there, name))} becomes {_value(getattr(wanted, name))}"
+            if name != "statement"
+            else "what the data statement says"
+            for name, word in words.items()
+            if getattr(wanted, name) != getattr(there, name)
+        ]
+        if differ:
+            yield self.say("change", "project", there.slug, f"{'; '.join(differ)}.")
+        if wanted.consent != there.consent:
+            if wanted.consent:
+                what = (
+                    "a new version: everybody is asked again before their next item."
+                    if there.consent
+                    else "a text."
+                )
+                yield self.say("change" if there.consent else "add", "consent", "", what)
+            else:
+                yield self.say(
+                    "leave", "consent", "", "the project asks for consent; the file says nothing of it."
+                )
+        for key, text in wanted.guidelines.items():
+            usual = task_types()[key].guidelines() if key in task_types() else ""
+            before = there.guidelines.get(key, usual)
+            if text != before:
+                again = " Everybody reads them again before their next item." if wanted.must_read else ""
+                yield self.say("change", "guidelines", key, f"a new version.{again}")
+
+    # -- sources ------------------------------------------------------------------------------------
+
+    def sources(self) -> Iterator[Change]:
+        for place, wanted in enumerate(self.study.sources):
+            yield from self.source(place, wanted)
+        named = {one.name for one in self.study.sources}
+        for one in self.there.sources:
+            if one.name not in named:
+                yield self.say("leave", "source", one.name, "the file does not name it.")
+                named.add(one.name)
+
+    def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
+        found = [one for one in self.there.sources if one.name == wanted.name]
+        looked = (self.looked or {}).get(place, Looked())
+        for one in found:
+            if one.reader != wanted.reader:
+                words = (
+                    f"the project's source of this name is read as {one.reader}, not {wanted.reader}. "
+                    "Give this one another name."
+                )
+                yield self.say("cannot", "source", wanted.name, words, place)
+                return
+        checksums = {one.checksum for one in found}
+        if looked.wrong:
+            if not found:
+                yield self.say("cannot", "source", wanted.name, looked.wrong, place)
+            return
+        known = wanted.checksum or looked.checksum
+        if known in checksums or (found and not known):
+            return
+        if wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
+            words = f"{wanted.path} holds other data than the study was made with (its checksum differs)."
+            yield self.say("cannot", "source", wanted.name, words, place)
+        elif looked.checksum:
+            words = f"import {wanted.path}, {looked.examples:,} examples."
+            yield self.say("add", "source", wanted.name, words, place)
+        elif self.looked is None:
+            words = "it is not in the project. Import it on the page Sources under this name, then come back."
+            yield self.say("cannot", "source", wanted.name, words, place)
+        else:
+            words = (
+                "it is not in the project. Say where its files are: path in the file, or --source "
+                f"'{wanted.name}=PATH' on the command line."
+            )
+            yield self.say("cannot", "source", wanted.name, words, place)
+
+    def has_source(self, name: str) -> bool:
+        return any(one.name == name for one in (*self.study.sources, *self.there.sources))
+
+    # -- work ---------------------------------------------------------------------------------------
+
+    def work(self) -> Iterator[Change]:
+        for section, place in in_order(self.study):
+            if section == "perturbation":
+                yield from self.run(place, self.study.runs[place])
+            else:
+                yield from self.batch(place, self.study.batches[place])
+        for name in self.planned:
+            if name not in self.wanted:
+                yield self.say("leave", "batch", name, "the file does not name it.")
+
+    def names(
+        self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
+    ) -> Iterator[Change]:
+        """Sources and batches that something names have to be somewhere."""
+        for one in sources:
+            if not self.has_source(one):
+                there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
+                yield self.say("cannot", section, name, unknown("source", one, there), place)
+        for one in filter(None, batches):
+            if one not in self.wanted and one not in self.planned:
+                words = unknown("batch", one, dict.fromkeys((*self.wanted, *self.planned)))
+                yield self.say("cannot", section, name, words, place)
+
+    def run(self, place: int, run: Run) -> Iterator[Change]:
+        wrong = list(self.names("perturbation", place, run.name, run.sources, run.feeds_from))
+        yield from wrong
+        same = [at for at, one in enumerate(self.there.runs) if self.same_run(run, one)]
+        if wrong or not self.standing.unfinished.issuperset(same):
+            return
+        if same:
+            yield self.say(
+                "add", "perturbation", run.name, "it is not finished: it goes on where it stopped.", place
+            )
+            return
+        if not self.study.sources and not self.there.sources:
+            yield self.say("cannot", "perturbation", run.name, "there is no source to perturb.", place)
+            return
+        of = f"of {', '.join(run.sources)}" if run.sources else "of every source"
+        which = f"{run.select} questions {of}" if run.select else f"originals {of}"
+        if run.feeds_from:
+            which += f", as “{run.feeds_from}” decides them{_when(run.feeds_when)}"
+        seeds = f"{len(run.seeds)} seed{'s' if len(run.seeds) > 1 else ''}"
+        yield self.say("add", "perturbation", run.name, f"{which}, {seeds}.", place)
+
+    def same_run(self, wanted: Run, there: Run) -> bool:
+        every = {one.name for one in self.there.sources}
+        of = set(wanted.sources) or every
+        named = set(there.sources) >= of if not wanted.sources else set(there.sources) == of
+        same = dataclasses.replace(wanted, sources=()) == dataclasses.replace(there, sources=())
+        return same and named
+
+    def batch(self, place: int, wanted: Work) -> Iterator[Change]:
+        wrong = list(
+            self.names("batch", place, wanted.name, wanted.sources, wanted.feeds_from, wanted.requires)
+        )
+        wrong += self.models(place, wanted)
+        asked = self.wanted.get(wanted.requires) or self.planned.get(wanted.requires)
+        if asked is not None and asked.purpose != "qualification":
+            words = f"“{asked.name}”, which it requires, is no qualification batch."
+            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
+        if not wanted.sources and not wanted.feeds_from:
+            words = "it is about nothing. Name sources in `sample`, or the batch that feeds it."
+            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
+        yield from wrong
+        if wrong:
+            return
+        there = self.planned.get(wanted.name)
+        if there is None:
+            yield self.say("add", "batch", wanted.name, _in_words(wanted), place)
+            if wanted.gold:
+                yield self.say(
+                    "add", "gold", wanted.name, f"{len(wanted.gold)} items with what is right.", place
+                )
+            if wanted.open:
+                yield self.say("open", "open", wanted.name, "people get its items.", place)
+            return
+        state = self.standing.batches[wanted.name].state
+        wanted = self.filled(wanted)
+        differ = differences(wanted, there)
+        frozen = [name for name in differ if state == "closed" or name not in changing.CHANGEABLE]
+        if frozen:
+            said = "; ".join(
+                f"{COMPARED[name]} {_value(getattr(there, name))}, not {_value(getattr(wanted, name))}"
+                for name in frozen
+            )
+            mend = "Say in the file what the project has, or give the batch another name."
+            words = f"the project has it with {said}. That is frozen: it is {state}. {mend}"
+            yield self.say("cannot", "batch", wanted.name, words, place)
+            return
+        if differ:
+            said = "; ".join(
+                f"{COMPARED[name]}: {_value(getattr(there, name))} becomes {_value(getattr(wanted, name))}"
+                for name in differ
+            )
+            yield self.say("change", "batch", wanted.name, f"{said}.", place)
+        yield from self.gold(place, wanted, there, state)
+        if wanted.open and state == "planned":
+            yield self.say("open", "open", wanted.name, "people get its items.", place)
+        if not wanted.open and state != "planned":
+            yield self.say(
+                "leave", "batch", wanted.name, f"it is {state}; the file leaves it planned.", place
+            )
+
+    def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
+        known = {one.example: one for one in there.gold}
+        new = [one for one in wanted.gold if known.get(one.example) != one]
+        if new and state == "closed":
+            yield self.say("cannot", "gold", wanted.name, "the batch is closed.", place)
+        elif new:
+            yield self.say("add", "gold", wanted.name, f"{len(new)} items with what is right.", place)
+        if gone := len(known.keys() - {one.example for one in wanted.gold}):
+            words = f"{gone} gold items that the file does not name."
+            yield self.say("leave", "gold", wanted.name, words, place)
+
+    def filled(self, wanted: Work) -> Work:
+        """With what makes proposals as a batch keeps it."""
+        task = task_types()[wanted.type]
+        given = helping.check(task, wanted.help, wanted.help_from, wanted.unhelped, self.standing.predictors)
+        return dataclasses.replace(wanted, help_from=given)
+
+    def models(self, place: int, wanted: Work) -> Iterator[Change]:
+        there = self.standing.predictors
+        if wanted.loop_model and wanted.loop_model not in there:
+            words = unknown("model", wanted.loop_model, there) + " PREDICTORS names the models of a machine."
+            yield self.say("cannot", "batch", wanted.name, words, place)
+        try:
+            self.filled(wanted)
+        except Refused as refused:
+            yield self.say("cannot", "batch", wanted.name, f"help: {refused.detail}", place)
+
+    # -- people -------------------------------------------------------------------------------------
+
+    def people(self) -> Iterator[Change]:
+        for place, one in enumerate(self.study.people):
+            roles = frozenset(one.roles)
+            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
+            asked = self.standing.invited.get(one.name)
+            if has is None and asked is None:
+                words = f"a personal link, to join as {', '.join(one.roles)}."
+                yield self.say("invite", "person", one.name, words, place)
+            elif has is not None and not roles <= has:
+                more = ", ".join(role for role in one.roles if role not in has)
+                yield self.say("change", "person", one.name, f"also {more}.", place)
+            elif has is None and asked is not None and not roles <= asked:
+                words = f"the link made for them says {', '.join(sorted(asked))}; give them more once they joined."
+                yield self.say("leave", "person", one.name, words, place)
+            elif has is not None and has - roles:
+                more = ", ".join(sorted(has - roles))
+                yield self.say(
+                    "leave", "person", one.name, f"is {more} here, too; the file does not say so.", place
+                )
+
+    # -- costs --------------------------------------------------------------------------------------
+
+    def costs(self) -> Iterator[Cost]:
+        annotators = {one.name for one in self.study.people if Role.ANNOTATOR.value in one.roles}
+        annotators |= {one.name for one in self.there.people if Role.ANNOTATOR.value in one.roles}
+        items: dict[str, tuple[int | None, bool]] = {}
+        for section, place in in_order(self.study):
+            if section != "batch":
+                continue
+            wanted = self.study.batches[place]
+            counts = self.standing.batches.get(wanted.name)
+            number, most = self.items(wanted, items)
+            if counts is not None:
+                if not wanted.feeds_from or counts.state == "closed":
+                    number, most = counts.items, False
+                elif number is not None:
+                    number = max(number, counts.items)
+            items[wanted.name] = (number, most)
+            overlap = max(len(annotators), 1) if wanted.strategy == "everyone" else wanted.overlap
+            annotations = None if number is None else number * overlap
+            if counts is not None and annotations is not None:
+                done = counts.submitted
+                annotations = 0 if counts.state == "closed" else max(annotations - done, 0)
+            yield self.cost(wanted, annotations, most)
+
+    def cost(self, wanted: Work, annotations: int | None, most: bool) -> Cost:
+        pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(task_types()[wanted.type]), 0)
+        pay = wanted.pay or self.study.pay
+        money = None
+        if annotations is not None and pay:
+            each = pay.get("per_item")
+            money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
+        return Cost(
+            wanted.name, annotations, pace.seconds, pace.of, most, str(pay.get("currency", "")), money
+        )
+
+    def items(self, wanted: Work, before: Mapping[str, tuple[int | None, bool]]) -> tuple[int | None, bool]:
+        """How many items a batch has, and whether that is only the most that there can be; None: nobody knows."""
+        most = bool(task_types()[wanted.type].without)
+        drawn: int | None = 0
+        if wanted.only:
+            drawn = len(wanted.only)
+        elif wanted.sources:
+            found = [self.examples(name, wanted.of) for name in wanted.sources]
+            if wanted.of != "originals" and wanted.name not in self.planned:
+                # What is made in between is not counted yet.
+                drawn, most = wanted.size, True
+            else:
+                drawn = sum(found) if wanted.size is None else min(wanted.size, sum(found))
+        if not wanted.feeds_from:
+            return drawn, most
+        fed, _ = before.get(wanted.feeds_from, (None, True))
+        if fed is None or drawn is None:
+            return None, True
+        return fed + drawn, True
+
+    def examples(self, name: str, of: str) -> int:
+        found = self.standing.examples.get((name, of), 0)
+        if of == "originals":
+            for place, source in enumerate(self.study.sources):
+                known = {one.checksum for one in self.there.sources if one.name == name}
+                looked = (self.looked or {}).get(place, Looked())
+                if source.name == name and looked.checksum and looked.checksum not in known:
+                    found = max(found, looked.examples)
+        return found
+
+
+COMPARED: Final = {
+    "type": "type",
+    "variant": "variant",
+    "purpose": "purpose",
+    "overlap": "overlap",
+    "settings": "settings",
+    "seed": "seed",
+    "strategy": "strategy",
+    "sources": "sample.sources",
+    "of": "sample.of",
+    "size": "sample.size",
+    "only": "sample.only",
+    "by": "sample.by",
+    "feeds_from": "feeds_from",
+    "feeds_when": "feeds_when",
+    "requires": "requires",
+    "pass_percent": "pass_percent",
+    "must_practise": "must_practise",
+    "resolve": "resolve",
+    "loop_model": "loop_model",
+    "help": "help.shown",
+    "help_from": "help.from",
+    "unhelped": "help.unhelped",
+    "caps": "caps",
+    "pay": "pay",
+    "gold_percent": "gold.percent",
+    "gold_feedback": "gold.feedback",
+}
+"""The parts of a batch that are frozen with it, by what they are called in a file."""
+
+
+def differences(wanted: Work, there: Work) -> list[str]:
+    """The names of `COMPARED` in which two batches differ."""
+    return [name for name in COMPARED if getattr(wanted, name) != getattr(there, name)]
+
+
+def _in_words(work: Work) -> str:
+    task = task_types()[work.type]
+    kind = f"{task.title}, {work.variant}" if work.variant else task.title
+    parts = [kind if work.purpose == "work" else f"{work.purpose}: {kind}"]
+    if work.feeds_from:
+        parts.append(f"what “{work.feeds_from}” decides{_when(work.feeds_when)}")
+    if work.sources:
+        size = f"{len(work.only)} named" if work.only else "all" if work.size is None else f"{work.size:,}"
+        by = f" by {work.by}" if work.by else ""
+        parts.append(f"{size} {work.of} of {', '.join(work.sources)}{by}, seed {work.seed}")
+    everyone = work.strategy == "everyone"
+    parts.append("everyone annotates everything" if everyone else f"overlap {work.overlap}, {work.strategy}")
+    return f"{'; '.join(parts)}."
+
+
+def _when(when: Mapping[str, Sequence[Any]]) -> str:
+    said = [f"{name} {' or '.join(map(str, values))}" for name, values in when.items()]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _value(value: Any) -> str:
+    """A value in a sentence."""
+    if value in ("", (), {}, None):
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_value(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        said = [_value(one) for one in value[:5]]
+        return ", ".join(said) + (f" and {len(value) - 5} more" if len(value) > 5 else "")
+    return str(value)

@@ -1,0 +1,319 @@
+"""How a project stands, in the words of a study file: its parts as `study` has them, and what only a project has.
+
+Everything is read in a bounded number of queries; how long annotations take is measured on the newest few of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import fmean
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.db.models import Count, Sum
+
+from annotation.models import (
+    Assignment,
+    Batch,
+    ConsentText,
+    Example,
+    Gold,
+    Guidelines,
+    Invitation,
+    Item,
+    Membership,
+    PerturbationRun,
+    Project,
+    Source,
+    Tally,
+)
+from annotation.models.work import seconds_at_work
+from annotation.roles import Role
+from annotation.studying.study import (
+    EVERYONE,
+    GoldItem,
+    Run,
+    Somebody,
+    SourceFile,
+    Study,
+    Work,
+)
+from tasks.contract import task_types
+
+MEASURED, NEWEST = 500, 4
+"""The pace of a kind is measured on so many annotations, of fewer batches than this."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Where a batch stands: its state, its items and places, and how many of these were submitted."""
+
+    state: str
+    items: int
+    places: int
+    submitted: int
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds of active time that an annotation took, on the mean of so many."""
+
+    seconds: float
+    of: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A project as a study, with its counts. `notes` says what a file cannot say of it.
+
+    people        by name, e-mail or the name on the invitation that they followed: the roles that somebody has
+    invited       the same for links that were not followed yet
+    batches       by name
+    unfinished    positions of perturbation runs that stopped on their way; not those that a batch still feeds
+    examples      by source and `of`: how many examples batches can be drawn from
+    paces         by kind of annotation, where anything of it was submitted
+    predictors    the models that there are on this machine
+    """
+
+    study: Study
+    people: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    invited: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    batches: Mapping[str, Counts] = field(default_factory=dict)
+    unfinished: frozenset[int] = frozenset()
+    examples: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    paces: Mapping[str, Pace] = field(default_factory=dict)
+    predictors: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def of_project(project: Project, *, now: datetime, derived: bool = True) -> Standing:
+    """How a project stands now. Without `derived`, perturbed examples are not counted: there may be millions."""
+    notes: list[str] = []
+    members, people = _people(project)
+    asked, invited = _invited(project, now)
+    sources = list(Source.objects.ready().filter(project=project).order_by("pk"))
+    batches = list(
+        Batch.objects.filter(project=project).select_related("feeds_from", "requires").order_by("pk")
+    )
+    runs = _runs(project, batches, notes)
+    study = Study(
+        slug=project.slug,
+        name=project.name,
+        time_zone=project.time_zone,
+        must_read=project.must_read,
+        caps=project.caps,
+        pay=project.pay,
+        consent=_consent(project),
+        statement=project.statement,
+        people=(*members, *asked),
+        sources=tuple(map(_source, sources)),
+        guidelines=_guidelines(project),
+        runs=tuple(run for run, _ in runs),
+        batches=tuple(_works(batches, sources, notes)),
+    )
+    return Standing(
+        study,
+        people=people,
+        invited=invited,
+        batches=_counts(batches),
+        unfinished=frozenset(place for place, (_, stopped) in enumerate(runs) if stopped),
+        examples=_examples(sources, derived),
+        paces=_paces(batches),
+        predictors=django_settings.PREDICTORS,
+        notes=tuple(notes),
+    )
+
+
+def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
+    found: list[Somebody] = []
+    known: dict[str, frozenset[str]] = {}
+    rows = Membership.objects.filter(project=project, removed_at__isnull=True).select_related(
+        "person", "person__crowd_entry"
+    )
+    followed = dict(
+        Invitation.objects.filter(project=project, accepted_at__isnull=False)
+        .exclude(name="")
+        .order_by("pk")
+        .values_list("accepted_by_id", "name")
+    )
+    for row in rows.order_by("pk"):
+        roles = frozenset(row.roles)
+        person = row.person
+        # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
+        named = not (
+            person.is_external or person.is_simulated or person.erased_at or hasattr(person, "crowd_entry")
+        )
+        if named:
+            found.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
+        for name in (person.name, person.email, followed.get(person.pk)):
+            if name:
+                known[name] = known.get(name, frozenset()) | roles
+    return found, known
+
+
+def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
+    rows = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
+    known: dict[str, frozenset[str]] = {}
+    for row in rows.exclude(name="").order_by("pk"):
+        known[row.name] = known.get(row.name, frozenset()) | frozenset(row.roles)
+    people = [
+        Somebody(name, tuple(role.value for role in Role if role.value in roles))
+        for name, roles in known.items()
+    ]
+    return people, known
+
+
+def _consent(project: Project) -> str:
+    row = ConsentText.objects.filter(project=project, number=project.consent_number).first()
+    return row.text if row is not None else ""
+
+
+def _guidelines(project: Project) -> dict[str, str]:
+    """What annotators read now, where it is not the text that comes with the kind."""
+    rows = Guidelines.objects.filter(project=project).order_by("task_type", "number")
+    newest = {row.task_type: row.text for row in rows}
+    kinds = task_types()
+    return {key: text for key, text in newest.items() if key in kinds and text != kinds[key].guidelines()}
+
+
+def _source(row: Source) -> SourceFile:
+    how: Mapping[str, Any] = row.how
+    return SourceFile(
+        name=row.name,
+        reader=row.reader,
+        split=row.split,
+        checksum=row.checksum,
+        **{key: how[key] for key in ("path", "tables", "limit", "fields") if how.get(key)},
+    )
+
+
+def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tuple[Run, bool]]:
+    """Each run, and whether it stopped on its way."""
+    found = []
+    names = {batch.pk: batch.name for batch in batches}
+    rows = (
+        PerturbationRun.objects.filter(project=project).defer("chosen", "marks").prefetch_related("sources")
+    )
+    for row in rows.order_by("pk"):
+        choice = row.choice
+        of = sorted(row.sources.all(), key=lambda source: source.pk)
+        run = Run(
+            kinds=tuple(row.kinds),
+            seeds=tuple(row.seeds),
+            sources=tuple(dict.fromkeys(source.name for source in of)),
+            select=choice.get("select", ""),
+            rules=choice.get("rules", "") if choice.get("select") else "",
+            feeds_from=names.get(row.feeds_from_id or 0, ""),
+            feeds_when=row.feeds_when,
+        )
+        if decided := choice.get("decided", ""):
+            notes.append(
+                f"The perturbations {run.name} take what was decided ({decided}) when they were planned. "
+                "In a file, name the batch instead: feeds_from and feeds_when."
+            )
+            continue
+        found.append((run, row.event_id is None and row.feeds_from_id is None))
+    return found
+
+
+def _works(batches: list[Batch], sources: list[Source], notes: list[str]) -> list[Work]:
+    names = {source.public_id: source.name for source in sources}
+    golds: dict[int, list[GoldItem]] = {}
+    rows = Gold.objects.filter(item__batch__in=batches).order_by("item__position")
+    for key, example, expected, why in rows.values_list(
+        "item__batch_id", "item__example__external_id", "expected", "why"
+    ):
+        golds.setdefault(key, []).append(GoldItem(example, expected["data"], why))
+    found = []
+    for batch in batches:
+        task = task_types().get(batch.task_type)
+        if task is None:
+            notes.append(f"{batch.name} is of the kind {batch.task_type}, which is not installed here.")
+            continue
+        sampling = batch.sampling or _old_sampling(batch)
+        drawn = tuple(dict.fromkeys(names[one] for one in sampling.get("sources", ()) if one in names))
+        found.append(
+            Work(
+                name=batch.name,
+                type=batch.task_type,
+                variant=batch.variant,
+                purpose=batch.purpose,
+                overlap=EVERYONE if batch.strategy == "everyone" else batch.overlap,
+                settings=batch.settings,
+                seed=batch.seed,
+                strategy=batch.strategy,
+                sources=drawn,
+                of=sampling.get("of", task.of[0]) if drawn else task.of[0],
+                size=sampling.get("size"),
+                only=tuple(sampling.get("only", ())),
+                by=sampling.get("by", ""),
+                feeds_from=batch.feeds_from.name if batch.feeds_from else "",
+                feeds_when=batch.feeds_when,
+                requires=batch.requires.name if batch.requires else "",
+                pass_percent=batch.pass_percent,
+                must_practise=batch.must_practise,
+                resolve=batch.resolve,
+                loop_model=batch.loop_model,
+                help=batch.help,
+                help_from=batch.help_from,
+                unhelped=batch.unhelped,
+                caps=batch.caps,
+                pay=batch.pay,
+                gold_percent=batch.gold_percent,
+                gold_feedback=batch.gold_feedback,
+                gold=tuple(golds.get(batch.pk, ())),
+                open=batch.opened_at is not None,
+            )
+        )
+    return found
+
+
+def _old_sampling(batch: Batch) -> dict[str, Any]:
+    """What a batch was drawn from that was planned before that was kept: its examples, by name."""
+    if batch.feeds_from_id is not None:
+        return {}
+    rows = Item.objects.filter(batch=batch, is_gold=False).order_by("position")
+    said = list(rows.values_list("example__external_id", "example__source__public_id"))
+    return {"sources": list(dict.fromkeys(source for _, source in said)), "only": [name for name, _ in said]}
+
+
+def _counts(batches: list[Batch]) -> dict[str, Counts]:
+    tallies = Tally.objects.filter(batch__in=batches).order_by()
+    submitted = dict(tallies.values_list("batch_id").annotate(n=Sum("submitted")))
+    return {
+        batch.name: Counts(batch.state, batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
+        for batch in batches
+    }
+
+
+def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    names = {source.pk: source.name for source in sources}
+    for source in sources:
+        found[source.name, "originals"] = found.get((source.name, "originals"), 0) + source.examples_count
+    kinds = (("perturbed", Example.objects.perturbed()), ("automatic", Example.objects.automatic()))
+    for of, rows in kinds if derived else ():
+        counted = rows.filter(source__in=sources).order_by().values_list("source_id").annotate(n=Count("pk"))
+        for source_id, number in counted:
+            found[names[source_id], of] = found.get((names[source_id], of), 0) + number
+    return found
+
+
+def _paces(batches: list[Batch]) -> dict[str, Pace]:
+    """The mean active time of the newest submissions to the newest batches of each kind."""
+    kinds: dict[str, list[int]] = {}
+    for batch in batches:
+        if batch.opened_at is not None:
+            kinds.setdefault(batch.task_type, []).append(batch.pk)
+    found = {}
+    for kind, keys in kinds.items():
+        measured: list[float] = []
+        for key in keys[:-NEWEST:-1]:
+            standing = Assignment.objects.submitted().filter(batch=key, person__is_simulated=False)
+            seconds = standing.order_by("-pk").values_list(seconds_at_work(), flat=True)
+            measured += seconds[: MEASURED - len(measured)]
+        if measured:
+            found[kind] = Pace(fmean(measured), len(measured))
+    return found

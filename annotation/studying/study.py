@@ -1,0 +1,566 @@
+"""A study in its parts, and how a file becomes one: every fault found at once, nothing looked up in a database."""
+
+from __future__ import annotations
+
+import dataclasses
+import zoneinfo
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from annotation import assigning, limits, models, statements, terms
+from annotation.refusals import Refused
+from annotation.roles import Role
+from annotation.setting_up import RESERVED_SLUGS
+from annotation.studying import schema, yaml_file
+from annotation.studying.yaml_file import Fault, Path, StudyError, Written
+from tableqa.perturbations import PERTURBATIONS, SEEDS
+from tableqa.readers import READERS
+from tableqa.selection import RULES
+from tableqa.tables import unstorable
+from tasks import resolving
+from tasks.contract import TaskType, task_types
+
+EVERYONE = 1
+"""The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """A person of the study, by name. The e-mail finds a member who goes by another name; it is never written back."""
+
+    name: str
+    roles: tuple[str, ...]
+    email: str = ""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One import. `path` and `tables` are as the file has them, from its own folder. `checksum` "" takes any files."""
+
+    name: str
+    reader: str
+    path: str = ""
+    tables: str = ""
+    split: str = ""
+    limit: int | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    checksum: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Automatic perturbations; `feeds_from` is the batch whose outcomes choose the originals."""
+
+    kinds: tuple[str, ...]
+    seeds: tuple[int, ...]
+    sources: tuple[str, ...] = ()
+    select: str = ""
+    rules: str = ""
+    feeds_from: str = ""
+    feeds_when: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What people call it: a run has no name of its own."""
+        return ", ".join(self.kinds)
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """An example whose right response is known."""
+
+    example: str
+    response: Mapping[str, Any]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch. Everything is filled in: settings with their defaults, overlap with the kind's own."""
+
+    name: str
+    type: str
+    overlap: int
+    settings: Mapping[str, Any]
+    strategy: str
+    of: str
+    variant: str = ""
+    purpose: str = "work"
+    seed: int = 0
+    sources: tuple[str, ...] = ()
+    size: int | None = None
+    only: tuple[str, ...] = ()
+    by: str = ""
+    feeds_from: str = ""
+    feeds_when: Mapping[str, list[Any]] = field(default_factory=dict)
+    requires: str = ""
+    pass_percent: int = 0
+    must_practise: bool = False
+    resolve: Mapping[str, Any] = field(default_factory=dict)
+    loop_model: str = ""
+    help: str = ""
+    help_from: Mapping[str, Any] = field(default_factory=dict)
+    unhelped: int = 0
+    caps: Mapping[str, Any] = field(default_factory=dict)
+    pay: Mapping[str, Any] = field(default_factory=dict)
+    gold_percent: int = 0
+    gold_feedback: bool = False
+    gold: tuple[GoldItem, ...] = ()
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study. `lines` says where a part stands in its file, by (section, position)."""
+
+    slug: str
+    name: str
+    time_zone: str = "UTC"
+    must_read: bool = False
+    caps: Mapping[str, Any] = field(default_factory=dict)
+    pay: Mapping[str, Any] = field(default_factory=dict)
+    consent: str = ""
+    statement: Mapping[str, Any] = field(default_factory=dict)
+    people: tuple[Somebody, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
+    guidelines: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+    batches: tuple[Work, ...] = ()
+    lines: Mapping[Path, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def line(self, *path: str | int) -> int:
+        """The line of a part in its file; 0 for a study that was read from a project."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 0)
+
+
+def parse(text: str, *, folder: FilePath | None = None) -> Study:
+    """The study that a file describes. `folder` is where the file lies; without it no other file is read.
+
+    Raises `StudyError` with everything that is wrong.
+    """
+    written = yaml_file.read(text)
+    if found := list(schema.faults(written)):
+        raise StudyError(found)
+    if found := list(_unstorable(written.value, (), written)):
+        raise StudyError(found)
+    reading = _Reading(written, folder)
+    study = reading.study()
+    if reading.faults:
+        raise StudyError(reading.faults)
+    return study
+
+
+def _unstorable(value: Any, path: Path, written: Written) -> Iterator[Fault]:
+    if isinstance(value, str):
+        if reason := unstorable(value):
+            yield written.fault(path, f"The text holds {reason}, which cannot be kept. Take it out.")
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            if reason := unstorable(key):
+                yield written.fault((*path, key), f"The key holds {reason}, which cannot be kept.")
+            yield from _unstorable(part, (*path, key), written)
+    elif isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from _unstorable(part, (*path, place), written)
+
+
+class _Reading:
+    """From plain values that have the right shape to a study; collects what else is wrong."""
+
+    def __init__(self, written: Written, folder: FilePath | None) -> None:
+        self.written = written
+        self.folder = folder
+        self.faults: list[Fault] = []
+
+    def wrong(self, path: Path, message: str) -> None:
+        self.faults.append(self.written.fault(path, message))
+
+    def known(self, path: Path, what: str, name: str, there: Iterable[str]) -> bool:
+        """Whether there is such a thing; a fault where there is not."""
+        there = list(there)
+        if name not in there:
+            self.wrong(path, schema.unknown(what, name, there))
+        return name in there
+
+    def told(self, path: Path, check: Callable[[], Any]) -> Any:
+        """What a check returns; a fault with its words where it refuses."""
+        try:
+            return check()
+        except Refused as refused:
+            self.wrong(path, refused.detail)
+            return {}
+
+    def study(self) -> Study:
+        said = self.written.value
+        project = said["project"]
+        if project["slug"] in RESERVED_SLUGS:
+            self.wrong(
+                ("project", "slug"), f"{project['slug']!r} is the address of a page. Choose another one."
+            )
+        time_zone = project.get("time_zone", "UTC")
+        if time_zone not in zoneinfo.available_timezones():
+            zones = sorted(zoneinfo.available_timezones())
+            near = schema.unknown("time zone", time_zone, zones)
+            self.wrong(
+                ("project", "time_zone"), near if "did you mean" in near else f"There is no {time_zone!r}."
+            )
+        if not project["name"].strip():
+            self.wrong(("project", "name"), "A project needs a name.")
+        self.unique("people", said.get("people", []), "name", "person")
+        sources = tuple(self.source(place, one) for place, one in enumerate(said.get("sources", [])))
+        self.repeated_sources(sources)
+        self.unique("batches", said.get("batches", []), "name", "batch")
+        kinds = said.get("kinds", {})
+        for key, given in kinds.items():
+            if self.known(("kinds", key), "kind of annotation", key, task_types()) and "settings" in given:
+                self.settings(task_types()[key], given["settings"], ("kinds", key, "settings"))
+        caps = project.get("caps", {})
+        batches = tuple(
+            one
+            for place, given in enumerate(said.get("batches", []))
+            if (one := self.batch(place, given, kinds, sources)) is not None
+        )
+        runs = tuple(self.run(place, one) for place, one in enumerate(said.get("perturbations", [])))
+        study = Study(
+            slug=project["slug"],
+            name=project["name"].strip(),
+            time_zone=time_zone,
+            must_read=project.get("must_read", False),
+            caps=self.told(("project", "caps"), lambda: limits.caps(caps, limits.OF_A_PROJECT)),
+            pay=self.told(("project", "pay"), lambda: limits.pay(project.get("pay", {}))),
+            consent=self.consent(said.get("consent", "")),
+            statement=self.told(("statement",), lambda: statements.clean(said.get("statement", {}))),
+            people=tuple(
+                Somebody(one["name"].strip(), _roles(one["roles"]), one.get("email", "").strip().lower())
+                for one in said.get("people", [])
+            ),
+            sources=sources,
+            guidelines=self.guidelines(said.get("guidelines", {})),
+            runs=runs,
+            batches=batches,
+            lines=self.written.lines,
+        )
+        self.circles(study)
+        return study
+
+    def consent(self, text: str) -> str:
+        """The text as it is kept."""
+        if text and not text.strip():
+            self.wrong(("consent",), "A consent text needs words.")
+        return text.replace("\r\n", "\n").strip("\n") + "\n" if text else ""
+
+    def unique(self, section: str, entries: Sequence[Mapping[str, Any]], key: str, what: str) -> None:
+        first: dict[str, int] = {}
+        for place, entry in enumerate(entries):
+            name = entry[key].strip()
+            if not name:
+                self.wrong((section, place, key), f"A {what} needs a {key}.")
+            elif name in first:
+                line = self.written.line((section, first[name], key))
+                self.wrong((section, place, key), f"A {what} called {name!r} stands on line {line} already.")
+            first.setdefault(name, place)
+
+    def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
+        """A name may stand twice where the second files add to the first; then both say which files they are."""
+        for place, source in enumerate(sources):
+            same = [one for one in sources if one.name == source.name]
+            if len(same) > 1 and len({one.checksum for one in same if one.checksum}) != len(same):
+                self.wrong(
+                    ("sources", place, "name"),
+                    f"{source.name!r} stands here {len(same)} times. Give each a name, or its own checksum.",
+                )
+
+    def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
+        self.known(("sources", place, "reader"), "reader", given["reader"], sorted(READERS))
+        return SourceFile(**{**given, "name": given["name"].strip()})
+
+    def guidelines(self, given: Mapping[str, Any]) -> dict[str, str]:
+        found = {}
+        for key, text in given.items():
+            path = ("guidelines", key)
+            self.known(path, "kind of annotation", key, task_types())
+            if isinstance(text, Mapping):
+                text = self.beside((*path, "file"), text["file"])
+            if text is not None and not text.strip():
+                self.wrong(path, "Guidelines need a text.")
+            found[key] = text or ""
+        return found
+
+    def beside(self, path: Path, name: str) -> str | None:
+        """The text of a file that lies beside the study's."""
+        if self.folder is None:
+            self.wrong(path, "Other files are read at the command line only. Put the text itself here.")
+            return None
+        try:
+            text = (self.folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+            self.wrong(path, f"{name} cannot be read: {why}.")
+            return None
+        if reason := unstorable(text):
+            self.wrong(path, f"{name} holds {reason}, which cannot be kept. Take it out.")
+        return text
+
+    def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+        properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
+        filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(
+            given
+        )
+        for error in Draft202012Validator(dict(task.settings_schema)).iter_errors(filled):
+            below = (*path, *error.absolute_path)
+            if error.validator == "additionalProperties":
+                known = list(error.schema.get("properties", {}))
+                for key in error.instance:
+                    if key not in known:
+                        self.wrong((*below, key), schema.unknown("setting", key, known))
+            else:
+                self.wrong(below, f"{error.message}.")
+        return filled
+
+    def batch(
+        self,
+        place: int,
+        given: Mapping[str, Any],
+        kinds: Mapping[str, Any],
+        sources: Sequence[SourceFile],
+    ) -> Work | None:
+        path: Path = ("batches", place)
+        if not self.known((*path, "type"), "kind of annotation", given["type"], task_types()):
+            return None
+        task = task_types()[given["type"]]
+        usual = kinds.get(task.key, {})
+        variant = given.get("variant", "")
+        if task.variants and variant not in task.variants:
+            if variant:
+                self.known((*path, "variant"), "variant", variant, task.variants)
+            else:
+                self.wrong(path, f"{task.title} needs a variant: {', '.join(task.variants)}.")
+        elif variant and not task.variants:
+            self.wrong((*path, "variant"), f"{task.title} has no variants.")
+        sample = given.get("sample", {})
+        feeds_from = given.get("feeds_from", "").strip()
+        drawn = tuple(name.strip() for name in sample.get("sources", ()))
+        if not drawn and not feeds_from and sources:
+            drawn = (sources[0].name,)  # as a demo world or a small study means it
+        of = sample.get("of", task.of[0])
+        if of not in assigning.about(task):
+            self.wrong(
+                (*path, "sample", "of"),
+                f"{task.title} is about {' or '.join(assigning.about(task))} examples.",
+            )
+        if "only" in sample and "size" in sample:
+            self.wrong((*path, "sample", "size"), "`only` names the examples: leave `size` out.")
+        purpose = given.get("purpose", "work")
+        model = given.get("loop_model", usual.get("loop_model", "") if task.predicts else "")
+        if model and not task.predicts:
+            self.wrong((*path, "loop_model"), f"{task.title} knows no model in the loop.")
+        gold, help = given.get("gold", {}), given.get("help", {})
+        self.when(path, given, feeds_from)
+        settings = given.get("settings", {})
+        # What the kind says in general was checked there; what stands here is checked with it.
+        at = (*path, "settings") if settings else path
+        filled = self.settings(task, {**usual.get("settings", {}), **settings}, at) if settings else None
+        own = filled if filled is not None else _filled(task, usual.get("settings", {}))
+        strategy = given.get("strategy", "open" if purpose == "work" else "everyone")
+        overlap = given.get("overlap", usual.get("overlap", task.default_overlap))
+        if strategy == "everyone":
+            overlap = EVERYONE
+        said = {
+            name: given[name]
+            for name in ("purpose", "strategy", "feeds_when", "pass_percent")
+            if name in given
+        }
+        self.told(path, lambda: _terms(task, overlap, feeds_from, gold.get("percent", 0), said))
+        return Work(
+            name=given["name"].strip(),
+            type=task.key,
+            variant=variant,
+            purpose=purpose,
+            overlap=overlap,
+            settings=own,
+            seed=given.get("seed", 0),
+            strategy=strategy,
+            sources=drawn,
+            of=of,
+            size=sample.get("size"),
+            only=tuple(sample.get("only", ())),
+            by=sample.get("by", ""),
+            feeds_from=feeds_from,
+            feeds_when=given.get("feeds_when", {}),
+            requires=given.get("requires", "").strip(),
+            pass_percent=given.get("pass_percent", 0),
+            must_practise=given.get("must_practise", usual.get("must_practise", False)),
+            resolve=self.rule(task, given.get("resolve", usual.get("resolve", {})), overlap, path),
+            loop_model=model,
+            help=help.get("shown", ""),
+            help_from=help.get("from", {}),
+            unhelped=help.get("unhelped", 0),
+            caps=self.told((*path, "caps"), lambda: limits.caps(given.get("caps", {}))),
+            pay=self.told((*path, "pay"), lambda: limits.pay(given.get("pay", {}))),
+            gold_percent=gold.get("percent", 0),
+            gold_feedback=gold.get("feedback", False),
+            gold=tuple(GoldItem(**one) for one in gold.get("items", ())),
+            open=given.get("open", False),
+        )
+
+    def rule(self, task: TaskType, given: Mapping[str, Any], overlap: int, path: Path) -> dict[str, Any]:
+        """The rule as a batch keeps it."""
+        try:
+            return dict(resolving.check(task, given, overlap=overlap))
+        except resolving.BadRule as error:
+            self.wrong((*path, "resolve"), str(error))
+            return {}
+
+    def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:
+        """`feeds_when` names a field of what feeds, and values that it can have."""
+        said = given.get("feeds_when", {})
+        if said and not feeds_from:
+            self.wrong(
+                (*path, "feeds_when"), "This chooses among the outcomes of a batch: name it in feeds_from."
+            )
+        for before in self.written.value.get("batches", []):
+            task = task_types().get(before["type"])
+            if before["name"].strip() == feeds_from and task is not None:
+                fields = {one.name: [value for value, _ in one.choices] for one in task.fields}
+                for name, values in said.items():
+                    if self.known((*path, "feeds_when", name), f"field of {task.title}", name, fields):
+                        for at, value in enumerate(values if fields[name] else ()):
+                            self.known((*path, "feeds_when", name, at), "value", value, fields[name])
+
+    def run(self, place: int, given: Mapping[str, Any]) -> Run:
+        path: Path = ("perturbations", place)
+        for at, kind in enumerate(given["kinds"]):
+            self.known((*path, "kinds", at), "perturbation", kind, PERTURBATIONS)
+        feeds_from = given.get("feeds_from", "").strip()
+        self.when(path, given, feeds_from)
+        if "rules" in given and "select" not in given:
+            self.wrong((*path, "rules"), "Rules choose questions: say which, with `select`.")
+        return Run(
+            kinds=tuple(given["kinds"]),
+            seeds=tuple(given.get("seeds", SEEDS)),
+            sources=tuple(name.strip() for name in given.get("sources", ())),
+            select=given.get("select", ""),
+            rules=given.get("rules", RULES[0]) if "select" in given else "",
+            feeds_from=feeds_from,
+            feeds_when=given.get("feeds_when", {}),
+        )
+
+    def circles(self, study: Study) -> None:
+        """A batch that, in the end, waits for itself never begins."""
+        waits = {one.name: [name for name in (one.feeds_from, one.requires) if name] for one in study.batches}
+        for place, one in enumerate(study.batches):
+            seen: set[str] = set()
+            front = list(waits[one.name])
+            while front:
+                name = front.pop()
+                if name == one.name:
+                    key = "feeds_from" if one.feeds_from else "requires"
+                    self.wrong(("batches", place, key), f"{one.name!r} would wait for itself.")
+                    break
+                if name not in seen:
+                    seen.add(name)
+                    front += waits.get(name, ())
+
+
+def _terms(task: TaskType, overlap: int, feeds_from: str, gold: int, said: Mapping[str, Any]) -> None:
+    """Whether purpose, strategy, gold and the rest go together. Raises Refused. What is left out is checked elsewhere."""
+    usual: dict[str, Any] = {"purpose": "work", "strategy": "", "feeds_when": {}, "pass_percent": 0}
+    blank: dict[str, Any] = {
+        "resolve": {},
+        "caps": {},
+        "pay": {},
+        "requires": None,
+        "gold_feedback": False,
+        "must_practise": False,
+    }
+    fed = models.Batch() if feeds_from else None
+    terms.check(
+        task,
+        models.Project(),
+        overlap=overlap,
+        feeds_from=fed,
+        gold_percent=gold,
+        **usual | blank | dict(said),
+    )
+
+
+def _filled(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
+    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
+    return {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(settings)
+
+
+def _roles(names: Iterable[str]) -> tuple[str, ...]:
+    """Roles in their own order, so that the same roles are equal."""
+    return tuple(role.value for role in Role if role.value in set(names))
+
+
+# -- and back ---------------------------------------------------------------------------------------
+
+
+def document(study: Study) -> dict[str, Any]:
+    """The study as the plain value of a file: what goes without saying is not said. `parse` gives it back equal."""
+    project: dict[str, Any] = {"slug": study.slug, "name": study.name}
+    if study.time_zone != "UTC":
+        project["time_zone"] = study.time_zone
+    project |= _said({"must_read": study.must_read, "caps": study.caps, "pay": study.pay})
+    found: dict[str, Any] = {"study": schema.VERSION, "project": project}
+    found |= _said({"consent": study.consent, "statement": study.statement})
+    sections = {
+        "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
+        "sources": [_said(dataclasses.asdict(source)) for source in study.sources],
+        "guidelines": dict(study.guidelines),
+        "perturbations": [_run(run) for run in study.runs],
+        "batches": [_work(work) for work in study.batches],
+    }
+    return found | _said(sections)
+
+
+def _run(run: Run) -> dict[str, Any]:
+    found = _said({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+
+
+def _work(work: Work) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": work.name, "type": work.type}
+    if work.purpose != "work":
+        found["purpose"] = work.purpose
+    found |= _said({"variant": work.variant})
+    if work.strategy != "everyone":
+        found["overlap"] = work.overlap
+    if work.strategy != ("open" if work.purpose == "work" else "everyone"):
+        found["strategy"] = work.strategy
+    sample = {"sources": list(work.sources), "size": work.size, "only": list(work.only), "by": work.by}
+    if work.sources:
+        sample["of"] = work.of
+    gold = [_said(dataclasses.asdict(one)) for one in work.gold]
+    help = _said({"shown": work.help, "from": work.help_from, "unhelped": work.unhelped})
+    return found | _said(
+        {
+            "settings": work.settings,
+            "sample": _said(sample),
+            "seed": work.seed,
+            "feeds_from": work.feeds_from,
+            "feeds_when": work.feeds_when,
+            "requires": work.requires,
+            "pass_percent": work.pass_percent,
+            "must_practise": work.must_practise,
+            "resolve": work.resolve,
+            "loop_model": work.loop_model,
+            "help": help,
+            "gold": _said({"percent": work.gold_percent, "feedback": work.gold_feedback, "items": gold}),
+            "caps": work.caps,
+            "pay": work.pay,
+            "open": work.open,
+        }
+    )
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is empty, 0 or false: every such value is what holds where nothing is said."""
+    return {key: value for key, value in values.items() if value or key == "response"}

@@ -1,0 +1,43 @@
+"""A project as a study file, and the schema of such files as it is published."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from annotation.studying import schema, study, yaml_file
+from annotation.studying.standing import Standing
+
+HEAD = """\
+# The study “{name}” as it stands in Askew. What this file says, and how to check and apply it: docs/reference/study.md
+"""
+
+
+def written(standing: Standing, *, people: bool = True, gold: bool = True) -> str:
+    """The file of a project: applied elsewhere it makes the same study. Without `people` it names nobody.
+
+    Without `gold` it does not say which items are gold and what is right: for somebody who annotates themselves.
+    """
+    said = standing.study if people else dataclasses.replace(standing.study, people=())
+    if not gold:
+        batches = tuple(dataclasses.replace(batch, gold=()) for batch in said.batches)
+        said = dataclasses.replace(said, batches=batches)
+    name = " ".join(said.name.split())
+    return HEAD.format(name=name) + yaml_file.write(study.document(said))
+
+
+def published_schema() -> str:
+    """docs/study.schema.json, byte for byte."""
+    return json.dumps(schema.SCHEMA, indent=2, ensure_ascii=False) + "\n"
+
+
+def plan_as_json(plan: Any) -> dict[str, Any]:
+    """A plan for programs: changes, costs with their hours, notes."""
+    return {
+        "changes": [dataclasses.asdict(change) for change in plan.changes],
+        "costs": [{**dataclasses.asdict(cost), "hours": cost.hours} for cost in plan.costs],
+        "hours": plan.hours,
+        "money": plan.money,
+        "notes": list(plan.notes),
+    }

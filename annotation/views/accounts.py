@@ -1,0 +1,227 @@
+"""A forgotten password, one's own data, and the pages on which administrators look after accounts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout, password_validation
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotation import access, accounts, erasing, personal_data
+from annotation.models import Membership, Person
+from annotation.refusals import Refused
+from annotation.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+)
+
+# -- a forgotten password ---------------------------------------------------------------------------
+
+
+class ForgottenForm(forms.Form):
+    """The address that one signs in with."""
+
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+
+
+class NewPasswordForm(forms.Form):
+    """A new password for somebody who holds a link."""
+
+    new = forms.CharField(
+        label="New password",
+        strip=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 10 characters, not only digits and not a common password.",
+    )
+
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+
+    def clean_new(self) -> str:
+        new: str = self.cleaned_data["new"]
+        password_validation.validate_password(new, self.person)
+        return new
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgotten(request: HttpRequest) -> HttpResponseBase:
+    """Ask for a link. The answer is the same whether there is such an account or not."""
+    form = ForgottenForm(request.POST or None)
+    asked = False
+    if form.is_valid():
+        with refusals_on(form):
+            accounts.ask_for_reset(email=form.cleaned_data["email"], site=public_link(request, "/"))
+            asked = True
+    context = {"form": form, "asked": asked, "has_mail": accounts.has_mail()}
+    return render(request, "accounts/forgotten.html", context)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBase:
+    """Choose a new password by a link. Looking at it uses nothing up."""
+    try:
+        person = accounts.resettable(key, token)
+        form = NewPasswordForm(request.POST or None, person=person)
+        if form.is_valid():
+            accounts.reset_password(
+                key=key, token=token, password=form.cleaned_data["new"], now=timezone.now()
+            )
+            messages.success(request, "Your password is changed, and you are signed out everywhere.")
+            return keep_to_yourself(redirect("sign_in"))
+    except Refused as refused:
+        return keep_to_yourself(
+            render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
+        )
+    return keep_to_yourself(render(request, "accounts/reset.html", {"form": form, "person": person}))
+
+
+# -- one's own data ---------------------------------------------------------------------------------
+
+
+class EraseForm(forms.Form):
+    """That it is meant: by the password, or for people without one by a word."""
+
+    sure = forms.CharField(strip=False, max_length=500)
+
+    def __init__(self, *args: Any, by: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by = by
+        sure = self.fields["sure"]
+        sure.error_messages["required"] = "Say that you mean it."
+        if by.has_usable_password():
+            sure.label, sure.widget = (
+                "Your password",
+                forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+            )
+        else:
+            sure.label = "Write the word erase"
+
+    def clean_sure(self) -> str:
+        given: str = self.cleaned_data["sure"]
+        if self.by.has_usable_password():
+            if not self.by.check_password(given):
+                raise ValidationError("This is not your password.")
+        elif given.strip().lower() != "erase":
+            raise ValidationError("Write the word erase.")
+        return given
+
+
+@page("GET")
+def my_data(request: PageRequest) -> HttpResponse:
+    """Everything that is stored about oneself, as a file."""
+    return _file(request.user)
+
+
+@sensitive_post_parameters()
+@page("GET", "POST")
+def erase_me(request: PageRequest) -> HttpResponse:
+    """Say what erasing one's data does, ask, and do it."""
+    return _erase(request, request.user, mine=True)
+
+
+# -- for administrators -----------------------------------------------------------------------------
+
+
+@page("GET")
+def people(request: PageRequest) -> HttpResponse:
+    """Every account of the site, found by name or e-mail address."""
+    access.require_administrator(access.actor(request))
+    words = request.GET.get("words", "")[:120]
+    found = accounts.search(words)
+    return render(request, "accounts/people.html", {"people": cut(request, found), "words": words})
+
+
+@page("GET", "POST")
+def person(request: PageRequest, pk: int) -> HttpResponseBase:
+    """One account: where it belongs, a link for a new password (shown once), closing it, making it an administrator."""
+    found = access.person(access.actor(request), pk)
+    link = ""
+    if request.method == "POST":
+        now, action = timezone.now(), request.POST.get("action")
+        with refusals_to(request):
+            if action == "reset":
+                path = accounts.make_reset(person=found, by=request.user, now=now)
+                link = public_link(request, path)
+            elif action in ("close", "open"):
+                accounts.set_active(person=found, value=action == "open", by=request.user, now=now)
+                messages.success(request, f"The account is {'open' if action == 'open' else 'closed'}.")
+            elif action in ("administrator", "person"):
+                accounts.set_administrator(
+                    person=found, value=action == "administrator", by=request.user, now=now
+                )
+                messages.success(request, "Saved.")
+        if not link:
+            return redirect("account_of", pk)
+    memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
+    context = {"person": found, "memberships": cut(request, memberships), "link": link}
+    return keep_to_yourself(render(request, "accounts/person.html", context))
+
+
+@page("GET")
+def data_of(request: PageRequest, pk: int) -> HttpResponse:
+    """Everything that is stored about somebody, for an administrator to hand on."""
+    return _file(access.person(access.actor(request), pk))
+
+
+@sensitive_post_parameters()
+@page("GET", "POST")
+def erase(request: PageRequest, pk: int) -> HttpResponse:
+    """Say what erasing somebody's data does, ask, and do it."""
+    return _erase(request, access.person(access.actor(request), pk), mine=False)
+
+
+def _file(person: Person) -> HttpResponse:
+    data = personal_data.export(person, now=timezone.now())
+    answer = HttpResponse(
+        json.dumps(data, ensure_ascii=False, indent=1) + "\n", content_type="application/json; charset=utf-8"
+    )
+    answer["Content-Disposition"] = 'attachment; filename="askew-personal-data.json"'
+    keep_to_yourself(answer)
+    return answer
+
+
+def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
+    form = EraseForm(request.POST or None, by=request.user)
+    if form.is_valid():
+        with refusals_on(form):
+            erasing.erase(person=person, by=request.user, now=timezone.now())
+            if mine or person.pk == request.user.pk:
+                logout(request)
+                messages.success(request, "Your data are erased. Thank you for your work.")
+                return redirect("sign_in")
+            messages.success(request, "The data are erased.")
+            return redirect("account_of", person.pk)
+    hindrance = ""
+    try:
+        erasing.require_erasable(person)
+    except Refused as refused:
+        hindrance = refused.detail
+    context = {
+        "person": person,
+        "mine": mine,
+        "form": form,
+        "effect": erasing.effect(person),
+        "hindrance": hindrance,
+    }
+    return render(request, "accounts/erase.html", context)

@@ -1,0 +1,80 @@
+"""The page of a calibration round: live agreement, what people said side by side, and what follows from it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, calibrating, guidance, snapshots, visibility
+from annotation.entry_forms import SetAsideForm
+from annotation.models import Batch, Guidelines, Person
+from annotation.roles import Permission
+from annotation.views.figures import shown
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+
+
+@page("GET", "POST")
+def calibration(request: PageRequest, public_id: str) -> HttpResponse:
+    """Agreement and disagreements of a batch as it stands; managers freeze the guidelines and set a pilot aside."""
+    actor = access.actor(request)
+    manages = Permission.SET_UP in access.may(actor, access.batch(actor, public_id).project)
+    batch = access.batch(
+        actor, public_id, Permission.SET_UP if request.method == "POST" else Permission.SEE_PROGRESS
+    )
+    task, now = batch.task(), timezone.now()
+    versions = Guidelines.objects.filter(project=batch.project, task_type=task.key)
+    newest = versions.order_by("-number").first()
+    action = request.POST.get("action", "")
+    form = SetAsideForm(request.POST if action == "set_aside" else None)
+    if action in ("freeze", "unfreeze") and newest is not None:
+        with refusals_to(request):
+            guidance.freeze(guidelines=newest, frozen=action == "freeze", by=request.user, now=now)
+        return redirect("calibration", batch.public_id)
+    if action == "count_again":
+        calibrating.count_again(batch=batch, by=request.user, now=now)
+        messages.success(request, f"{batch.name} counts again.")
+        return redirect("calibration", batch.public_id)
+    if form.is_valid():
+        with refusals_on(form):
+            calibrating.set_aside(batch=batch, by=request.user, now=now, **form.cleaned_data)
+            messages.success(request, f"{batch.name} is set aside: it is in no release and no agreement.")
+            return redirect("calibration", batch.public_id)
+    sees = visibility.may_see_agreement(request.user, batch)
+    told = snapshots.one(batch, "agreement", now=now) if sees else None
+    items = cut(request, calibrating.answered(batch)) if sees else None
+    people = _people(batch, named=manages)
+    compared = calibrating.side_by_side(batch, list(items)) if items else []
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "task": task,
+        "sees": sees,
+        "manages": manages,
+        "told": told,
+        "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
+        "items": items,
+        "rows": [
+            {"one": one, "said": [(people.get(said.person, "?"), said) for said in one.said]}
+            for one in compared
+        ],
+        "differing": sum(one.differ is True for one in compared),
+        "newest": newest,
+        "frozen": newest is not None and guidance.is_frozen(newest),
+        "calibration": batch.purpose == Batch.Purpose.CALIBRATION,
+        "form": form,
+    }
+    return render(request, "first_day/calibration.html", context)
+
+
+def _people(batch: Batch, *, named: bool) -> dict[int, str]:
+    """What everybody is called on the page: managers read names, others letters that stay the same on it."""
+    ids = sorted(batch.tallies.values_list("person_id", flat=True))
+    if named:
+        return dict(Person.objects.filter(pk__in=ids).values_list("pk", "name"))
+    return {person: _letter(at) for at, person in enumerate(ids)}
+
+
+def _letter(at: int) -> str:
+    return chr(65 + at) if at < 26 else f"{chr(64 + at // 26)}{chr(65 + at % 26)}"

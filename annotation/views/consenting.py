@@ -1,0 +1,109 @@
+"""The page of the consent text: people agree to it before their first item, managers write its versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+
+from annotation import access, consenting, guidance
+from annotation.access import Actor
+from annotation.entry_forms import ConsentForm
+from annotation.models import ConsentText, Project
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
+
+
+@page("GET", "POST")
+def consent(request: PageRequest, slug: str) -> HttpResponse:
+    """The current text (or ?version=), with the button of whoever is asked, and the versions for managers."""
+    actor = access.actor(request)
+    project = access.project(actor, slug)
+    may = access.may(actor, project)
+    if request.method == "POST":
+        return _act(request, actor, project, may)
+    return _shown(request, project, may, ConsentForm(initial=_initial(project)))
+
+
+def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Permission]) -> HttpResponse:
+    action, now = request.POST.get("action"), timezone.now()
+    here = redirect("consent", project.slug)
+    if action in ("agree", "withdraw") and Permission.ANNOTATE in may:
+        with refusals_to(request):
+            if action == "withdraw":
+                consenting.withdraw(project=project, person=request.user, now=now)
+                messages.success(
+                    request,
+                    "You have taken your consent back. You get no items any more; come back whenever you like.",
+                )
+                return here
+            number = _number(request.POST.get("number"))
+            consenting.agree(project=project, person=request.user, number=number, now=now)
+            messages.success(request, "Thank you. What you agreed to stays readable here.")
+            return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
+        return redirect(request.get_full_path())
+    if Permission.SET_UP not in may:
+        raise Http404(access.NOT_HERE)
+    if action == "stop":
+        consenting.stop(project=project, by=request.user, now=now)
+        messages.success(
+            request, "Nobody is asked for consent any more. What people agreed to stays on record."
+        )
+        return here
+    form = ConsentForm(request.POST)
+    if form.is_valid():
+        with refusals_on(form):
+            saved = consenting.write(project=project, by=request.user, now=now, **form.cleaned_data)
+            messages.success(request, f"Version {saved.number} is what people are asked to agree to now.")
+            return here
+    return _shown(request, project, may, form)
+
+
+def _shown(
+    request: PageRequest, project: Project, may: frozenset[Permission], form: ConsentForm
+) -> HttpResponse:
+    newest = consenting.current(project)
+    wanted = _number(request.GET.get("version"))
+    shown = ConsentText.objects.filter(project=project, number=wanted).first() if wanted else newest
+    if wanted and shown is None:
+        raise Http404(access.NOT_HERE)
+    manages = Permission.SET_UP in may
+    context: dict[str, Any] = {
+        "project": project,
+        "newest": newest,
+        "shown": shown,
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "text": mark_safe(guidance.as_html(shown.text, top=2)) if shown else "",  # nosec
+        "annotates": Permission.ANNOTATE in may,
+        "mine": consenting.of(project, request.user) if newest else None,
+        "manages": manages,
+        "versions": consenting.versions(project) if manages else [],
+        "form": form,
+        "editing": manages and (form.is_bound or "edit" in request.GET),
+    }
+    return render(request, "first_day/consent.html", context)
+
+
+def back_to(request: PageRequest, actor: Actor) -> str:
+    """The page of annotating that a gate was shut on (?batch=), "" where there is none."""
+    if not (public_id := request.GET.get("batch", "")):
+        return ""
+    try:
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    except Http404:
+        return ""
+    return reverse("annotate", args=[batch.public_id])
+
+
+def _initial(project: Project) -> dict[str, str]:
+    newest = consenting.current(project)
+    return {"text": newest.text} if newest else {}
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,198 @@
+"""Crowd entry: the participants' way in and out, and the manager's pages about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotation import access, crowd
+from annotation.crowd_forms import CrowdLinkForm
+from annotation.models import CrowdEntry, CrowdLink, Person
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+)
+
+# -- the participants -------------------------------------------------------------------------------
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """The way in. GET shows a button and lets nobody in: platforms and mail programs look at links beforehand."""
+    link = crowd.open_link(public_id, now=timezone.now())
+    if link is None:
+        raise Http404(access.NOT_HERE)
+    person = request.user if request.user.is_authenticated else None
+    try:
+        ids = crowd.ids_of(link, (request.POST if request.method == "POST" else request.GET).dict())
+        if request.method == "POST":
+            found = crowd.enter(link=link, ids=ids, person=person, now=timezone.now())
+            if person is None:
+                login(request, found)
+            return _quiet(redirect("project", link.project.slug))
+        if not _inside(person, link):
+            crowd.require_open(link, now=timezone.now())
+    except Refused as refused:
+        return _quiet(
+            render(
+                request,
+                "crowd/away.html",
+                {"link": link, "why": refused.detail, "again": refused.code == "invalid_request"},
+                status=refused.status,
+            )
+        )
+    # The ids go on in the form, named as the platform names them; only what is missing is asked for.
+    fields = [
+        {"name": parameter, "value": getattr(ids, what), "asked": what == "person" and not ids.person}
+        for what, parameter in link.parameters.items()
+        if parameter
+    ]
+    return _quiet(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def back(request: HttpRequest, token: str) -> HttpResponseBase:
+    """A way back in, made by a manager for one person, good once. GET shows a button."""
+    try:
+        if request.method == "POST":
+            person = crowd.use_way_back(token=token, now=timezone.now())
+            login(request, person)
+            return keep_to_yourself(redirect("home"))
+        entry = crowd.come_back(token=token, now=timezone.now())
+    except Refused as refused:
+        return keep_to_yourself(
+            render(request, "crowd/away.html", {"why": refused.detail}, status=refused.status)
+        )
+    return keep_to_yourself(render(request, "crowd/back.html", {"entry": entry}))
+
+
+@page("GET", "POST")
+def finish(request: PageRequest) -> HttpResponseBase:
+    """Where somebody of the crowd stands, and their code once their work is done. POST writes the end down."""
+    entry = CrowdEntry.objects.select_related("link__project", "person").filter(person=request.user).first()
+    if entry is None:
+        raise Http404(access.NOT_HERE)
+    if request.method == "POST":
+        crowd.finish(entry=entry, now=timezone.now())
+        return redirect("crowd_finish")
+    end = crowd.where(entry, now=timezone.now())
+    return keep_to_yourself(
+        render(request, "crowd/finish.html", {"entry": entry, "end": end, "ended": bool(entry.outcome)})
+    )
+
+
+def _inside(person: Person | Any | None, link: CrowdLink) -> bool:
+    return person is not None and CrowdEntry.objects.filter(link=link, person=person).exists()
+
+
+def _quiet(response: HttpResponseBase) -> HttpResponseBase:
+    """The address has ids in it: no other address is told of it, not even one of this site (whose log may be kept).
+
+    `strict-origin` and not `no-referrer`, with which the form's own Origin would be null and be refused.
+    """
+    response = keep_to_yourself(response)
+    response["Referrer-Policy"] = "strict-origin"
+    return response
+
+
+# -- the manager ------------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def links(request: PageRequest, slug: str) -> HttpResponseBase:
+    """The project's crowd links with how many came by each, and a form for the next one."""
+    project = access.project(access.actor(request), slug, Permission.INVITE)
+    form = CrowdLinkForm(request.POST or None)
+    if form.is_valid():
+        with refusals_on(form):
+            link = crowd.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
+            messages.success(request, f"The link {link.name} is open.")
+            return redirect("crowd_link", project.slug, link.public_id)
+    found = _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
+    context = {"project": project, "links": cut(request, found), "form": form, "now": timezone.now()}
+    return render(request, "crowd/links.html", context)
+
+
+@page("GET")
+def link(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
+    found = _link(request, slug, public_id)
+    return _shown(request, found)
+
+
+@page("POST")
+def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """Close the link: nobody new comes in."""
+    found = _link(request, slug, public_id)
+    crowd.close_link(link=found, by=request.user, now=timezone.now())
+    messages.success(request, f"The link {found.name} is closed. Whoever is in may finish.")
+    return redirect("crowd_link", slug, public_id)
+
+
+@page("POST")
+def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
+    """A way back in for one of them. It is shown once."""
+    found = _link(request, slug, public_id)
+    entry = CrowdEntry.objects.select_related("person", "link").filter(link=found, pk=pk).first()
+    if entry is None:
+        raise Http404(access.NOT_HERE)
+    with refusals_to(request):
+        token = crowd.let_back_in(entry=entry, by=request.user, now=timezone.now())
+        way = public_link(request, reverse("crowd_back", args=[token]))
+        return keep_to_yourself(_shown(request, found, way=way, whose=entry.external_id))
+    return redirect("crowd_link", slug, public_id)
+
+
+def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:
+    project = access.project(access.actor(request), slug, Permission.INVITE)
+    if "\0" in public_id:
+        raise Http404(access.NOT_HERE)
+    found = _counted(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
+    if found is None:
+        raise Http404(access.NOT_HERE)
+    return found
+
+
+def _counted(found: Any) -> Any:
+    return found.select_related("project").annotate(
+        entered=Count("entries"),
+        completed=Count("entries", filter=Q(entries__outcome="completed")),
+        screened=Count("entries", filter=Q(entries__outcome="screened out")),
+    )
+
+
+def _shown(request: PageRequest, found: Any, **more: Any) -> HttpResponse:
+    address = public_link(request, reverse("crowd_enter", args=[found.public_id]))
+    if "PROLIFIC_PID" in found.parameters.values():
+        # Prolific fills these in where a study's address has them.
+        address += "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in found.parameters.values() if name)
+    entries = CrowdEntry.objects.filter(link=found).select_related("person").order_by("-entered_at", "-pk")
+    context = {
+        "project": found.project,
+        "link": found,
+        "address": address,
+        "entries": cut(request, entries),
+        "open": found.closed_at is None and timezone.now() < found.expires_at,
+    }
+    return render(request, "crowd/link.html", {**context, **more})

@@ -1,0 +1,439 @@
+"""How a study is doing: agreement live, the dashboard, and the quality of each annotator's work.
+
+Managers read names, everybody else pseudonyms. Nobody sees the agreement of an open batch in which they annotate.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.db.models import Sum
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from annotation import access, agreement, costs, dashboards, drawn, snapshots, visibility
+from annotation.models import Batch, Membership, Person, Project, Tally
+from annotation.roles import Permission
+from annotation.snapshots import Shown
+from annotation.views.figures import in_words, shown
+from annotation.views.pages import PageRequest, cut, kind_title, page
+from tableqa.needed import Basis
+from tableqa.proportions import Proportion, proportion
+from tasks.contract import task_types
+
+HABITS = {
+    "too_fast": "Time",
+    "sped_up": "Change of pace",
+    "always_the_same": "One label",
+    "copy_paste": "Repeated texts",
+}
+USUAL = 0.05
+"""The half-width of an interval that is asked for first."""
+
+
+class WithinForm(forms.Form):
+    """How narrow an interval is wanted."""
+
+    within = forms.FloatField(
+        label="Half-width wanted",
+        min_value=0.005,
+        max_value=0.5,
+        widget=forms.NumberInput(attrs={"step": "0.005", "inputmode": "decimal"}),
+    )
+
+
+def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
+    """What people are called on a page, by their keys: by name for managers, by pseudonym for everybody else."""
+    rows = Membership.objects.filter(project=project).values_list(
+        "person_id", "pseudonym", "person__name", "person__is_simulated"
+    )
+    if Permission.SET_UP not in may:
+        return {str(key): pseudonym for key, pseudonym, _, _ in rows}
+    mark = " (simulated)"
+    return {
+        str(key): f"{name.removesuffix(mark)}{mark}" if simulated else name
+        for key, _, name, simulated in rows
+    }
+
+
+def _batches(project: Project, person: Person) -> tuple[list[Batch], list[Batch]]:
+    """The project's batches of work, newest first, that were opened: those that the person may look into, and the others."""
+    hidden = set(visibility.annotates_in(person, project).values_list("pk", flat=True))
+    found = agreement.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
+    batches = [one for one in found.order_by("-opened_at", "-pk") if one.task_type in task_types()]
+    for one in batches:
+        one.project = project
+    return [one for one in batches if one.pk not in hidden], [one for one in batches if one.pk in hidden]
+
+
+def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
+    """A batch that is no part of the study's agreement, such as a calibration round, where the address names it."""
+    found = Batch.objects.filter(project=project, opened_at__isnull=False)
+    one = found.filter(public_id=public_id).first() if "\0" not in public_id else None
+    if one is None or one.task_type not in task_types() or not visibility.may_see_agreement(person, one):
+        return None
+    one.project = project
+    return one if agreement.measures_of(one.task(), one.overlap) else None
+
+
+def _begun(batches: Sequence[Batch]) -> set[int]:
+    """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
+    tallies = Tally.objects.filter(batch__in=batches)
+    return set(
+        tallies.exclude(submitted=0, skipped=0, returned=0).values_list("batch_id", flat=True).distinct()
+    )
+
+
+# -- agreement --------------------------------------------------------------------------------------
+
+
+@page("GET")
+def agreement_page(request: PageRequest, slug: str) -> HttpResponse:
+    """Every batch's agreement with what it still takes, and one batch taken apart by week, source, pair and label."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    may = access.may(actor, project)
+    seen, hidden = _batches(project, actor.person)
+    begun = _begun(seen)
+    measured = [one for one in seen if agreement.measures_of(one.task(), one.overlap)]
+    waiting = [one for one in measured if one.pk not in begun]
+    measured = [one for one in measured if one.pk in begun]
+    listed = cut(request, measured)
+    form = WithinForm(request.GET if "within" in request.GET else None)
+    within = form.cleaned_data["within"] if form.is_valid() else USUAL
+    wanted = request.GET.get("batch", "")
+    on_page = list(listed)
+    chosen = next((one for one in measured if one.public_id == wanted), None)
+    if chosen is None and wanted:
+        chosen = _beside(project, actor.person, wanted)
+    if chosen is not None and chosen not in on_page:
+        on_page.append(chosen)
+    kept = snapshots.of(on_page, ("agreement",), now=timezone.now())
+    told = {one.pk: kept[one.pk, "agreement"] for one in on_page}
+    if chosen is None:
+        with_value = (one for one in listed if _has_value(told[one.pk]))
+        chosen = next(with_value, next(iter(listed), None))
+    context: dict[str, Any] = {
+        "project": project,
+        "form": form if form.is_bound else WithinForm({"within": USUAL}),
+        "within": within,
+        "listed": listed,
+        "rows": [row for one in listed for row in _overview(one, told[one.pk], within)],
+        "hidden": [one.name for one in hidden],
+        "waiting": waiting,
+        "others": len(seen) - len(measured) - len(waiting),
+        "chosen": chosen,
+        "no_part": chosen is not None
+        and (chosen.purpose != Batch.Purpose.WORK or chosen.set_aside_at is not None),
+    }
+    if chosen is not None:
+        context |= _apart(request, chosen, told[chosen.pk], names_of(project, may), within)
+    return render(request, "dashboards/agreement.html", context)
+
+
+def _has_value(found: Shown) -> bool:
+    return any(one["value"] is not None for one in (found.data or {"figures": []})["figures"])
+
+
+def _overview(batch: Batch, found: Shown, within: float) -> list[dict[str, Any]]:
+    """A line for each measure of the batch: its first statistic, and how many more items it takes."""
+    if found.data is None:
+        return [{"batch": batch, "shown": found}]
+    by_name = {(one["measure"], one["statistic"]): one for one in found.data["figures"]}
+    return [
+        {
+            "batch": batch,
+            "shown": found,
+            "figure": shown(by_name[one["name"], one["statistic"]]),
+            "needed": _needed(one["basis"], within),
+        }
+        for one in found.data["measures"]
+    ]
+
+
+def _needed(found: Mapping[str, Any], within: float) -> str:
+    """How many more items it takes; a dash where the value's own reason says it all."""
+    basis = Basis(**found)
+    return "–" if basis.reason is not None and not basis.half_width else basis.needed(within).sentence
+
+
+def _apart(
+    request: PageRequest, batch: Batch, found: Shown, names: Mapping[str, str], within: float
+) -> dict[str, Any]:
+    if found.data is None:
+        return {"shown": found}
+    measures = found.data["measures"]
+    named = request.GET.get("measure", "")
+    measure = next((one for one in measures if one["name"] == named), measures[0])
+    statistic = in_words(measure["statistic"])
+    charts = [
+        drawn.agreement_over_weeks([(measure["name"], measure["weeks"])]),
+        drawn.agreement_by_source(measure, statistic),
+        drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
+        drawn.confusion(measure),
+    ]
+    return {
+        "shown": found,
+        "figures": [shown(one) for one in found.data["figures"]],
+        "measure": measure,
+        "measures": [one["name"] for one in measures],
+        "statistic": statistic,
+        "needed": Basis(**measure["basis"]).needed(within),
+        "charts": [one for one in charts if one is not None],
+        "people": [
+            {
+                "name": drawn.called(names, one["person"]),
+                "value": drawn.number(one["value"]) if one["value"] is not None else one["reason"],
+                "interval": drawn.interval(one),
+                "units": one["units"],
+                "share": proportion(*one["share"]) if one["share"] else None,
+            }
+            for one in sorted(measure["people"], key=lambda one: (one["value"] is None, one["value"] or 0.0))
+        ],
+    }
+
+
+# -- the dashboard ----------------------------------------------------------------------------------
+
+
+@page("GET")
+def dashboard(request: PageRequest, slug: str) -> HttpResponse:
+    """Progress and forecast, hours and cost, agreement over time, skips, and what a benchmark should not have."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SEE_PROGRESS)
+    may = access.may(actor, project)
+    seen, hidden = _batches(project, actor.person)
+    listed = cut(request, [*seen, *hidden])
+    on_page = list(listed)
+    open_to = {one.pk for one in seen}
+    wanted = request.GET.get("batch", "")
+    now = timezone.now()
+    begun = _begun(on_page)
+    looked = [one for one in on_page if one.pk in open_to and one.pk in begun]
+    chosen = next((one for one in looked if one.public_id == wanted), next(iter(looked), None))
+    pairs = [(one, "work") for one in on_page if one.pk in begun]
+    pairs += [(one, "agreement") for one in looked if agreement.measures_of(one.task(), one.overlap)]
+    pairs += [(chosen, "monitors")] if chosen is not None else []
+    told = {(one.pk, "work"): Shown(None) for one in on_page} | snapshots.wanted(pairs, now=now)
+    work = {key: found for key, found in told.items() if key[1] == "work"}
+    progress = _progress(on_page)
+    days = [day for one in on_page for day in _days(work[one.pk, "work"])]
+    today = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
+    every, counts = dashboards.by_day(days, today)
+    under_way = [one for one in on_page if one.closed_at is None]
+    remaining = sum(progress[one.pk]["places"] - progress[one.pk]["submitted"] for one in under_way)
+    running = {one.pk for one in under_way}
+    _, pace = dashboards.by_day(
+        [day for one in on_page if one.pk in running for day in _days(work[one.pk, "work"])],
+        today - timedelta(1),
+    )
+    lines = [_line(one, progress[one.pk], work[one.pk, "work"], project) for one in on_page]
+    currencies = sorted({one["spent"].currency for one in lines if one["spent"].amount is not None})
+    skips = [
+        row
+        for one in looked
+        if (data := work[one.pk, "work"].data) is not None
+        for row in data["skips"]["sources"]
+    ]
+    context: dict[str, Any] = {
+        "project": project,
+        "may": {permission.value for permission in may},
+        "listed": listed,
+        "lines": lines,
+        "hidden": [one.name for one in hidden],
+        "submitted": sum(one["submitted"] for one in progress.values()),
+        "places": sum(one["places"] for one in progress.values()),
+        "accepted": sum(one["accepted"] for one in lines),
+        "items": sum(one["batch"].items_count for one in lines),
+        "hours": sum(one["spent"].hours for one in lines),
+        "costs": [
+            costs.in_words(
+                sum(
+                    (one["spent"].amount or Decimal(0) for one in lines if one["spent"].currency == name),
+                    Decimal(0),
+                ),
+                {"currency": name},
+            )
+            for name in currencies
+        ],
+        "forecast": dashboards.forecast(pace, remaining),
+        "behind": _oldest(work.values()),
+        "days": drawn.by_day(every[-60:], counts[-60:], "Submissions by day"),
+        "weeks": drawn.agreement_over_weeks(_over_time(looked, told)),
+        "skips": drawn.shares(
+            "skips",
+            "Where annotators skip: skipped items of those they got, by source",
+            ("Source", "Skipped", "Count"),
+            dashboards.skip_shares(skips),
+        )
+        if any(row[1] for row in skips)
+        else None,
+        "reasons": _reasons(looked, work),
+        "looked": looked,
+        "chosen": chosen,
+    }
+    forecast = context["forecast"]
+    if forecast.likely is not None:
+        context["done"] = [today + timedelta(days) for days in (forecast.likely, forecast.low, forecast.high)]
+    if chosen is not None:
+        found = told[chosen.pk, "monitors"]
+        names = names_of(project, may)
+        context |= {
+            "watched": found,
+            "monitors": drawn.monitors(found.data) if found.data is not None else [],
+            "templates": _templates(found, names),
+        }
+    return render(request, "dashboards/dashboard.html", context)
+
+
+def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
+    """Places and submissions by batch, from counters: one query."""
+    summed = dict(
+        Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
+    )
+    return {one.pk: {"places": one.places_count, "submitted": summed.get(one.pk, 0)} for one in batches}
+
+
+def _days(found: Shown) -> list[list[Any]]:
+    return found.data["days"] if found.data is not None else []
+
+
+def _line(batch: Batch, progress: Mapping[str, int], found: Shown, project: Project) -> dict[str, Any]:
+    unpaid = found.data["unpaid"] if found.data is not None else ()
+    spent = dashboards.spent(batch.name, _days(found), costs.rate_of(batch.pay, project.pay), unpaid)
+    accepted, excluded = found.data["decided"] if found.data is not None else (0, 0)
+    return {
+        "batch": batch,
+        "kind": kind_title(batch),
+        **progress,
+        "accepted": accepted,
+        "excluded": excluded,
+        "spent": spent,
+        "per_hundred": costs.in_words(
+            costs.per_hundred(spent.amount, examples=accepted), {"currency": spent.currency}
+        ),
+        "shown": found,
+    }
+
+
+def _oldest(found: Any) -> Shown | None:
+    """Of what is not up to date, what was worked out first; None where everything is."""
+    behind = [one for one in found if one.behind]
+    return min(behind, key=lambda one: (one.as_of is not None, one.as_of)) if behind else None
+
+
+def _over_time(
+    batches: Sequence[Batch], told: Mapping[tuple[int, str], Shown]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    return [
+        (
+            f"{batch.name}: {measure['name']}, {in_words(measure['statistic'])}",
+            measure["weeks"],
+        )
+        for batch in batches
+        if (batch.pk, "agreement") in told and (data := told[batch.pk, "agreement"].data) is not None
+        for measure in data["measures"][:2]
+    ]
+
+
+def _reasons(batches: Sequence[Batch], work: Mapping[tuple[int, str], Shown]) -> list[tuple[str, str, int]]:
+    """(batch, reason, how often), the commonest first."""
+    found = [
+        (one.name, reason or "no reason given", times)
+        for one in batches
+        if (data := work[one.pk, "work"].data) is not None
+        for reason, times in data["skips"]["reasons"]
+    ]
+    return sorted(found, key=lambda row: (-row[2], row))[:20]
+
+
+def _templates(found: Shown, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    if found.data is None:
+        return []
+    return [
+        {
+            **one,
+            "name": drawn.called(names, one["person"]),
+            "share": Proportion(**one["share"]),
+            "of_others": Proportion(**one["of_others"]),
+        }
+        for one in found.data["templates"]
+    ]
+
+
+# -- the quality of people's work -------------------------------------------------------------------
+
+
+@page("GET")
+def quality(request: PageRequest, public_id: str) -> HttpResponse:
+    """Everybody who works on a batch: pace, gold, agreement with the others, reliability, and what stands out."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
+    may = access.may(actor, batch.project)
+    sees = visibility.may_see_agreement(actor.person, batch)
+    context: dict[str, Any] = {
+        "batch": batch,
+        "project": batch.project,
+        "sees": sees,
+        "named": Permission.SET_UP in may,
+    }
+    if sees:
+        found = snapshots.of([batch], ("agreement", "quality"), now=timezone.now())
+        told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
+        context |= {
+            "shown": kept,
+            "people": _people(kept.data, told.data, names_of(batch.project, may)),
+            "statistic": _first_statistic(told.data),
+        }
+    return render(request, "dashboards/quality.html", context)
+
+
+def _first_statistic(told: dict[str, Any] | None) -> str:
+    if told is None or not told["measures"]:
+        return ""
+    first = told["measures"][0]
+    return f"{first['name']}, {in_words(first['statistic'])}"
+
+
+def _people(
+    found: dict[str, Any] | None, told: dict[str, Any] | None, names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Everybody's figures for the table, by name; their reliability and agreement on the first measure."""
+    if found is None:
+        return []
+    agreeing = {
+        one["person"]: one
+        for one in (told["measures"][0]["people"] if told is not None and told["measures"] else ())
+    }
+    reliable = found["reliability"][0] if found["reliability"] else None
+    rows = []
+    for key, one in found["people"].items():
+        with_others = agreeing.get(key)
+        person = reliable["people"].get(key) if reliable is not None else None
+        rows.append(
+            {
+                **one,
+                "name": drawn.called(names, key),
+                "hourly": round(3600 * one["timed"] / one["seconds"]) if one["seconds"] else None,
+                "gold": proportion(*one["gold"]) if one["gold"] else None,
+                "agreement": drawn.number(with_others["value"]) if with_others else None,
+                "interval": drawn.interval(with_others) if with_others else None,
+                "habits": [{**habit, "name": HABITS[habit["kind"]]} for habit in one["habits"]],
+                "raised": [habit for habit in one["habits"] if habit["raised"]],
+                "accuracy": f"{100 * person['accuracy']:.1f} %" if person else None,
+                "labels": reliable["labels"] if reliable is not None and person else [],
+                "confusion": [
+                    (label, [f"{100 * share:.0f} %" for share in row])
+                    for label, row in zip(reliable["labels"], person["confusion"], strict=True)
+                ]
+                if reliable is not None and person
+                else [],
+            }
+        )
+    return sorted(rows, key=lambda row: (row["name"].casefold(), row["name"]))

@@ -1,0 +1,220 @@
+"""Pages of gold: what is known to be right in a batch, marked by hand, from decisions and from files; and how people did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Exists, OuterRef, Q
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, gold, snapshots, visibility
+from annotation.agreement import stored
+from annotation.entry_forms import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
+from annotation.models import Assignment, Batch, Example, Gold, Item, Person
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.views.trying import workbench
+from tableqa.proportions import proportion
+
+
+@page("GET", "POST")
+def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
+    """What is known to be right in the batch, and the ways to say more of it."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SET_UP)
+    here = redirect("gold", batch.public_id)
+    if not visibility.may_see_agreement(request.user, batch):
+        # Whoever annotates here is measured by it.
+        messages.warning(
+            request, "You annotate in this batch yourself. Its gold is shown to you once it is closed."
+        )
+        return redirect("batch", batch.public_id)
+    action, now = request.POST.get("action"), timezone.now()
+    rate = GoldRateForm(
+        request.POST if action == "rate" else None,
+        initial={"percent": batch.gold_percent, "feedback": batch.gold_feedback},
+    )
+    file = GoldFileForm(request.POST, request.FILES) if action == "file" else GoldFileForm()
+    other = GoldFromForm(request.POST if action == "other" else None, batch=batch)
+    if action == "rate" and rate.is_valid():
+        with refusals_on(rate):
+            gold.set_rate(batch=batch, by=request.user, now=now, **rate.cleaned_data)
+            messages.success(request, "That holds from everybody's next item on.")
+            return here
+    elif action == "file" and file.is_valid():
+        name, text = file.cleaned_data["file"]
+        with refusals_on(file):
+            count = gold.from_file(batch=batch, name=name, text=text, by=request.user, now=now)
+            messages.success(
+                request, f"{count} item{'s have' if count != 1 else ' has'} a known response now."
+            )
+            return here
+    elif action == "other" and other.is_valid():
+        with refusals_on(other):
+            marked, left_out = gold.from_decisions(
+                batch=batch, by=request.user, now=now, **other.cleaned_data
+            )
+            messages.success(request, f"{marked} items are gold now.")
+            if left_out:
+                messages.info(request, f"{left_out} were left out: their responses do not hold here.")
+            return here
+    elif action and action.startswith("remove:"):
+        found = Gold.objects.filter(item__batch=batch, item__public_id=action.removeprefix("remove:"))
+        if (one := found.select_related("item__batch").first()) is None:
+            raise Http404(access.NOT_HERE)
+        with refusals_to(request):
+            gold.unmark(gold=one, by=request.user, now=now)
+            messages.success(request, "It is no gold any more.")
+        return here
+    told = snapshots.one(batch, "quality", now=now)
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "task": batch.task(),
+        "work": batch.purpose == Batch.Purpose.WORK,
+        "golds": _listed(request, batch),
+        "lacking": gold.lacking(batch),
+        "rate": rate,
+        "file": file,
+        "other": other,
+        "told": told,
+        "accuracy": _accuracy(batch, told.data),
+    }
+    return render(request, "first_day/gold.html", context)
+
+
+def _listed(request: PageRequest, batch: Batch) -> Any:
+    """The page of gold items that was asked for, each with what is expected in words and how often it was answered."""
+    rows = (
+        Gold.objects.filter(item__batch=batch)
+        .select_related("item__example__stored_table", "made_by")
+        .annotate(
+            answered=Count("item__assignments", filter=Q(item__assignments__state=Assignment.State.SUBMITTED))
+        )
+        .order_by("item__position")
+    )
+    found, task = cut(request, rows), batch.task()
+    for row in found:
+        row.item.batch = batch
+        row.words = task.describe(stored(task, row.expected), row.item.plain())
+    return found
+
+
+def _accuracy(batch: Batch, quality: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """How people did on gold, by name: `gold.accuracy` as the snapshot of the batch's quality has it."""
+    judged = {
+        int(key): one["gold"] for key, one in (quality or {"people": {}})["people"].items() if one["gold"]
+    }
+    names = Person.objects.filter(pk__in=judged).order_by("name").values_list("pk", "name")
+    return [{"name": name, "share": proportion(*judged[person])} for person, name in names]
+
+
+@page("GET", "POST")
+def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
+    """Choose an example (?q=), then (?example=) answer it as an annotator would and say why: that is gold then."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SET_UP)
+    if not visibility.may_see_agreement(request.user, batch):
+        return redirect("gold", batch.public_id)
+    name = request.GET.get("example", "")
+    if not name:
+        return render(request, "first_day/gold_choose.html", _choosing(request, batch))
+    usable = Example.objects.usable().select_related("stored_table")
+    example = usable.filter(public_id=name, source__project=batch.project).first()
+    if example is None:
+        raise Http404(access.NOT_HERE)
+    task = batch.task()
+    known = Gold.objects.filter(item__batch=batch, item__example=example).first()
+    form = WhyForm(request.POST or None, initial={"why": known.why} if known else None)
+    data: dict[str, Any] = dict(known.expected["data"]) if known else {}
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data["response"]
+        data = _said(given) if given else task.form_data(request.POST, {})
+        with refusals_on(form):
+            gold.mark(
+                batch=batch,
+                example=example,
+                data=data,
+                why=form.cleaned_data["why"],
+                by=request.user,
+                now=timezone.now(),
+            )
+            messages.success(request, "Its response is known now.")
+            return redirect("gold", batch.public_id)
+    with refusals_to(request):
+        plain = gold.preview(batch=batch, example=example)
+        context = workbench(batch, plain, name=f"gold-{example.public_id}", data=data) | {
+            "batch_page": batch,
+            "project": batch.project,
+            "form": form,
+            "example": example,
+            "plain": request.GET.get("plain") == "1",
+            "plain_address": f"?example={example.public_id}&plain=1",
+        }
+        return render(request, "first_day/gold_new.html", context)
+    return redirect("gold_new", batch.public_id)
+
+
+def _choosing(request: PageRequest, batch: Batch) -> dict[str, Any]:
+    asked = request.GET.get("q", "").strip().replace("\0", "")[:200]
+    if batch.purpose == Batch.Purpose.WORK:
+        # Not "exclude(pk__in=...)": of a large batch PostgreSQL would look for each example in the whole list.
+        here = Exists(Item.objects.filter(batch=batch, example=OuterRef("pk")))
+        rows = Example.objects.usable().filter(~here, source__project=batch.project)
+    else:
+        without = Item.objects.filter(batch=batch, gold__isnull=True).values("example")
+        rows = Example.objects.usable().filter(pk__in=without)
+    if asked:
+        rows = rows.filter(Q(external_id=asked) | Q(question__icontains=asked))
+    return {
+        "batch": batch,
+        "project": batch.project,
+        "task": batch.task(),
+        "asked": asked,
+        "examples": cut(request, rows.select_related("source").order_by("source_id", "position", "pk")),
+    }
+
+
+@page()
+def feedback(request: PageRequest, public_id: str) -> HttpResponse:
+    """What somebody who annotates is told of their answers to gold, where the batch tells."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    if not batch.gold_feedback:
+        raise Http404(access.NOT_HERE)
+    task, told = batch.task(), gold.told(batch, request.user)
+    shown = cut(request, told)
+    rows = []
+    for answer in shown:
+        plain = answer.gold.item.plain()
+        rows.append(
+            {
+                "answer": answer,
+                "question": plain.example.question,
+                "mine": task.describe(answer.response, plain),
+            }
+        )
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "task": task,
+        "rows": rows,
+        "page": shown,
+        "right": sum(answer.right is True for answer in told),
+        "judged": sum(answer.right is not None for answer in told),
+    }
+    return render(request, "first_day/feedback.html", context)
+
+
+def _said(text: str) -> dict[str, Any]:
+    try:
+        envelope = json.loads(text)
+    except ValueError:
+        return {}
+    data = envelope.get("data") if isinstance(envelope, dict) else None
+    return data if isinstance(data, dict) else {}

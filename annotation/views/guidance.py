@@ -1,0 +1,125 @@
+"""The guidelines of a kind: read and confirmed, with what changed; written, compared and frozen by managers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+
+from annotation import access, guidance, practising
+from annotation.access import Actor
+from annotation.forms import GuidelinesForm
+from annotation.models import Guidelines, Project
+from annotation.roles import Permission
+from annotation.views.consenting import back_to
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.views.setting_up import kind_or_404
+from tasks.contract import TaskType
+
+
+@page("GET", "POST")
+def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
+    """The guidelines of a kind in this project: everybody in it reads them, managers write new versions.
+
+    ?version= shows an older one, ?against= what changed since that one, ?edit the form.
+    """
+    actor = access.actor(request)
+    project = access.project(actor, slug)
+    may = access.may(actor, project)
+    task = kind_or_404(type)
+    if request.method == "POST":
+        return _act(request, actor, project, task, may)
+    form = GuidelinesForm(initial={"text": guidance.newest_text(project, task)})
+    return _shown(request, actor, project, task, may, form)
+
+
+def _act(
+    request: PageRequest, actor: Actor, project: Project, task: TaskType, may: frozenset[Permission]
+) -> HttpResponse:
+    action, now = request.POST.get("action", "write"), timezone.now()
+    here = redirect("guidelines", project.slug, task.key)
+    newest = _versions(project, task).first()
+    if action == "confirm" and Permission.ANNOTATE in may and newest is not None:
+        with refusals_to(request):
+            number = _number(request.POST.get("number"))
+            read = _versions(project, task).filter(number=number).first() or newest
+            guidance.confirm(guidelines=read, person=request.user, now=now)
+            messages.success(request, f"Version {read.number} is noted as read by you.")
+            return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
+        return redirect(request.get_full_path())
+    if Permission.SET_UP not in may:
+        raise Http404(access.NOT_HERE)
+    if action in ("freeze", "unfreeze") and newest is not None:
+        with refusals_to(request):
+            guidance.freeze(guidelines=newest, frozen=action == "freeze", by=request.user, now=now)
+            state = "frozen: nobody writes a newer one" if action == "freeze" else "no longer frozen"
+            messages.success(request, f"Version {newest.number} is {state}.")
+        return here
+    if action == "must_read":
+        asked = request.POST.get("asked") == "1"
+        guidance.require_reading(project=project, asked=asked, by=request.user, now=now)
+        words = "People confirm the guidelines" if asked else "Nobody is asked to confirm the guidelines"
+        messages.success(request, f"{words} of every kind in this project.")
+        return here
+    form = GuidelinesForm(request.POST)
+    if form.is_valid():
+        with refusals_on(form):
+            saved = guidance.revise(
+                project=project, task=task, person=request.user, now=now, **form.cleaned_data
+            )
+            messages.success(request, f"These are the guidelines now, as version {saved.number}.")
+            return here
+    return _shown(request, actor, project, task, may, form)
+
+
+def _shown(
+    request: PageRequest,
+    actor: Actor,
+    project: Project,
+    task: TaskType,
+    may: frozenset[Permission],
+    form: GuidelinesForm,
+) -> HttpResponse:
+    newest = _versions(project, task).first()
+    shown = _versions(project, task).filter(number=_number(request.GET.get("version"))).first() or newest
+    manages = Permission.SET_UP in may
+    last = guidance.last_read(project, task.key, request.user) if Permission.ANNOTATE in may else None
+    asked = project.must_read and Permission.ANNOTATE in may and newest is not None
+    against = _versions(project, task).filter(number=_number(request.GET.get("against"))).first()
+    if against is None and asked and last is not None and shown == newest and last != newest:
+        against = last  # what is new to whoever is asked to read again
+    changes = guidance.changes(against.text, shown.text) if against and shown and against != shown else []
+    context: dict[str, Any] = {
+        "project": project,
+        "task": task,
+        "practice": bool(practising.exercises(task, next(iter(task.variants), ""))),
+        "shown": shown,
+        "newest": newest,
+        "versions": cut(request, guidance.versions(project, task.key)),
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines(), top=2)),  # nosec
+        "form": form,
+        "may_edit": manages,
+        "editing": manages and (form.is_bound or "edit" in request.GET),
+        "effect": guidance.effect(project, task.key) if manages else None,
+        "frozen": newest is not None and guidance.is_frozen(newest),
+        "to_confirm": asked and shown == newest and last != newest,
+        "last": last,
+        "against": against,
+        "changes": changes,
+    }
+    return render(request, "setting_up/guidelines.html", context)
+
+
+def _versions(project: Project, task: TaskType) -> Any:
+    found = Guidelines.objects.filter(project=project, task_type=task.key)
+    return found.select_related("made_by").order_by("-number")
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,66 @@
+"""Questions to the manager: asked here or from an item, answered for everybody of the project."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, inquiring
+from annotation.entry_forms import AnswerForm, AskForm
+from annotation.models import Inquiry
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+
+
+@page("GET", "POST")
+def inquiries(request: PageRequest, slug: str) -> HttpResponse:
+    """Every question that this person may read, those without an answer first; asking, and answering for managers.
+
+    ?assignment= asks about an item on one's desk.
+    """
+    actor = access.actor(request)
+    project = access.project(actor, slug)
+    may = access.may(actor, project)
+    answers, asks = Permission.SET_UP in may, Permission.ANNOTATE in may
+    here, now = redirect("inquiries", project.slug), timezone.now()
+    action = request.POST.get("action", "")
+    if request.method == "POST" and not (answers or asks):
+        raise Http404(access.NOT_HERE)
+    about = None
+    if asks and (wanted := request.GET.get("assignment")):
+        about = access.assignment(actor, wanted)
+        if about.batch.project_id != project.pk:
+            raise Http404(access.NOT_HERE)
+    form = AskForm(request.POST if action == "ask" and asks else None)
+    if form.is_valid():
+        with refusals_on(form):
+            inquiring.ask(
+                project=project, person=request.user, assignment=about, now=now, **form.cleaned_data
+            )
+            messages.success(request, "The managers see your question. Its answer will stand here.")
+            return here
+    if action.startswith("answer:"):
+        inquiry = Inquiry.objects.filter(
+            project=project, public_id=action.removeprefix("answer:")[:12]
+        ).first()
+        given = AnswerForm(request.POST)
+        if not answers or inquiry is None:
+            raise Http404(access.NOT_HERE)
+        with refusals_to(request):
+            text = given.cleaned_data["answer"] if given.is_valid() else request.POST.get("answer", "")
+            inquiring.answer(inquiry=inquiry, text=text, by=request.user, now=now)
+            messages.success(request, "Everybody of the project can read your answer.")
+        return here
+    context = {
+        "project": project,
+        "answers": answers,
+        "asks": asks,
+        "about": about,
+        "form": form,
+        "answer_form": AnswerForm(),
+        "open": inquiring.open_count(project) if answers else 0,
+        "inquiries": cut(request, inquiring.readable(project, request.user, answers=answers)),
+    }
+    return render(request, "first_day/inquiries.html", context)

@@ -1,0 +1,74 @@
+"""Labels made elsewhere: choose a file, look at what it would do, then write it whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, labelled_elsewhere
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page, refusals_on
+
+MOST_BYTES = 2 * 1024 * 1024
+
+
+class LabelsForm(forms.Form):
+    """A file, or the text of one that has been looked at."""
+
+    file = forms.FileField(
+        required=False,
+        label="CSV file",
+        help_text="UTF-8, at most 2 MB; larger ones by the command import_labels. One line is one person's response.",
+    )
+    # As JSON: a browser would make other line ends of those inside a cell.
+    text = forms.JSONField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        file = given.get("file")
+        if file is not None:
+            if file.size > MOST_BYTES:
+                raise ValidationError("The file has more than 2 MB. Use the command import_labels.")
+            try:
+                given["text"] = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise ValidationError("The file is not UTF-8. Save it as CSV in UTF-8.") from None
+        if not given.get("text") or not isinstance(given["text"], str):
+            raise ValidationError("Choose a file.")
+        return given
+
+
+@page("GET", "POST")
+def labels(request: PageRequest, public_id: str) -> HttpResponse:
+    """Look at a file of labels, and with the second button write it. Between the two the page holds the file's text."""
+    batch = access.batch(access.actor(request), public_id, Permission.IMPORT)
+    posted = request.method == "POST"
+    form = LabelsForm(request.POST if posted else None, request.FILES if posted else None)
+    preview, text = None, ""
+    if form.is_valid():
+        text = form.cleaned_data["text"]
+        with refusals_on(form):
+            if request.POST.get("action") == "write":
+                done = labelled_elsewhere.write(batch=batch, text=text, by=request.user, now=timezone.now())
+                messages.success(
+                    request,
+                    f"{len(done.labels)} responses of {len(done.annotators)} people to {done.items} items are in.",
+                )
+                return redirect("batch", batch.public_id)
+            preview = labelled_elsewhere.look(batch=batch, text=text)
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "form": LabelsForm() if preview else form,
+        "preview": preview,
+        "text": json.dumps(text),
+        "wrong": len(preview.troubles) + preview.troubles_left_out if preview else 0,
+    }
+    return render(request, "importing/labels.html", context)

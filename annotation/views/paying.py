@@ -1,0 +1,99 @@
+"""What people are paid, and what the work cost: for managers, as a page and as a sheet."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation import access, limits, paying, setting_up
+from annotation.models import Membership
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page, refusals_on
+from tableqa import sheets
+
+
+class PeriodForm(forms.Form):
+    """The days that a payment sheet is about."""
+
+    first = forms.DateField(required=False, label="From", widget=forms.DateInput({"type": "date"}))
+    last = forms.DateField(required=False, label="To", widget=forms.DateInput({"type": "date"}))
+
+    def period(self) -> paying.Period:
+        """The period that was asked for; the whole time where nothing, or nothing readable, was."""
+        if not self.is_valid():
+            return paying.ALWAYS
+        return paying.Period(self.cleaned_data["first"], self.cleaned_data["last"])
+
+
+class RatesForm(forms.Form):
+    """What a project pays, and how much somebody may work a day."""
+
+    currency = forms.CharField(
+        required=False, max_length=3, label="Currency", help_text="Three capitals: EUR."
+    )
+    per_hour = forms.FloatField(required=False, label="Pay an hour")
+    per_item = forms.FloatField(required=False, label="or an item")
+    items_per_day = forms.IntegerField(required=False, label="Items a person and day, at most")
+    hours_per_day = forms.FloatField(required=False, label="Hours a person and day, at most")
+
+    PAY = ("currency", "per_hour", "per_item")
+
+
+@page("GET", "POST")
+def payments(request: PageRequest, slug: str) -> HttpResponse:
+    """Who worked how long and earned what, what a batch cost; ?as=csv gives the sheet, POST changes rates and limits."""
+    actor = access.actor(request)
+    project = access.project(actor, slug, Permission.SET_UP)
+    asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
+    period = asked.period()
+    if request.GET.get("as") == "csv":
+        return _as_csv(paying.sheet(project, period), f"{project.slug}-payments.csv")
+    if request.method == "POST":
+        rates = RatesForm(request.POST)
+        if rates.is_valid():
+            data = rates.cleaned_data
+            with refusals_on(rates):
+                setting_up.change_terms(
+                    project=project,
+                    pay={name: data[name] for name in RatesForm.PAY},
+                    caps={name: data[name] for name in limits.OF_A_PROJECT},
+                    by=request.user,
+                    now=timezone.now(),
+                )
+                messages.success(request, "Pay and limits are changed.")
+                return redirect("payments", project.slug)
+    else:
+        rates = RatesForm({**project.pay, **project.caps})
+    found = paying.shares(project, period)
+    members = {
+        one.person_id: one
+        for one in Membership.objects.filter(
+            project=project, person__in={share.person_id for share in found}
+        ).select_related("person")
+    }
+    worked = paying.by_person(found)
+    people = [
+        {"member": member, "shares": worked[person], "total": paying.summed(worked[person])}
+        for person, member in sorted(members.items(), key=lambda one: (one[1].person.name, one[0]))
+    ]
+    context = {
+        "project": project,
+        "asked": asked,
+        "query": request.GET.urlencode(),
+        "rates": rates,
+        "rate": paying.rate(project.pay),
+        "people": people,
+        "total": paying.summed(found),
+        "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
+    }
+    return render(request, "paying/payments.html", context)
+
+
+def _as_csv(sheet: sheets.Sheet, name: str) -> HttpResponse:
+    response = HttpResponse(sheets.as_csv(sheet), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "no-store"
+    return response

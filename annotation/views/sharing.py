@@ -1,0 +1,343 @@
+"""Managing who does what: people's shares of a batch, changes of an open one, many batches at once, the accounts.
+
+Whatever cannot be taken back is said first, with its numbers, on a page of its own that asks for a second click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import access, accounting, adjudicating, assigning, changing, shares, strategies
+from annotation.assigning_forms import BatchesForm, ChangeForm, LeasesForm, SharesForm
+from annotation.models import Batch, Person
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
+
+# -- people of a batch ------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
+    """Everybody's share of a batch, what is on the desks, and moving it."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    annotators = shares.annotators(batch.project)
+    lines = _lines(batch, annotators)
+    held = shares.held(batch)
+    leases = request.POST.get("about") == "leases"
+    people = [line.person for line in lines]
+    of_shares = SharesForm(
+        None if leases else request.POST or None, people=people, annotators=annotators, auto_id="share_%s"
+    )
+    of_leases = LeasesForm(
+        (request.POST or None) if leases else None,
+        held=[one.public_id for one in held],
+        annotators=annotators,
+        auto_id="lease_%s",
+    )
+    form = of_leases if leases else of_shares
+    if request.method == "POST" and form.is_valid():
+        if "confirmed" not in request.POST:
+            said = _said_of_leases(batch, of_leases) if leases else _said_of_shares(batch, of_shares, lines)
+            return _confirm(
+                request, batch, title="Move these shares?", said=said, verb="Do it", back="batch_people"
+            )
+        with refusals_to(request):
+            message = _take(request, batch, of_leases) if leases else _share(request, batch, of_shares)
+            messages.success(request, message)
+        return redirect("batch_people", batch.public_id)
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "strategy": strategies.STRATEGIES[batch.strategy],
+        "lines": cut(request, lines, "people"),
+        "total": accounting.total(line.account for line in lines),
+        "held": cut(request, held, "desks"),
+        "shares": of_shares,
+        "leases": of_leases,
+        "ticked": set(request.POST.getlist("people")),
+        "movable": batch.opened_at is not None and batch.closed_at is None,
+    }
+    return render(request, "assigning/people.html", context)
+
+
+def _lines(batch: Batch, annotators: Iterable[Person]) -> list[accounting.Line]:
+    """The accounts of the batch with a line for every annotator, also those who had nothing yet."""
+    lines = accounting.lines(batch.project, [batch])
+    known = {line.person.pk for line in lines}
+    lines += [
+        accounting.Line(batch, person, "", accounting.Account())
+        for person in annotators
+        if person.pk not in known
+    ]
+    return sorted(lines, key=lambda line: (line.person.name.casefold(), line.person.pk))
+
+
+def _said_of_shares(batch: Batch, form: SharesForm, lines: Sequence[accounting.Line]) -> list[str]:
+    chosen, action = form.chosen(), form.cleaned_data["action"]
+    mine = [line.account for line in lines if line.person in chosen]
+    names = _names(chosen)
+    kept, desks = sum(one.kept for one in mine), sum(one.open for one in mine)
+    done = sum(one.submitted for one in mine)
+    said = []
+    if action == "assign":
+        number = form.cleaned_data["most"]
+        said.append(f"Up to {number:,} free items each are kept for {names}. Nobody else gets these places.")
+    if action in ("move", "move_all"):
+        to = _names(form.takers()) or "whoever comes next"
+        said.append(f"{_items(kept)} kept for {names} and not begun: they go to {to}.")
+    if action in ("move_all", "take_back"):
+        said.append(
+            f"{_items(desks)} on their desks now: they end there. Drafts are kept, but cannot be submitted any more "
+            "once somebody else has the item."
+        )
+    said.append(f"{_items(done)} submitted by {names}: nothing changes there.")
+    return said
+
+
+def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
+    taker = form.taker()
+    to = f"kept for {taker.name}" if taker else "free for whoever comes next"
+    number = len(form.cleaned_data["held"])
+    return [
+        f"{_items(number)} on a desk now: they end there, and their places are {to}.",
+        "Drafts are kept, but cannot be submitted any more once somebody else has the item.",
+    ]
+
+
+def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
+    chosen, action, now = form.chosen(), form.cleaned_data["action"], timezone.now()
+    if action == "assign":
+        number = sum(
+            shares.assign(
+                batch=batch, person=person, most=form.cleaned_data["most"], by=request.user, now=now
+            )
+            for person in chosen
+        )
+        return f"{_items(number)} kept for {_names(chosen)}."
+    takers = form.takers()
+    if action == "take_back":
+        one = takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
+        moved = shares.take_back(
+            batch=batch, held=shares.held(batch, chosen), to=one, by=request.user, now=now
+        )
+        return _moved(moved)
+    found = shares.Moved(0, 0, 0)
+    for person in chosen:
+        one_moved = shares.move(
+            batch=batch,
+            person=person,
+            to=takers,
+            leases=action == "move_all",
+            by=request.user,
+            now=now,
+        )
+        found = shares.Moved(*(a + b for a, b in zip(_counts(found), _counts(one_moved), strict=True)))
+    return _moved(found)
+
+
+def _take(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
+    ticked = set(form.cleaned_data["held"])
+    held = [one for one in shares.held(batch) if one.public_id in ticked]
+    moved = shares.take_back(batch=batch, held=held, to=form.taker(), by=request.user, now=timezone.now())
+    return _moved(moved)
+
+
+def _counts(moved: shares.Moved) -> tuple[int, int, int]:
+    return moved.moved, moved.opened, moved.returned
+
+
+def _moved(moved: shares.Moved) -> str:
+    return (
+        f"{_items(moved.moved)} with somebody else now, {moved.opened:,} open to whoever comes next; "
+        f"{moved.returned:,} were taken from a desk."
+    )
+
+
+# -- changing an open batch -------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
+    """Other terms for a batch: first what that does to what people have done, then the change."""
+    batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    form = ChangeForm(request.POST or None, batch=batch)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data["wanted"]
+        try:
+            said = changing.effects(batch, wanted)
+            if not said:
+                messages.info(request, "Nothing of this is new: the batch stays as it is.")
+                return redirect("batch", batch.public_id)
+            if "confirmed" not in request.POST:
+                return _confirm(
+                    request,
+                    batch,
+                    title=f"Change {batch.name}?",
+                    said=said,
+                    verb="Change the batch",
+                    back="change_batch",
+                )
+            changed = changing.change(batch=batch, wanted=wanted, by=request.user, now=timezone.now())
+        except Refused as refused:
+            form.add_error(None, refused.detail)
+        else:
+            words = ", ".join(changing.CHANGEABLE[name] for name in changed)
+            messages.success(request, f"Changed: {words}.")
+            return redirect("batch", batch.public_id)
+    context = {"batch": batch, "project": batch.project, "form": form}
+    return render(request, "assigning/change.html", context)
+
+
+# -- many batches at once ---------------------------------------------------------------------------
+
+
+@page("POST")
+def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
+    """Open, pause, resume or close the batches that are ticked: said first, then done."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    form = BatchesForm(request.POST, project=project)
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, " ".join(str(one) for one in errors))
+        return redirect("project", project.slug)
+    action, batches = form.cleaned_data["action"], list(form.cleaned_data["batches"])
+    verb = assigning.ACTIONS[action].verb
+    if "confirmed" not in request.POST:
+        touched = [batch for batch in batches if batch.state in assigning.ACTIONS[action].states]
+        which = touched[0].name if len(touched) == 1 else f"{len(touched)} batches"
+        return render(
+            request,
+            "assigning/confirm.html",
+            {
+                "project": project,
+                "title": f"{verb} {which}?",
+                "said": _said_of_batches(action, batches),
+                "verb": verb,
+                "hidden": _hidden(request),
+                "back": reverse("project", args=[project.slug]),
+            },
+        )
+    now = timezone.now()
+    changed, refused = assigning.act(batches=batches, action=action, by=request.user, now=now)
+    if changed:
+        messages.success(
+            request, f"{_listed(batch.name for batch in changed)}: {assigning.ACTIONS[action].done}."
+        )
+    for _, why in refused:
+        messages.error(request, why)
+    if action == "close":
+        for batch in changed:
+            adjudicating.start_resolving(batch=batch, by=request.user, now=now)
+    return redirect("project", project.slug)
+
+
+MEANING = {
+    "open": "People get items from now on, and settings are frozen.",
+    "pause": "Nobody gets items of a paused batch. What is on a desk may be finished.",
+    "resume": "People get items again.",
+    "close": "Nobody gets or submits items of a closed batch any more, for good. What is on a desk cannot be submitted; "
+    "what is complete is resolved.",
+}
+
+
+def _said_of_batches(action: str, batches: Sequence[Batch]) -> list[str]:
+    """What it means, then a line for each batch: the numbers it is about, or why it is left alone."""
+    counts = assigning.progress(batches)
+    said = [MEANING[action]]
+    for batch in batches:
+        if batch.state not in assigning.ACTIONS[action].states:
+            said.append(f"{batch.name} is {batch.state}: it is left alone.")
+            continue
+        found = counts[batch.pk]
+        numbers = {
+            "open": f"{found['items']:,} items",
+            "pause": f"{found['leased']:,} on a desk",
+            "resume": f"{found['free']:,} places free",
+            "close": f"{found['leased']:,} on a desk, {found['complete']:,} complete, {found['open']:,} incomplete",
+        }
+        said.append(f"{batch.name}: {numbers[action]}.")
+    return said
+
+
+# -- the accounts -----------------------------------------------------------------------------------
+
+
+@page("GET")
+def accounts(request: PageRequest, slug: str) -> HttpResponse:
+    """Who was given how much, and where it is: by batch, by person, and each person in each batch; also as a file."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    lines = accounting.lines(project, batches)
+    if request.GET.get("as") == "csv":
+        answer = HttpResponse(accounting.as_csv(lines), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="accounts-{project.slug}.csv"'
+        return answer
+    by_batch: dict[int, accounting.Account] = {}
+    by_person: dict[int, tuple[Person, str, accounting.Account]] = {}
+    for line in lines:
+        by_batch[line.batch.pk] = by_batch.get(line.batch.pk, accounting.Account()) + line.account
+        _, _, so_far = by_person.get(line.person.pk, (None, "", accounting.Account()))
+        by_person[line.person.pk] = (line.person, line.pseudonym, so_far + line.account)
+    nothing = accounting.Account()
+    context = {
+        "project": project,
+        "total": accounting.total(line.account for line in lines),
+        "batches": cut(
+            request,
+            [(batch, kind_title(batch), by_batch.get(batch.pk, nothing)) for batch in batches],
+            "batches",
+        ),
+        "people": cut(request, sorted(by_person.values(), key=lambda one: one[0].name.casefold()), "people"),
+        "lines": cut(request, lines, "lines"),
+        "unbalanced": [line for line in lines if not line.account.balances],
+    }
+    return render(request, "assigning/accounting.html", context)
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _confirm(
+    request: PageRequest, batch: Batch, *, title: str, said: Sequence[str], verb: str, back: str
+) -> HttpResponse:
+    """What is about to be done, and the same form again without its fields in sight."""
+    context: dict[str, Any] = {
+        "project": batch.project,
+        "batch": batch,
+        "title": title,
+        "said": said,
+        "verb": verb,
+        "hidden": _hidden(request),
+        "back": reverse(back, args=[batch.public_id]),
+    }
+    return render(request, "assigning/confirm.html", context)
+
+
+def _hidden(request: PageRequest) -> list[tuple[str, str]]:
+    kept = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
+
+
+def _items(number: int, *, verb: bool = True) -> str:
+    noun = "item" if number == 1 else "items"
+    return f"{number:,} {noun}" + (f" {'is' if number == 1 else 'are'}" if verb else "")
+
+
+def _names(people: Sequence[Person]) -> str:
+    return _listed(person.name for person in people)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names in a row: A, B and C; many as the first three and how many more."""
+    found = list(names)
+    if len(found) > 4:
+        found = [*found[:3], f"{len(found) - 3} others"]
+    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""

@@ -1,0 +1,130 @@
+"""The study as a file: what the project looks like as one, and what another one would change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import access, importing, visibility
+from annotation.models import Job, Project
+from annotation.refusals import Refused
+from annotation.roles import Permission
+from annotation.study_forms import StudyForm
+from annotation.studying import applying, missing, standing, writing
+from annotation.studying.study import Study, parse
+from annotation.studying.yaml_file import StudyError
+from annotation.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
+
+ACTS = ("plan", "apply", "links")
+
+
+@page("GET", "POST")
+def study(request: PageRequest, slug: str) -> HttpResponse:
+    """The file of a project, and the plan of another one before it is applied."""
+    project = access.project(access.actor(request), slug, Permission.SET_UP)
+    if "download" in request.GET:
+        return _download(request, project)
+    involved = _annotates(request, project)
+    form = StudyForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = {"project": project, "form": form}
+    if form.is_valid():
+        with refusals_on(form):
+            said = _read(form, project)
+            if said is not None and involved and any(one.gold for one in said.batches):
+                form.add_error(
+                    None,
+                    "You annotate in an open batch here: leave gold items out, or let somebody else do it.",
+                )
+            elif said is not None:
+                done = _act(request, project, said, form.cleaned_data["text"], context)
+                if done is not None:
+                    return done
+    under_way = Job.objects.filter(
+        project=project, kind="study", state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    )
+    here = standing.of_project(project, now=timezone.now(), derived=False)
+    text = writing.written(here, gold=not involved)
+    form.initial = {"text": text}
+    context |= {
+        "text": text,
+        "notes": here.notes,
+        "involved": involved,
+        # Counts every item of the project: only for those who ask.
+        "asked": "missing" in request.GET,
+        "missing": missing.missing(project) if "missing" in request.GET else [],
+        "under_way": list(under_way.order_by("-pk")[:5]),
+    }
+    return keep_to_yourself(render(request, "studying/study.html", context))  # type: ignore[return-value]
+
+
+def _download(request: PageRequest, project: Project) -> HttpResponse:
+    here = standing.of_project(project, now=timezone.now(), derived=False)
+    text = writing.written(here, gold=not _annotates(request, project))
+    name = f'attachment; filename="{project.slug}-study.yaml"'
+    return HttpResponse(
+        text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
+    )
+
+
+def _annotates(request: PageRequest, project: Project) -> bool:
+    """Whether the person works in an open batch of the project: then they learn of no gold."""
+    try:
+        visibility.require_no_open_work(request.user, project)
+    except Refused:
+        return True
+    return False
+
+
+def _read(form: StudyForm, project: Project) -> Study | None:
+    """The study of the form; its faults stand on the form."""
+    try:
+        said = parse(form.cleaned_data["text"])
+    except StudyError as error:
+        for fault in error.faults:
+            form.add_error(
+                None, f"Line {fault.line}, {fault.where}: {fault.message}" if fault.where else str(fault)
+            )
+        return None
+    if said.slug != project.slug:
+        form.add_error(
+            None,
+            f"This file is about the project {said.slug!r}. To use it here, write {project.slug!r} for project.slug.",
+        )
+        return None
+    return said
+
+
+def _act(
+    request: PageRequest, project: Project, said: Study, text: str, context: dict[str, Any]
+) -> HttpResponse | None:
+    """Show the plan, apply the file in the background, or make the links of people; a page to go to, if there is one."""
+    now, act = timezone.now(), request.POST.get("act", "plan")
+    plan = applying.planned(said, project, now=now)
+    if act == "apply" and any(one.verb != "invite" for one in plan.does) and not plan.cannot:
+        file = SimpleUploadedFile("study.yaml", text.encode())
+        upload = importing.keep_upload(project=project, file=file, by=request.user, now=now)
+        return redirect("job", applying.start(upload=upload, by=request.user, now=now).public_id)
+    if act == "links" and not plan.cannot:
+        made = applying.make_links(said, project=project, by=request.user, now=now)
+        context["links"] = [
+            {"name": link.name, "address": public_link(request, reverse("join", args=[link.token]))}
+            for link in made
+        ]
+        plan = applying.planned(said, project, now=now)
+    context |= {
+        "plan": plan,
+        "effects": {} if plan.cannot else applying.effects(said, plan, project),
+        "planned_text": text,
+        "applicable": any(one.verb != "invite" for one in plan.does) and not plan.cannot,
+        "invites": [one for one in plan.does if one.verb == "invite"] if not plan.cannot else [],
+    }
+    context["changes"] = [
+        (one, context["effects"].get(one.name, []) if (one.section, one.verb) == ("batch", "change") else [])
+        for one in plan.changes
+    ]
+    return None

@@ -1,0 +1,108 @@
+"""Trying a batch as its annotators meet it: the same page over its real items, with nothing stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+
+from annotation import access, guidance, predicting, trying, visibility
+from annotation.models import Batch
+from annotation.roles import Permission
+from annotation.views.pages import PageRequest, page
+from annotation.views.tables import compared, sheet
+from tasks.contract import Item
+
+
+@page("GET", "POST")
+def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
+    """One item (?number=) on the page of annotating; a post without scripts is looked at on the same page."""
+    actor = access.actor(request)
+    batch = access.batch(actor, public_id, Permission.SET_UP)
+    if not visibility.may_see_agreement(request.user, batch):
+        messages.warning(request, "You annotate in this batch yourself: its items come to you one by one.")
+        return redirect("batch", batch.public_id)
+    number = request.GET.get("number", "1")
+    tried = trying.at(batch, int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0)
+    if tried is None:
+        if number == "1":
+            messages.info(request, f"{batch.name} has no items yet.")
+            return redirect("batch", batch.public_id)
+        raise Http404(access.NOT_HERE)
+    task, total = batch.task(), trying.items(batch).count()
+    data: dict[str, Any] = {}
+    context: dict[str, Any] = {}
+    if request.method == "POST":
+        data = task.form_data(request.POST, {})
+        envelope = {
+            "type": task.key,
+            "variant": batch.variant,
+            "version": task.version,
+            "base": tried.plain.base,
+            "data": data,
+        }
+        context["feedback"] = trying.judge(tried, envelope)
+    context |= workbench(
+        batch, tried.plain, name=f"try-{tried.number}", data=data, total=total, number=tried.number
+    )
+    context |= {
+        "batch_page": batch,
+        "project": batch.project,
+        "number": tried.number,
+        "total": total,
+        "next_number": tried.number + 1 if tried.number < total else None,
+        "plain": request.GET.get("plain") == "1",
+        "plain_address": f"?number={tried.number}&plain=1",
+        "judge": reverse("api_try", args=[batch.public_id]),
+    }
+    return render(request, "first_day/try.html", context)
+
+
+def workbench(
+    batch: Batch,
+    item: Item,
+    *,
+    name: str,
+    data: Mapping[str, Any],
+    number: int = 1,
+    total: int = 1,
+) -> dict[str, Any]:
+    """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
+    task = batch.task()
+    loop = predicting.practice_loop(task) if batch.loop_model else None
+    text = guidance.newest_text(batch.project, task)
+    return {
+        "task": task,
+        "item": item,
+        "assignment": {
+            **task.presented(item),
+            "id": name,
+            "draft": _draft(batch, item, data) if data else None,
+            "annotation": None,
+            "progress": {"submitted": number - 1, "total": total},
+            "loop": loop,
+        },
+        "data": data,
+        "table": sheet(task, item, data) if "table" in task.shows else None,
+        "compared": compared(task, item),
+        # Markdown with HTML switched off: what comes out was escaped by the renderer.
+        "guidelines_html": mark_safe(guidance.as_html(text, top=2)),  # nosec
+    }
+
+
+def _draft(batch: Batch, item: Item, data: Mapping[str, Any]) -> dict[str, Any]:
+    """What was entered before, as the page expects a draft that was kept."""
+    task = batch.task()
+    envelope = {
+        "type": task.key,
+        "variant": batch.variant,
+        "version": task.version,
+        "base": item.base,
+        "data": data,
+    }
+    return {"revision": 0, "response": envelope, "saved_at": None}

@@ -1,0 +1,87 @@
+/* <askew-adjudicate>: the keys of an adjudicator's page. It is a form that works without them.
+
+   A letter chooses the response of that name; J and K go from one difference in the table to the next; R goes to the note,
+   Enter decides (in the note Ctrl+Enter does). Sending back and excluding open their panels, which Escape closes. */
+
+import { Keys, outside, writes } from "./keys.js";
+
+class AskewAdjudicate extends HTMLElement {
+  connectedCallback() {
+    this.form = this.querySelector("form");
+    if (!this.form || this.keys) return;
+    this.note = this.form.elements.note;
+    const press = (value) => this.form.requestSubmit(this.form.querySelector(`button[name=action][value=${value}]`));
+    const follow = (selector) => this.querySelector(selector)?.click();
+    this.keys = new Keys(this, [
+      { name: "decide", key: "Enter", label: "Decide", run: () => press("decide") },
+      { name: "note", key: "r", label: "Write why", run: () => this.note.focus() },
+      { name: "own", key: "w", label: "Write a response of your own", run: () => follow("[data-own]") },
+      { name: "send_back", key: "s", label: "Send a response back", run: () => this.#open("send_back") },
+      { name: "exclude", key: "x", label: "Exclude the item", run: () => this.#open("exclude") },
+      { name: "later", key: "n", label: "Leave it for later, go on to the next", run: () => follow("[data-later]") },
+      { name: "next_difference", key: "j", label: "To the next difference in the table", run: () => this.#step(1) },
+      { name: "last_difference", key: "k", label: "To the difference before", run: () => this.#step(-1) },
+      { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
+    ]);
+    this.addEventListener("click", ({ target }) => target.closest("[data-help]") && this.keys.help());
+    this.addEventListener("keydown", (event) => this.#onKey(event, press));
+    for (const panel of this.querySelectorAll("details[data-panel]")) {
+      panel.addEventListener("toggle", () => {
+        if (!panel.open) return;
+        for (const other of this.querySelectorAll("details[data-panel][open]")) other.open = other === panel;
+      });
+    }
+    const wrong = this.querySelector("[aria-invalid=true]");
+    if (wrong) wrong.focus();
+    else if (!document.activeElement || document.activeElement === document.body) {
+      this.querySelector("h1")?.focus({ preventScroll: true });
+    }
+  }
+
+  /* What Keys calls for a letter. */
+  choose([input], key) {
+    input.checked = !input.checked;
+    const chosen = outside(this, "input[name=choose]").filter(({ checked }) => checked).map(({ value }) => value);
+    this.#announce(chosen.length ? `Chosen: ${chosen.join(", ")}` : `${key} is not chosen any more.`);
+  }
+
+  #onKey(event, press) {
+    const panel = event.target.closest("details[data-panel][open]");
+    if (event.key === "Escape" && panel) {
+      event.preventDefault();
+      panel.open = false;
+      panel.querySelector("summary").focus();
+    } else if (event.key === "Escape" && writes(event.target)) {
+      event.preventDefault();
+      this.querySelector("button[value=decide]").focus();
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
+      event.preventDefault();
+      press(panel?.dataset.panel ?? "decide");
+    } else if (event.key === "Enter" && event.target.matches("input") && panel) {
+      event.preventDefault(); // in a panel Enter means the panel, not the first button of the form
+      if (!event.repeat) press(panel.dataset.panel);
+    }
+  }
+
+  #open(name) {
+    const panel = this.querySelector(`details[data-panel=${name}]`);
+    panel.open = true;
+    panel.querySelector("input, textarea").focus();
+  }
+
+  /* The cells in which somebody did something, in the order of the table; after the last one the first. */
+  #step(by) {
+    const cells = [...this.querySelectorAll("[data-done]")];
+    if (!cells.length) return this.#announce("No response did anything to the table.");
+    const at = cells.indexOf(document.activeElement);
+    const cell = cells[at < 0 ? (by > 0 ? 0 : cells.length - 1) : (at + by + cells.length) % cells.length];
+    cell.focus();
+    cell.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  #announce(text) {
+    this.querySelector("[data-announce]").textContent = text;
+  }
+}
+
+customElements.define("askew-adjudicate", AskewAdjudicate);

@@ -1,0 +1,556 @@
+"""From the responses of one item to a decision: rules as data, each a pure function.
+
+    check(task, {"rule": "majority", "most": 5})     # the rule as a batch keeps it; BadRule says what is wrong
+    resolve(task, batch.resolve, responses, item)    # {} is the kind's own rule
+
+A rule is an object with its name and its options. Every kind names its own (`TaskType.rule`) and says what its responses
+are (`TaskType.compares`): that decides which other rules fit it, and `RULES` says which. A kind that decides in a way of
+its own names no rule and overrides `resolve`; a batch of it takes none.
+
+What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
+(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as long as there
+are fewer than `most`, where a rule has it; from then on an adjudicator looks.
+
+The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
+scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from tasks.common.scales import HIGHEST, LOWEST, mean
+
+if TYPE_CHECKING:
+    from tasks.contract import Item, TaskType
+
+Nature = Literal["labels", "scales", "sets", "edits", "texts", "answers"]
+"""What the responses of a kind are, as far as deciding goes."""
+MOST = 50
+"""Nobody asks more people than this about one item."""
+
+
+# -- what is decided --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One accepted response and the places (indexes into the responses) that support it."""
+
+    response: Any
+    by: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Decided. Without outcomes the item is excluded from releases, and `reason` says why."""
+
+    outcomes: tuple[Outcome, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OneMore:
+    """Undecided: one more person should answer."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Adjudicate:
+    """Undecided: an adjudicator should look."""
+
+    reason: str
+
+
+Resolution = Accepted | OneMore | Adjudicate
+Decide = Callable[["TaskType", Sequence[Any], "Item", Mapping[str, Any]], Resolution]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: what it does in a sentence, what it fits, its options as JSON Schema properties, and the function."""
+
+    name: str
+    says: str
+    fits: tuple[Nature, ...]
+    decide: Decide
+    options: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What an object that names this rule may hold."""
+        return {
+            "type": "object",
+            "description": self.says,
+            "properties": {"rule": {"const": self.name}, **self.options},
+            "required": ["rule"],
+            "additionalProperties": False,
+        }
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options that have a value where none is given."""
+        return {name: option["default"] for name, option in self.options.items() if "default" in option}
+
+
+class BadRule(ValueError):
+    """What somebody wrote is no rule, or none for this kind. The message says what is wrong and what would do."""
+
+
+# -- what others call -------------------------------------------------------------------------------
+
+
+def resolve(task: TaskType, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
+    """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
+    if not rule:
+        return task.resolve(responses, item)
+    found = RULES[rule["rule"]]
+    return found.decide(task, responses, item, {**found.defaults, **rule})
+
+
+def by_own_rule(task: TaskType, responses: Sequence[Any], item: Item) -> Resolution:
+    """What they come to by the rule that the kind names. A kind that names none has to override `resolve`."""
+    if not task.rule:
+        raise NotImplementedError(f"{task.key} names no rule and does not say how it decides")
+    return resolve(task, own(task, item.settings), responses, item)
+
+
+def upheld(task: TaskType, responses: Sequence[Any], item: Item) -> Resolution:
+    """The same where an adjudicator has chosen or written the responses: nobody else is asked."""
+    rule = own(task, item.settings)
+    if "most" in RULES[rule["rule"]].options:
+        rule["most"] = 1
+    return resolve(task, rule, responses, item)
+
+
+def own(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
+    if not task.rule:
+        return {}
+    said = {option: settings[name] for option, name in task.rule_settings.items() if name in settings}
+    return {**RULES[task.rule["rule"]].defaults, **task.rule, **said}
+
+
+def fitting(task: TaskType) -> list[Rule]:
+    """The rules that a batch of this kind may choose among, its own first."""
+    found = [rule for rule in RULES.values() if task.compares in rule.fits]
+    return sorted(found, key=lambda rule: rule.name != task.rule.get("rule"))
+
+
+def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[str, Any]:
+    """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
+
+    overlap: people per item, where it is known: `most` cannot be fewer.
+    """
+    if not isinstance(data, Mapping):
+        raise BadRule(
+            'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the kind\'s own rule.'
+        )
+    if not data:
+        return {}
+    rules = {rule.name: rule for rule in fitting(task)}
+    if not rules:
+        raise BadRule(
+            f"resolve: {task.key} decides in a way of its own and takes no other rule. Leave it out."
+        )
+    name = data.get("rule")
+    if name is None:
+        raise BadRule(f"resolve.rule: name one of the rules that fit {task.key}: {', '.join(rules)}.")
+    if not isinstance(name, str) or name not in rules:
+        there_is = (
+            f"resolve.rule: {name!r} exists, but does not fit {task.key}" if str(name) in RULES else None
+        )
+        message = there_is or f"resolve.rule: there is no rule {name!r}{_perhaps(str(name), rules)}"
+        raise BadRule(f"{message}. These fit: {', '.join(rules)}.")
+    rule = rules[name]
+    for option in data:
+        if option != "rule" and option not in rule.options:
+            raise BadRule(
+                f"resolve.{option}: the rule {name} has no such option{_perhaps(str(option), rule.options)}. "
+                + (f"It has: {', '.join(rule.options)}." if rule.options else "It has none.")
+            )
+    _validate(data, rule)
+    found = {**rule.defaults, **data}
+    if overlap is not None and "most" in found and found["most"] < overlap:
+        raise BadRule(
+            f"resolve.most: {found['most']} is less than the overlap of {overlap}. "
+            "It is how many people are asked in all before an adjudicator looks."
+        )
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of every rule, for files that name one."""
+    return {
+        "description": "The rule that decides from people's responses; {} is the kind's own.",
+        "anyOf": [
+            {"type": "object", "maxProperties": 0},
+            *(rule.schema for rule in RULES.values()),
+        ],
+    }
+
+
+def in_words(rule: Mapping[str, Any]) -> str:
+    """A rule as pages name it: "majority (more_than 0.5, most 5)"; "the kind's own rule" for {}."""
+    if not rule:
+        return "the kind's own rule"
+    options = ", ".join(f"{name} {value}" for name, value in rule.items() if name != "rule")
+    return f"{rule['rule']} ({options})" if options else str(rule["rule"])
+
+
+# -- the rules --------------------------------------------------------------------------------------
+
+
+def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
+    groups = _groups(task, responses, item)
+    if len(groups) == 1:
+        return _one(task, responses, next(iter(groups.values())))
+    return Adjudicate(f"Not everybody says the same ({_tally(task, responses, groups)}).")
+
+
+def majority(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """What more than a share of the people say; for edits, those that leave the same table and the same answer are one."""
+    groups = _groups(task, responses, item)
+    for by in groups.values():
+        if len(by) > Fraction(str(options["more_than"])) * len(responses):
+            return _one(task, responses, by)
+    return _open(
+        f"No {'label' if task.compares == 'labels' else 'edit'} has a majority ({_tally(task, responses, groups)}).",
+        responses,
+        options,
+    )
+
+
+def mean_of_all(
+    task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
+    """The mean on every dimension."""
+    return _rated(
+        task, responses, item, {name: mean(said) for name, said in _scores(task, responses).items()}
+    )
+
+
+def gap(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
+
+    Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
+    score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
+    """
+    scores = _scores(task, responses)
+    apart = [name for name, said in scores.items() if max(said) - min(said) >= options["gap"]]
+    then = options["then"]
+    kept = {
+        name: without_the_far_one(said) if name in apart and then != "mean" else said
+        for name, said in scores.items()
+    }
+    still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
+    reason = f"The scores for {' and '.join(apart)} are {options['gap']:g} or more apart."
+    if apart and len(responses) < options["most"]:
+        settled = then == "adjudicate" and not still
+        if not settled:
+            return OneMore(reason)
+    if still and then == "adjudicate":
+        return Adjudicate(reason)
+    return _rated(task, responses, item, {name: mean(said) for name, said in kept.items()})
+
+
+def set_overlap(
+    task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
+    """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
+
+    Nobody's cells are mixed with those of somebody who marked something else altogether. More than half must say the
+    same about whether there is anything to mark.
+    """
+    words = Counter(task.word(response) for response in responses)
+    word, most = max(words.items(), key=lambda pair: pair[1])
+    if 2 * most <= len(responses):
+        return _open(f"People do not say the same ({_tally_words(words)}).", responses, options)
+    by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
+    if word:
+        return _one(task, responses, by)
+    sets = [task.members(responses[index]) for index in by]
+    overlap = mean_overlap(sets)
+    if overlap < options["least"]:
+        return _open(
+            f"What people marked overlaps by {overlap:.2f} (mean Jaccard); {options['least']:.2f} is asked for.",
+            responses,
+            options,
+        )
+    counts = Counter(member for members in sets for member in members)
+    found = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
+    if not found:
+        titles = sorted((title, count) for one, count in counts.items() if (title := task.member_title(one)))
+        tally = ": " + ", ".join(f"{title} ({count})" for title, count in titles) if titles else ""
+        return _open(f"Nothing was marked by more than half of the people{tally}.", responses, options)
+    return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
+
+
+def each(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
+    words = Counter(task.word(response) for response in responses)
+    if len(words) > 1:
+        return Adjudicate(f"People do not say the same ({_tally_words(words)}).")
+    if next(iter(words)):
+        first = min(responses, key=_as_written)
+        return _one(task, responses, [index for index, one in enumerate(responses) if one == first])
+    if not options["merge"]:
+        return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
+    kept: dict[Hashable, Any] = {}
+    for response in sorted(responses, key=_as_written):
+        kept.setdefault(task.alike(response, item), response)
+    return Accepted(
+        tuple(
+            Outcome(one, tuple(index for index, response in enumerate(responses) if response == one))
+            for one in kept.values()
+        )
+    )
+
+
+def given(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
+
+    A slip (a lost sign, another scale) beside a right answer is known for what it is, and becomes the reason. Where
+    nobody gives the given answer an adjudicator looks, even if all make the same slip: they worked apart, so it is as
+    likely that whoever made the example made it, and a decision here would put their answer in place of the given one
+    unseen. Everything else is always looked at.
+    """
+    found = [task.departure(response, item) for response in responses]
+    if other := [name for how, name in found if how == "other"]:
+        return Adjudicate(
+            f"{len(other)} of {len(responses)} answers differ from the given one: {_times(other)}."
+        )
+    slips = [name for how, name in found if how == "slip"]
+    equal = tuple(index for index, (how, _) in enumerate(found) if how == "equal")
+    if not equal:
+        return Adjudicate(f"Nobody gives the given answer: {_times(slips)}.")
+    outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
+    return Accepted((outcome,), ", ".join(sorted(set(slips))))
+
+
+# -- the table of rules -----------------------------------------------------------------------------
+
+_MOST: Mapping[str, Any] = {
+    "type": "integer",
+    "minimum": 2,
+    "maximum": MOST,
+    "title": "People at most",
+    "description": "Where they do not agree, one more is asked until so many have answered; then an adjudicator looks. "
+    "Left out: an adjudicator looks at once.",
+}
+_MORE_THAN: Mapping[str, Any] = {
+    "type": "number",
+    "minimum": 0.5,
+    "exclusiveMaximum": 1,
+    "default": 0.5,
+    "title": "More than this share",
+    "description": "0.5 is more than half of the people.",
+}
+
+RULES: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule(
+            "unanimous",
+            "Everybody says the same, else an adjudicator looks.",
+            ("labels", "scales", "sets", "edits"),
+            unanimous,
+        ),
+        Rule(
+            "majority",
+            "The label of more than half of the people.",
+            ("labels",),
+            majority,
+            {"more_than": _MORE_THAN, "most": _MOST},
+        ),
+        Rule("mean", "The mean of all scores, on every dimension.", ("scales",), mean_of_all),
+        Rule(
+            "gap",
+            "The mean of all scores; people who are far apart ask for one more.",
+            ("scales",),
+            gap,
+            {
+                "gap": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "default": 3,
+                    "title": "Gap",
+                    "description": "Scores that are so far apart on one dimension ask for one more person.",
+                },
+                "most": {**_MOST, "default": 3, "description": "No more people are asked than this."},
+                "then": {
+                    "enum": ["mean", "replace", "adjudicate"],
+                    "default": "mean",
+                    "title": "Where they stay apart",
+                    "description": "mean: the mean of all. replace: the mean without the score furthest from the others. "
+                    "adjudicate: that mean where the others are near each other, else an adjudicator.",
+                },
+            },
+        ),
+        Rule(
+            "set_overlap",
+            "What more than half marked, where what people marked overlaps enough.",
+            ("sets",),
+            set_overlap,
+            {
+                "least": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": 1,
+                    "default": 0.5,
+                    "title": "Least overlap",
+                    "description": "Mean Jaccard index of the pairs of people.",
+                },
+                "most": _MOST,
+            },
+        ),
+        Rule(
+            "edit_equivalence",
+            "The edit of more than half of the people; edits that leave the same table and the same answer are one.",
+            ("edits",),
+            majority,
+            {"more_than": _MORE_THAN, "most": _MOST},
+        ),
+        Rule(
+            "each",
+            "Every response that holds stands on its own.",
+            ("edits", "texts"),
+            each,
+            {
+                "merge": {
+                    "type": "boolean",
+                    "default": False,
+                    "title": "Equal ones count once",
+                    "description": "Responses that come to the same make one outcome.",
+                }
+            },
+        ),
+        Rule("given", "Somebody gives the given answer, and nobody another one.", ("answers",), given),
+    )
+}
+"""Every rule by its name, with what it fits."""
+
+
+def apart(task: TaskType, responses: Sequence[Any], item: Item) -> float:
+    """How far people are apart, from 0 (all say the same) to 1: the mean over pairs of them.
+
+    Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
+    """
+    pairs = [_distance(task, one, other, item) for one, other in combinations(responses, 2)]
+    return float(sum(pairs) / len(pairs)) if pairs else 0.0
+
+
+# -- parts ------------------------------------------------------------------------------------------
+
+
+def mean_overlap(sets: Sequence[frozenset[Any]]) -> float:
+    """The mean Jaccard index of all pairs, summed as fractions: the order of people plays no part. 1 for one alone."""
+    overlaps = [Fraction(len(one & other), len(one | other) or 1) for one, other in combinations(sets, 2)]
+    return float(sum(overlaps) / len(overlaps)) if overlaps else 1.0
+
+
+def without_the_far_one(scores: Sequence[float]) -> list[float]:
+    """Of three or more scores those left, in order, when the one furthest from the others goes; a tie leaves all."""
+    found = sorted(scores)
+    if len(found) < 3:
+        return found
+    below, above = found[1] - found[0], found[-1] - found[-2]
+    if below == above:
+        return found
+    return found[1:] if below > above else found[:-1]
+
+
+def _distance(task: TaskType, one: Any, other: Any, item: Item) -> Fraction:
+    if task.word(one) != task.word(other):
+        return Fraction(1)
+    if task.compares == "scales":
+        said, against = task.scores(one), task.scores(other)
+        steps = [
+            abs(a - b) for name, a in said.items() if a is not None and (b := against.get(name)) is not None
+        ]
+        return Fraction(sum(steps)) / (len(steps) * (HIGHEST - LOWEST)) if steps else Fraction(0)
+    if task.compares == "sets":
+        return 1 - Fraction(str(mean_overlap([task.members(one), task.members(other)])))
+    return Fraction(task.alike(one, item) != task.alike(other, item))
+
+
+def _groups(task: TaskType, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
+    """Who says the same, by what they say."""
+    groups: dict[Hashable, list[int]] = {}
+    for index, response in enumerate(responses):
+        groups.setdefault((task.word(response), task.alike(response, item)), []).append(index)
+    return groups
+
+
+def _one(task: TaskType, responses: Sequence[Any], by: Sequence[int]) -> Accepted:
+    """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
+    first = min((responses[index] for index in by), key=_as_written)
+    reason = task.excludes.get(task.word(first))
+    return Accepted((Outcome(first, tuple(by)),)) if reason is None else Accepted((), reason)
+
+
+def _rated(
+    task: TaskType, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
+) -> Accepted:
+    return Accepted((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
+
+
+def _scores(task: TaskType, responses: Sequence[Any]) -> dict[str, list[int | float]]:
+    """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
+    found: dict[str, list[int | float]] = {}
+    for response in responses:
+        for name, score in task.scores(response).items():
+            if score is not None:
+                found.setdefault(name, []).append(score)
+    return found
+
+
+def _open(reason: str, responses: Sequence[Any], options: Mapping[str, Any]) -> OneMore | Adjudicate:
+    return OneMore(reason) if len(responses) < options.get("most", 0) else Adjudicate(reason)
+
+
+def _tally(task: TaskType, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
+    """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
+    words = Counter(task.word(response) for response in responses)
+    if task.compares == "labels":
+        return _tally_words(words)
+    sizes = ", ".join(str(size) for size in sorted(map(len, groups.values()), reverse=True))
+    return f"{len(groups)} different responses, of {sizes} people"
+
+
+def _tally_words(words: Mapping[str, int]) -> str:
+    return ", ".join(f"{word or 'a response'} {count}" for word, count in sorted(words.items()))
+
+
+def _times(names: Sequence[str]) -> str:
+    return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
+
+
+def _as_written(response: Any) -> tuple[str, ...]:
+    """What responses are put in an order by, whoever gave them."""
+    values = (getattr(response, field.name) for field in dataclasses.fields(response))
+    return tuple(value if isinstance(value, str) else repr(value) for value in values)
+
+
+def _perhaps(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _validate(data: Mapping[str, Any], rule: Rule) -> None:
+    import jsonschema
+
+    try:
+        jsonschema.validate(dict(data), rule.schema)
+    except jsonschema.ValidationError as error:
+        where = ".".join(str(part) for part in ("resolve", *error.absolute_path))
+        raise BadRule(f"{where}: {error.message}.") from None

@@ -1,0 +1,403 @@
+"""Who may do what, as data: every page and every method of the REST interface, for every role.
+
+The tests in test_role_table.py are made from the addresses: one without a row here fails. Rows of pages are
+
+    "name": (arguments, who may GET, who may POST)        None: the method is not taken at all
+
+and those of the interface {"method": (arguments, body, who may, the scope that a token needs)}. `things` has one of
+everything. Whoever is not named finds nothing there: 404 or, not signed in, the way to sign in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from annotation import accounts, adjudicating, assigning, crowd, releasing, setting_up
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    Batch,
+    CrowdEntry,
+    CrowdLink,
+    Invitation,
+    Item,
+    Job,
+    Membership,
+    Person,
+    Release,
+)
+from annotation.roles import Permission, Role
+from tests.annotation.cast import NOON, World, envelope
+
+# -- who there is -----------------------------------------------------------------------------------
+
+EVERYBODY = {"ada", "bo", "ivo", "rea", "vic", "mara", "root", "zoe", "lea", "otto", "pat"}
+"""Everybody who can sign in: two annotators (what is somebody's own is Ada's), adjudicator, researcher, viewer, manager,
+administrator; Zoe is in no project, Lea was everything in this one and left, Otto is everything in another one, and Pat
+is an annotator who came by a crowd link."""
+MEMBERS = EVERYBODY - {"zoe", "lea", "otto"}
+ANNOTATE = {"ada", "bo", "pat"}
+PROGRESS = {"ivo", "rea", "vic", "mara", "root"}
+RELEASE = {"rea", "mara", "root"}
+MANAGE = {"mara", "root"}
+ANYBODY = EVERYBODY | {"nobody"}
+
+
+@dataclass
+class Things:
+    """One of everything that a page can be about."""
+
+    world: World
+    batch: Batch
+    item: Item
+    release: Release
+    job: Job
+    token: ApiToken
+    invitation: str
+    assignment: Any
+    member: Membership
+    annotation: Annotation
+
+
+def make_things(world: World) -> Things:
+    """An open batch with an item that waits for Ivo, one on Ada's desk, a closed batch, and its release."""
+    make_people(world)
+    world.people["root"] = Person.objects.create_person("Root", "root@example.org", is_administrator=True)
+    closed = world.batch(size=1, name="Closed")
+    for who in ("ada", "bo", "cy"):
+        world.label(closed, who, "extraction")
+    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=closed, now=NOON)
+    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    batch = world.batch(name="Open")
+    differ(world, batch)
+    assignment = world.take(batch, "ada")
+    item = adjudicating.waiting(batch).get()
+    job = Job.objects.create(
+        project=world.project, kind="import", made_by=world.mara, made_at=NOON, heartbeat=NOON
+    )
+    token, _ = setting_up.make_token(
+        person=world.ada, project=world.project, name="mine", scopes=[Permission.ANNOTATE], now=timezone.now()
+    )
+    _, invitation = setting_up.invite(
+        project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
+    )
+    member = Membership.objects.get(person=world.cy)
+    annotation = Annotation.objects.get(assignment__person=world.ada, assignment__item=item)
+    return Things(world, batch, item, release, job, token, invitation, assignment, member, annotation)
+
+
+def make_people(world: World) -> None:
+    """A viewer, somebody who left, somebody who is everything elsewhere, and somebody of a crowd."""
+    people = world.people
+    for name in ("vic", "lea", "otto"):
+        people[name] = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
+    for who, roles in (("vic", [Role.VIEWER]), ("lea", list(Role))):
+        setting_up.add_member(project=world.project, person=people[who], roles=roles, by=world.mara, now=NOON)
+    left = Membership.objects.get(person=people["lea"])
+    setting_up.remove_member(membership=left, by=world.mara, now=NOON)
+    people["lea"].refresh_from_db()
+    other = setting_up.create_project(slug="books", name="Books", manager=people["otto"], now=NOON)
+    link = crowd.make_link(
+        project=world.project,
+        name="Crowd",
+        parameters=crowd.PARAMETERS["generic"],
+        completion_code="DONE",
+        screen_out_code="OUT",
+        expires_at=timezone.now() + timedelta(days=1),
+        by=world.mara,
+        now=timezone.now(),
+    )
+    people["pat"] = crowd.enter(link=link, ids=crowd.Ids("first"), person=None, now=timezone.now())
+    setting_up.add_member(project=other, person=people["otto"], roles=list(Role), by=None, now=NOON)
+
+
+def differ(world: World, batch: Batch) -> None:
+    """Three people, three labels: the next item of the batch waits for an adjudicator."""
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+
+# -- the pages ----------------------------------------------------------------------------------------
+
+Row = tuple[Callable[[Things], list[Any]], set[str] | None, set[str] | None]
+
+
+def nothing(things: Things) -> list[Any]:
+    return []
+
+
+def the_project(things: Things) -> list[Any]:
+    return [things.world.project.slug]
+
+
+def the_batch(things: Things) -> list[Any]:
+    return [things.batch.public_id]
+
+
+def the_crowd(things: Things) -> list[Any]:
+    return [CrowdLink.objects.get().public_id]
+
+
+def a_crowd_link(things: Things) -> list[Any]:
+    return [things.world.project.slug, CrowdLink.objects.get().public_id]
+
+
+def a_crowd_entry(things: Things) -> list[Any]:
+    return [*a_crowd_link(things), CrowdEntry.objects.get().pk]
+
+
+def a_way_back(things: Things) -> list[Any]:
+    entry = CrowdEntry.objects.select_related("person", "link").get()
+    return [crowd.let_back_in(entry=entry, by=things.world.mara, now=NOON)]
+
+
+def somebody(things: Things) -> list[Any]:
+    return [things.world.bo.pk]
+
+
+def a_reset(things: Things) -> list[Any]:
+    return accounts.reset_path(things.world.bo).strip("/").split("/")[-2:]
+
+
+def a_batch_that_tells(things: Things) -> list[Any]:
+    Batch.objects.filter(pk=things.batch.pk).update(gold_feedback=True)
+    return the_batch(things)
+
+
+PAGES: dict[str, Row] = {
+    # name: (arguments, who may GET, who may POST); None = the method is not taken at all
+    "home": (nothing, EVERYBODY, None),
+    "job": (lambda t: [t.job.public_id], PROGRESS, None),
+    "healthz": (nothing, ANYBODY, None),
+    "readyz": (nothing, ANYBODY, None),
+    "sign_in": (nothing, ANYBODY, ANYBODY),
+    "sign_out": (nothing, None, ANYBODY),
+    "account": (nothing, EVERYBODY, EVERYBODY),
+    "change_password": (nothing, None, EVERYBODY),
+    "sign_out_everywhere": (nothing, None, EVERYBODY),
+    "make_token": (nothing, None, EVERYBODY),
+    "revoke_token": (lambda t: [t.token.public_id], None, {"ada"}),
+    "join": (lambda t: [t.invitation], ANYBODY, ANYBODY),
+    "forgotten": (nothing, ANYBODY, ANYBODY),
+    "reset_password": (a_reset, ANYBODY, ANYBODY),
+    # Of the whole site: for administrators, and for no manager.
+    "accounts": (nothing, {"root"}, None),
+    "account_of": (somebody, {"root"}, {"root"}),
+    "data_of": (somebody, {"root"}, None),
+    "erase_person": (somebody, {"root"}, {"root"}),
+    "my_data": (nothing, EVERYBODY, None),
+    "erase_me": (nothing, EVERYBODY, EVERYBODY),
+    "people": (the_project, MANAGE, MANAGE),
+    "change_roles": (lambda t: [t.member.pk], MANAGE, MANAGE),
+    "withdraw_invitation": (lambda t: [Invitation.objects.latest("pk").pk], None, MANAGE),
+    "remove_member": (lambda t: [t.member.pk], MANAGE, MANAGE),
+    "labels_elsewhere": (the_batch, MANAGE, MANAGE),
+    "project_log": (the_project, PROGRESS, None),
+    "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
+    # A way in for people without an account; whoever is signed in is told so (409).
+    "crowd_enter": (the_crowd, ANYBODY, ANYBODY),
+    "crowd_back": (a_way_back, ANYBODY, ANYBODY),
+    "crowd_finish": (nothing, {"pat"}, {"pat"}),
+    "crowd_links": (the_project, MANAGE, MANAGE),
+    "crowd_link": (a_crowd_link, MANAGE, None),
+    "crowd_close": (a_crowd_link, None, MANAGE),
+    "crowd_let_back": (a_crowd_entry, None, MANAGE),
+    "project_new": (nothing, MANAGE | {"otto"}, MANAGE | {"otto"}),
+    "project": (the_project, MEMBERS, None),
+    "project_rename": (the_project, MANAGE, MANAGE),
+    "practice": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MEMBERS),
+    # Whoever annotates confirms them as read; managers write them.
+    "guidelines": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, ANNOTATE | MANAGE),
+    "consent": (the_project, MEMBERS, ANNOTATE | MANAGE),
+    "inquiries": (the_project, MEMBERS, ANNOTATE | MANAGE),
+    "entry": (the_batch, MANAGE, MANAGE),
+    "gold": (the_batch, MANAGE, MANAGE),
+    "gold_new": (the_batch, MANAGE, MANAGE),
+    "gold_feedback": (a_batch_that_tells, ANNOTATE, None),
+    "calibration": (the_batch, PROGRESS, MANAGE),
+    "try_batch": (the_batch, MANAGE, MANAGE),
+    "sources": (the_project, PROGRESS, None),
+    "import_new": (the_project, MANAGE, MANAGE),
+    "source": (lambda t: [t.world.source.public_id], PROGRESS, None),
+    "example": (lambda t: [t.world.source.examples.all()[0].public_id], PROGRESS, None),
+    "batch_new": (the_project, MANAGE, MANAGE),
+    "batch": (the_batch, PROGRESS, None),
+    "open_batch": (the_batch, MANAGE, MANAGE),
+    "close_batch": (the_batch, MANAGE, MANAGE),
+    "batch_report": (the_batch, PROGRESS, None),
+    "batch_people": (the_batch, MANAGE, MANAGE),
+    "change_batch": (the_batch, MANAGE, MANAGE),
+    "act_on_batches": (the_project, None, MANAGE),
+    "accounting": (the_project, MANAGE, None),
+    "agreement": (the_project, PROGRESS, None),
+    "dashboard": (the_project, PROGRESS, None),
+    "batch_quality": (the_batch, PROGRESS, None),
+    "batch_panel": (the_batch, None, MANAGE),
+    "batch_propose": (the_batch, None, MANAGE),
+    "payments": (the_project, MANAGE, MANAGE),
+    "statement": (the_project, MANAGE, MANAGE),
+    "about_me": (the_project, ANNOTATE, ANNOTATE),
+    "fooling": (the_project, RELEASE, None),
+    # Labels carry a pseudonym: an administrator who is no annotator has none to give.
+    "annotate": (the_batch, ANNOTATE, ANNOTATE),
+    "my_work": (nothing, EVERYBODY, None),
+    "resume": (lambda t: [t.assignment.public_id], None, {"ada"}),
+    "adjudication": (the_batch, {"ivo"}, None),
+    "adjudicate": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
+    "own_response": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
+    "project_adjudication": (the_project, {"ivo"}, None),
+    "batch_rule": (the_batch, MANAGE, MANAGE),
+    "study": (the_project, MANAGE, MANAGE),
+    "perturbations": (the_project, PROGRESS, MANAGE),
+    "releases": (the_project, PROGRESS, RELEASE),
+    "release": (lambda t: [t.release.public_id], PROGRESS, None),
+    "download": (lambda t: [t.release.public_id], PROGRESS, None),
+    "evaluations": (lambda t: [t.release.public_id], RELEASE, RELEASE),
+    "evaluations_download": (lambda t: [t.release.public_id], RELEASE, None),
+}
+
+
+SENT = {
+    "annotate": {"action": "undo"},
+    "guidelines": {"action": "confirm"},
+    "consent": {"action": "agree"},
+}
+"""What a page without a form of fields is sent: one of its buttons."""
+
+
+# -- the REST interface -------------------------------------------------------------------------------
+
+Call = tuple[Callable[[Things], list[Any]], Any, set[str], Permission | None]
+
+
+def the_assignment(things: Things) -> list[Any]:
+    return [things.assignment.public_id]
+
+
+def an_edit(things: Things) -> list[Any]:
+    """An item on Ada's desk at which a model looks along."""
+    return [Assignment.objects.get(batch=_batch_of_edits(things)).public_id]
+
+
+def _batch_of_edits(things: Things) -> Batch:
+    batch = Batch.objects.filter(name="Edits").first()
+    if batch is None:
+        batch = things.world.batch("value_change", variant="answer_changes", name="Edits", size=1)
+        things.world.take(batch, "ada")
+    return batch
+
+
+def in_practice(things: Things) -> list[Any]:
+    return [things.world.project.slug, "question_type"]
+
+
+def _respond(things: Things) -> dict[str, Any]:
+    return envelope(things.assignment, {"label": "extraction"})
+
+
+API: dict[str, dict[str, Call]] = {
+    "schema": {"get": (nothing, None, ANYBODY, None)},
+    "api_projects": {"get": (nothing, None, EVERYBODY, None)},
+    "api_batches": {"get": (nothing, None, EVERYBODY, None)},
+    "api_task_types": {"get": (nothing, None, EVERYBODY, None)},
+    "api_releases": {"get": (nothing, None, EVERYBODY, None)},
+    "api_work_out": {"post": (lambda t: ["question_type"], {"question": {}}, EVERYBODY, None)},
+    "api_practice": {
+        "post": (in_practice, lambda t: {"number": 1, "variant": "", "response": _respond(t)}, MEMBERS, None)
+    },
+    "api_practice_predictions": {
+        # A kind that knows no model has no such address for anybody.
+        "post": (
+            lambda t: [t.world.project.slug, "value_change"],
+            {"number": 1, "variant": "answer_changes", "response": {}, "kind": "preview", "seq": 1},
+            MEMBERS,
+            None,
+        )
+    },
+    "api_make_release": {
+        "post": (the_project, {"name": "v2", "format": "askew"}, RELEASE, Permission.RELEASE)
+    },
+    "api_next": {"post": (the_batch, {"holding": []}, ANNOTATE, Permission.ANNOTATE)},
+    "api_adjudication": {"get": (the_batch, None, {"ivo"}, Permission.ADJUDICATE)},
+    "api_draft": {
+        "put": (
+            the_assignment,
+            lambda t: {"revision": 0, "response": _respond(t)},
+            {"ada"},
+            Permission.ANNOTATE,
+        )
+    },
+    "api_submit": {
+        "post": (the_assignment, lambda t: {"response": _respond(t)}, {"ada"}, Permission.ANNOTATE)
+    },
+    "api_skip": {"post": (the_assignment, {"reason": "torn"}, {"ada"}, Permission.ANNOTATE)},
+    "api_ask": {"post": (the_assignment, {"text": "Why?"}, {"ada"}, Permission.ANNOTATE)},
+    "api_try": {
+        "post": (the_batch, lambda t: {"number": 1, "response": _respond(t)}, MANAGE, Permission.SET_UP)
+    },
+    "api_try_predictions": {
+        "post": (
+            lambda t: [_batch_of_edits(t).public_id],
+            {"number": 1, "variant": "answer_changes", "response": {}, "kind": "preview", "seq": 1},
+            MANAGE,
+            Permission.SET_UP,
+        )
+    },
+    "api_flag": {"post": (the_assignment, {"note": "odd"}, {"ada"}, Permission.ANNOTATE)},
+    "api_return": {"post": (the_assignment, {}, {"ada"}, Permission.ANNOTATE)},
+    "api_ping": {"post": (the_assignment, {}, {"ada"}, Permission.ANNOTATE)},
+    "api_suggestions": {"get": (the_assignment, None, {"ada"}, Permission.ANNOTATE)},
+    "api_proposals": {"post": (the_assignment, {}, {"ada"}, Permission.ANNOTATE)},
+    "api_handle": {
+        "post": (the_assignment, {"proposal": "nowhere", "state": "took"}, {"ada"}, Permission.ANNOTATE)
+    },
+    "api_predictions": {
+        "post": (
+            an_edit,
+            {"response": {}, "kind": "preview", "seq": 1},
+            {"ada"},
+            Permission.ANNOTATE,
+        )
+    },
+    "api_undo": {"post": (lambda t: [t.annotation.public_id], {}, {"ada"}, Permission.ANNOTATE)},
+    "api_decide": {
+        "post": (
+            lambda t: [t.item.public_id],
+            {"note": "because", "choose": ["A"]},
+            {"ivo"},
+            Permission.ADJUDICATE,
+        )
+    },
+    "api_send_back": {
+        "post": (
+            lambda t: [t.item.public_id],
+            {"note": "look again", "choose": "A"},
+            {"ivo"},
+            Permission.ADJUDICATE,
+        )
+    },
+    "api_batch_rule": {
+        "get": (the_batch, None, MANAGE, Permission.SET_UP),
+        "put": (the_batch, {"rule": {}}, MANAGE, Permission.SET_UP),
+    },
+    "api_batch_state": {"post": (the_batch, {"action": "pause"}, MANAGE, Permission.SET_UP)},
+    "api_batch_change": {"post": (the_batch, {"terms": {"overlap": 4}}, MANAGE, Permission.SET_UP)},
+    "api_batch_accounts": {"get": (the_batch, None, MANAGE, Permission.SET_UP)},
+    "api_batch_shares": {
+        "post": (
+            the_batch,
+            lambda t: {"annotator": Membership.objects.get(person=t.world.ada).pseudonym, "leases": True},
+            MANAGE,
+            Permission.SET_UP,
+        )
+    },
+    "api_job": {"get": (lambda t: [t.job.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
+}

@@ -1,0 +1,472 @@
+"""Accounts: a forgotten password, roles that change, what administrators do, one's own data, and erasing them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import accounts, adjudicating, annotating, assigning, crowd, erasing, releasing, setting_up
+from annotation.doctor import findings
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    CrowdEntry,
+    Draft,
+    Event,
+    Invitation,
+    Membership,
+    Person,
+    Release,
+)
+from annotation.refusals import Refused
+from annotation.roles import Permission, Role
+from tests.annotation.cast import NOON, World
+
+
+@pytest.fixture
+def root(world: World) -> Person:
+    return Person.objects.create_person("Root", "root@example.org", "tilted tables", is_administrator=True)
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+NEW = {"new": "even more tilted"}
+
+
+class TestAForgottenPassword:
+    @pytest.fixture(autouse=True)
+    def server(self, settings: Any) -> None:
+        settings.HAS_MAIL = True
+
+    def ask(self, callbacks: Any, email: str) -> str:
+        with callbacks(execute=True):
+            return text(Client().post("/password/forgotten/", {"email": email}))
+
+    def test_the_link_comes_by_mail_and_sets_a_new_password_once(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        here = browser(world.ada)
+        self.ask(django_capture_on_commit_callbacks, "Ada@Example.org")
+        (sent,) = mail.outbox
+        assert sent.to == ["ada@example.org"]
+        link = re.search(r"http://testserver(/password/new/\S+)", str(sent.body))
+        assert link is not None
+
+        page = Client().get(link[1])
+        assert page.status_code == 200
+        assert "no-store" in page["Cache-Control"]
+        done = Client().post(link[1], NEW, follow=True)
+
+        assert "Your password is changed" in text(done)
+        assert Person.objects.get(pk=world.ada.pk).check_password(NEW["new"])
+        assert here.get("/account/").status_code == 302, "sessions end"
+        again = Client().post(link[1], {"new": "a third password"})
+        assert again.status_code == 410
+        assert "does not work" in text(again)
+        assert Event.objects.filter(thing="person", after="password reset").count() == 1
+
+    def test_nobody_learns_who_has_an_account(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        Person.objects.filter(pk=world.bo.pk).update(is_active=False)
+
+        said = {
+            self.ask(django_capture_on_commit_callbacks, email)
+            for email in ("ada@example.org", "bo@example.org", "nobody@example.org")
+        }
+
+        assert len(said) == 1
+        assert [sent.to for sent in mail.outbox] == [["ada@example.org"]]
+
+    @pytest.mark.parametrize("what", ["time", "sign in", "sign out", "closed", "made up"])
+    def test_a_link_ends_with_time_with_signing_in_or_out_and_with_the_account(
+        self, world: World, what: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = accounts.reset_path(world.ada)
+        if what == "time":
+            now = accounts._tokens._now() + timedelta(hours=25)
+            monkeypatch.setattr(accounts._tokens, "_now", lambda: now)
+        elif what == "sign in":
+            Client().post("/sign-in/", {"username": "ada@example.org", "password": "tilted tables"})
+        elif what == "sign out":
+            setting_up.sign_out_everywhere(person=world.ada)
+        elif what == "closed":
+            Person.objects.filter(pk=world.ada.pk).update(is_active=False)
+        else:
+            path = path[:-5] + "aaaa/"
+
+        assert Client().get(path).status_code == 410
+        assert Client().post(path, NEW).status_code == 410
+
+    def test_a_link_is_for_one_person_alone(self, world: World) -> None:
+        token = accounts.reset_path(world.ada).strip("/").split("/")[-1]
+
+        for key in ("1", "zzzzzzzzzzzzzz", "-1", str(world.bo.pk)):
+            if key != str(world.ada.pk):
+                assert Client().get(f"/password/new/{key}/{token}/").status_code == 410
+
+    def test_a_weak_password_is_refused_and_the_link_still_works(self, world: World) -> None:
+        path = accounts.reset_path(world.ada)
+
+        assert "too short" in text(Client().post(path, {"new": "short"}))
+        assert Client().post(path, NEW).status_code == 302
+
+    def test_without_a_mail_server_the_page_says_who_helps(self, world: World, settings: Any) -> None:
+        settings.HAS_MAIL = False
+
+        page = Client().post("/password/forgotten/", {"email": "ada@example.org"})
+
+        assert "administrator can make you a link" in text(page)
+        assert not mail.outbox
+
+
+class TestAdministrators:
+    def test_make_a_link_that_is_shown_once(self, world: World, root: Person) -> None:
+        address = reverse("account_of", args=[world.ada.pk])
+
+        page = browser(root).post(address, {"action": "reset"})
+
+        link = re.search(r'value="http://testserver(/password/new/[^"]+)"', page.content.decode())
+        assert link is not None
+        assert page["Cache-Control"] == "no-store"
+        assert link[1] not in browser(root).get(address).content.decode()
+        assert Client().post(link[1], NEW).status_code == 302
+        event = Event.objects.get(thing="person", after="reset link made")
+        assert (event.actor, event.thing_id) == (root, world.ada.pk)
+
+    def test_no_manager_makes_one(self, world: World) -> None:
+        address = reverse("account_of", args=[world.ada.pk])
+
+        assert browser(world.mara).post(address, {"action": "reset"}).status_code == 404
+        with pytest.raises(PermissionError):
+            accounts.make_reset(person=world.ada, by=world.mara, now=NOON)
+
+    def test_find_people_and_close_accounts(self, world: World, root: Person) -> None:
+        admin = browser(root)
+        page = text(admin.get("/accounts/", {"words": "ADA@ex"}))
+        assert "Ada" in page
+        assert "Ivo" not in page
+        there = browser(world.ada)
+
+        admin.post(reverse("account_of", args=[world.ada.pk]), {"action": "close"})
+
+        assert there.get("/account/").status_code == 302
+        assert (
+            Client()
+            .post("/sign-in/", {"username": "ada@example.org", "password": "tilted tables"})
+            .status_code
+            == 200
+        )
+        states = Event.objects.filter(thing="person").values_list("before", "after")
+        assert list(states) == [("open", "closed")]
+
+    def test_there_is_always_another_administrator(self, world: World, root: Person) -> None:
+        admin = browser(root)
+        address = reverse("account_of", args=[root.pk])
+        for action in ("person", "close"):
+            assert "only administrator" in text(admin.post(address, {"action": action}, follow=True))
+
+        admin.post(reverse("account_of", args=[world.mara.pk]), {"action": "administrator"})
+        admin.post(address, {"action": "person"})
+
+        assert not Person.objects.get(pk=root.pk).is_administrator
+        assert Person.objects.get(pk=world.mara.pk).is_administrator
+
+
+class TestRolesAndInvitations:
+    def test_every_change_of_roles_is_an_event_from_and_to(self, world: World) -> None:
+        member = Membership.objects.get(person=world.ada)
+        Event.objects.all().delete()
+
+        browser(world.mara).post(
+            reverse("change_roles", args=[member.pk]), {"roles": ["adjudicator", "viewer"]}
+        )
+
+        member.refresh_from_db()
+        assert set(member.roles) == {"adjudicator", "viewer"}
+        events = Event.objects.filter(thing="membership").values_list("actor__name", "before", "after")
+        assert set(events) == {
+            ("Mara", "annotator", "no annotator"),
+            ("Mara", "", "adjudicator"),
+            ("Mara", "", "viewer"),
+        }
+
+    def test_whoever_is_no_annotator_any_more_gives_back_what_they_hold(self, world: World) -> None:
+        batch = world.batch()
+        held = world.take(batch, "ada")
+        assert held is not None
+
+        setting_up.change_roles(
+            membership=Membership.objects.get(person=world.ada), roles=[Role.VIEWER], by=world.mara, now=NOON
+        )
+
+        assert Assignment.objects.get(pk=held.pk).state == "returned"
+        assert list(findings()) == []
+
+    def test_the_only_manager_stays_one(self, world: World) -> None:
+        mine = Membership.objects.get(person=world.mara)
+
+        page = browser(world.mara).post(reverse("change_roles", args=[mine.pk]), {"roles": ["viewer"]})
+
+        assert "only manager" in text(page)
+        assert Membership.objects.get(pk=mine.pk).roles == ["manager"]
+
+    def test_an_invitation_ends_when_the_manager_says(self, world: World) -> None:
+        mara = browser(world.mara)
+        page = mara.post("/projects/films/people/", {"roles": ["viewer"], "days": 2})
+        link = re.search(r'value="http://testserver(/join/[^"]+)"', page.content.decode())
+        assert link is not None
+        invitation = Invitation.objects.get()
+        assert invitation.expires_at - invitation.made_at == timedelta(days=2)
+
+        mara.post(reverse("withdraw_invitation", args=[invitation.pk]))
+
+        gone = Client().get(link[1])
+        assert gone.status_code == 410
+        assert "Ask for a new link" in text(gone)
+        assert "Open invitations" not in text(mara.get("/projects/films/people/"))
+        after = Event.objects.filter(thing="invitation").order_by("pk").values_list("after", flat=True)
+        assert list(after) == ["open", "withdrawn"]
+
+    def test_an_invitation_of_a_year_is_refused(self, world: World) -> None:
+        with pytest.raises(Refused, match="1 to 90 days"):
+            setting_up.invite(project=world.project, roles=[Role.VIEWER], by=world.mara, now=NOON, days=365)
+
+
+class TestSomebodyWhoLeft:
+    def test_is_told_so_on_their_first_page_and_comes_back_under_the_old_pseudonym(
+        self, world: World
+    ) -> None:
+        member = Membership.objects.get(person=world.ada)
+        world.label(world.batch(), "ada", "extraction")
+        setting_up.remove_member(membership=member, by=world.mara, now=NOON)
+        ada = browser(Person.objects.get(pk=world.ada.pk))
+
+        page = text(ada.get("/"))
+        assert "You have not belonged to Films since 2 Mar 2026" in page
+        assert ada.get("/projects/films/").status_code == 404
+
+        _, token = setting_up.invite(
+            project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
+        )
+        ada.post(f"/join/{token}/")
+        assert "You have not belonged" not in text(ada.get("/"))
+        again = Membership.objects.get(person=world.ada)
+        assert (again.pk, again.pseudonym) == (member.pk, member.pseudonym)
+        assert Assignment.objects.filter(person=world.ada, state="submitted").count() == 1
+
+
+class TestRenamingAProject:
+    def test_keeps_its_address_and_everything_that_hangs_on_it(self, world: World) -> None:
+        _, secret = setting_up.make_token(
+            person=world.ada,
+            project=world.project,
+            name="t",
+            scopes=[Permission.ANNOTATE],
+            now=timezone.now(),
+        )
+        mara = browser(world.mara)
+
+        page = mara.post(
+            "/projects/films/rename/", {"name": "Moving pictures", "time_zone": "Europe/Paris"}, follow=True
+        )
+
+        assert "The project's address is the same" in text(page).replace("&#x27;", "'")
+        assert "Moving pictures" in text(mara.get("/projects/films/"))
+        assert (
+            Client().get("/api/projects/", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+        )
+        assert Event.objects.filter(thing="project", after="renamed").count() == 1
+
+    @pytest.mark.parametrize(
+        ("sent", "said"),
+        [
+            ({"name": "  ", "time_zone": "UTC"}, "required"),
+            ({"name": "x" * 121, "time_zone": "UTC"}, "at most 120"),
+            ({"name": "x", "time_zone": "Mars/North"}, "Select a valid choice"),
+        ],
+    )
+    def test_what_cannot_be_is_refused_in_words(self, world: World, sent: dict[str, str], said: str) -> None:
+        assert said in text(browser(world.mara).post("/projects/films/rename/", sent))
+
+
+# -- data -------------------------------------------------------------------------------------------
+
+
+def secrets_of(world: World) -> list[str]:
+    return ["Ada", "ada@example.org", "left-handed", "EXTERNAL-77"]
+
+
+@pytest.fixture
+def worked(world: World) -> World:
+    """Ada has answered, typed, flagged, and said something of herself; one batch is closed and one is open."""
+    closed = world.batch(size=2, name="Closed")
+    for _ in range(2):
+        for who in ("ada", "bo", "cy"):
+            world.label(closed, who, "extraction")
+    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=closed, now=NOON)
+    opened = world.batch(name="Open")
+    held = world.take(opened, "ada")
+    assert held is not None
+    annotating.save_draft(assignment=held, revision=0, response={"data": {}}, now=NOON)
+    annotating.flag(assignment=held, note="an odd year", now=NOON)
+    Membership.objects.filter(person=world.ada).update(characteristics={"hand": "left-handed"})
+    setting_up.make_token(
+        person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=timezone.now()
+    )
+    link = crowd.make_link(
+        project=world.project,
+        name="Crowd",
+        parameters=crowd.PARAMETERS["generic"],
+        completion_code="A",
+        screen_out_code="B",
+        expires_at=NOON + timedelta(days=1),
+        by=world.mara,
+        now=NOON,
+    )
+    CrowdEntry.objects.create(link=link, person=world.ada, external_id="EXTERNAL-77", entered_at=NOON)
+    return world
+
+
+class TestOnesOwnData:
+    def test_the_file_has_everything_of_the_person_and_nothing_of_others(self, worked: World) -> None:
+        answer = browser(worked.ada).get("/account/data/")
+
+        assert "attachment" in answer["Content-Disposition"]
+        data = json.loads(answer.content)
+        assert data["account"]["email"] == "ada@example.org"
+        assert data["memberships"][0]["characteristics"] == {"hand": "left-handed"}
+        assert data["crowd_entries"][0]["external_id"] == "EXTERNAL-77"
+        assert [row["response"]["data"]["label"] for row in data["annotations"]] == ["extraction"] * 2
+        assert (data["drafts"][0]["revision"], data["flags"][0]["note"]) == (1, "an odd year")
+        assert data["tokens"][0]["prefix"].startswith("askew_")
+        said = answer.content.decode()
+        for name in ("Bo", "Mara", "bo@example.org", "is_gold", "token_hash", 'password"'):
+            assert name not in said
+
+    def test_an_administrator_gets_the_same(self, worked: World, root: Person) -> None:
+        mine = json.loads(browser(worked.ada).get("/account/data/").content)
+        theirs = json.loads(browser(root).get(reverse("data_of", args=[worked.ada.pk])).content)
+
+        for data in (mine, theirs):
+            del data["made_at"], data["account"]["last_login"]
+        assert mine == theirs
+
+
+def without_manifest(files: dict[str, str]) -> dict[str, str]:
+    return {name: digest for name, digest in files.items() if name != "manifest.json"}
+
+
+def numbers(release: Release) -> dict[str, Any]:
+    """The manifest but for what names this one release."""
+    own = ("name", "made_at", "watermark", "digest", "release")
+    return {key: value for key, value in release.manifest.items() if key not in own}
+
+
+class TestErasing:
+    def test_the_page_says_what_goes_and_what_stays_before_it_asks(self, worked: World) -> None:
+        page = text(browser(worked.ada).get("/account/erase/"))
+
+        for words in (
+            "2 submitted responses",
+            "1 draft",
+            "1 API token",
+            "crowd platform",
+            "cannot be undone",
+        ):
+            assert words in page
+        assert Person.objects.get(pk=worked.ada.pk).erased_at is None
+
+    def test_what_says_who_somebody_is_goes_and_the_pseudonym_stays(self, worked: World) -> None:
+        here = browser(worked.ada)
+        before = Membership.objects.get(person=worked.ada)
+
+        assert "not your password" in text(here.post("/account/erase/", {"sure": "wrong"}))
+        here.post("/account/erase/", {"sure": "tilted tables"})
+
+        person = Person.objects.get(pk=worked.ada.pk)
+        assert (person.name, person.email, person.is_active) == ("Erased person", None, False)
+        assert not person.has_usable_password()
+        after = Membership.objects.get(person=person)
+        assert (after.pseudonym, after.characteristics) == (before.pseudonym, {})
+        assert after.removed_at is not None
+        assert not Draft.objects.filter(assignment__person=person).exists()
+        assert not ApiToken.objects.filter(person=person).exists()
+        assert here.get("/account/").status_code == 302
+        assert person.assignments.filter(state="leased").count() == 0
+        assert list(findings()) == []
+        assert Event.objects.filter(thing="person", after="erased").count() == 1
+
+    def test_nothing_in_the_database_names_the_person_any_more(self, worked: World) -> None:
+        from django.apps import apps
+
+        erasing.erase(person=worked.ada, by=worked.ada, now=NOON)
+
+        for model in apps.get_models():
+            for row in model._default_manager.values():
+                for secret in secrets_of(worked):
+                    assert not re.search(rf"\b{re.escape(secret)}\b", str(row)), f"{model.__name__}: {row}"
+
+    def test_a_release_is_the_same_to_the_byte_and_still_verifies(self, worked: World) -> None:
+        def release(name: str) -> dict[str, str]:
+            made = releasing.make_release(
+                project=worked.project, name=name, format="askew", by=worked.rea, now=NOON
+            )
+            folder = releasing.folder(made)
+            call_command("verify_release", str(folder))
+            return {
+                str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(Path(folder).rglob("*"))
+                if path.is_file()
+            }
+
+        before = release("v1")
+        first = Release.objects.get(name="v1")
+        erasing.erase(person=worked.ada, by=worked.ada, now=NOON)
+        after = release("v2")
+
+        assert "annotations.jsonl" in before
+        assert without_manifest(before) == without_manifest(after)
+        assert numbers(first) == numbers(Release.objects.get(name="v2"))
+        call_command("verify_release", str(releasing.folder(first)))
+        everything = b"".join(path.read_bytes() for path in Path(releasing.folder(first)).rglob("*.json*"))
+        for secret in secrets_of(worked):
+            assert secret.encode() not in everything
+
+    def test_the_only_manager_hands_over_first(self, world: World) -> None:
+        page = text(browser(world.mara).get("/account/erase/"))
+        assert "only manager of Films" in page
+
+        with pytest.raises(Refused, match="only manager"):
+            erasing.erase(person=world.mara, by=world.mara, now=NOON)
+        assert Person.objects.get(pk=world.mara.pk).name == "Mara"
+
+    def test_nobody_erases_somebody_else_but_an_administrator(self, worked: World, root: Person) -> None:
+        with pytest.raises(PermissionError):
+            erasing.erase(person=worked.ada, by=worked.mara, now=NOON)
+
+        browser(root).post(reverse("erase_person", args=[worked.ada.pk]), {"sure": "tilted tables"})
+
+        assert Person.objects.get(pk=worked.ada.pk).erased_at is not None
+        erasing.erase(person=worked.ada, by=root, now=NOON)
+        assert Event.objects.filter(thing="person", after="erased").count() == 1

@@ -1,0 +1,462 @@
+"""Where people differ: one more is asked, somebody decides, or a response goes back to its author."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db.models import Sum
+
+from annotation import (
+    adjudicating,
+    agreement,
+    annotating,
+    assigning,
+    doctor,
+    queue,
+    release_files,
+    releasing,
+    setting_up,
+    visibility,
+)
+from annotation.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Item,
+    Membership,
+    Person,
+    Place,
+    SentBack,
+)
+from annotation.refusals import Refused
+from annotation.roles import Role
+from tasks.contract import TaskType, task_types
+from tests.annotation.cast import NOON, World, envelope
+
+LATER = NOON + timedelta(hours=1)
+
+
+def labelled(world: World, *said: str, **more: Any) -> Batch:
+    """A batch of one question that as many people as there are labels have labelled, resolved."""
+    batch = world.batch(size=1, overlap=min(len(said), 3), **more)
+    for who, label in zip(("ada", "bo", "cy"), said, strict=False):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def ruled(world: World, rule: dict[str, Any], **more: Any) -> Batch:
+    batch = world.batch(size=1, **more)
+    Batch.objects.filter(pk=batch.pk).update(resolve=adjudicating.checked_rule(batch, rule))
+    batch.refresh_from_db()
+    return batch
+
+
+def rejoin(world: World, name: str) -> Person:
+    person = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
+    setting_up.add_member(
+        project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+    )
+    world.people[name] = person
+    return person
+
+
+# -- one more ---------------------------------------------------------------------------------------
+
+
+def test_people_who_differ_ask_one_more_by_itself_and_the_majority_then_decides(world: World) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    place = Place.objects.get(batch=batch, added=True)
+    assert (place.number, place.taken, place.reserved_for) == (3, False, None)
+    assert world.take(batch, "ada") is None, "who answered before is not asked again"
+    world.label(batch, "cy", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    decision = Decision.objects.get(item__batch=batch)
+    assert [outcome.response["data"] for outcome in decision.outcomes.all()] == [{"label": "reasoning"}]
+    assert list(doctor.findings()) == []
+
+
+def test_the_page_of_who_is_asked_in_addition_looks_like_any_other(world: World) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    planned = world.take(batch, "ada")
+    assert planned is not None
+    first = annotating.payload(planned)
+    world.answer(planned, {"label": "extraction"})
+    world.label(batch, "bo", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    added = world.take(batch, "cy")
+
+    assert added is not None
+    assert added.place.added
+    second = annotating.payload(added)
+    assert {k: v for k, v in first.items() if k not in ("id", "lease")} == {
+        k: v for k, v in second.items() if k not in ("id", "lease")
+    }
+
+
+def test_agreement_counts_the_planned_places_alone(world: World) -> None:
+    """Who is asked where others differ would make agreement look worse than it is (or, chosen otherwise, better)."""
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    before = agreement.of_batch(batch)
+
+    world.label(batch, "cy", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    assert Decision.objects.filter(item__batch=batch).exists()
+    assert agreement.of_batch(batch) == before
+
+
+def test_where_the_most_have_answered_an_adjudicator_looks(world: World) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    world.label(batch, "cy", "neither")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    assert adjudicating.waiting(batch).count() == 1
+    assert not Place.objects.filter(batch=batch, taken=False).exists()
+
+
+def test_where_nobody_is_left_to_ask_an_adjudicator_looks(world: World) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 5}, overlap=3)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    assert (
+        adjudicating.waiting(batch).get().adjudication.reason.endswith("Nobody is left who could be asked.")
+    )
+
+
+def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_batch_is_closed(
+    world: World,
+) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    assert not adjudicating.waiting(batch).exists()
+
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batch.refresh_from_db()
+    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 1
+
+    assert "nobody came before the batch was closed" in adjudicating.waiting(batch).get().adjudication.reason
+
+
+# -- what is never decided --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"purpose": "calibration"}, {"purpose": "qualification"}, {"set_aside_at": NOON}],
+    ids=["calibration", "qualification", "set aside"],
+)
+def test_only_work_that_is_not_set_aside_is_decided(world: World, change: dict[str, Any]) -> None:
+    batch = world.batch(size=1)
+    for who in ("ada", "bo", "cy"):
+        world.label(batch, who, "extraction")
+    Batch.objects.filter(pk=batch.pk).update(**change)
+
+    assert adjudicating.resolve_due(now=LATER) == 0
+    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 0
+    item = Item.objects.get(batch=batch)
+    assert adjudicating.resolve_item(item_id=item.pk, now=LATER, again=True) is False
+    assert not Decision.objects.exists()
+
+
+def test_a_gold_item_is_never_decided(world: World) -> None:
+    batch = world.batch(size=1)
+    for who in ("ada", "bo", "cy"):
+        world.label(batch, who, "extraction")
+    Item.objects.filter(batch=batch).update(is_gold=True)
+
+    assert adjudicating.resolve_due(now=LATER) == 0
+    assert not Decision.objects.exists()
+
+
+# -- what matters most comes first --------------------------------------------------------------------
+
+
+def test_what_more_hangs_on_and_who_is_further_apart_comes_first(world: World) -> None:
+    said = {
+        "near": ("extraction", "extraction", "reasoning", "reasoning"),
+        "far": ("extraction", "reasoning", "neither"),
+    }
+    dee = rejoin(world, "dee")
+    batch = world.batch(size=2, overlap=4)
+    people = ("ada", "bo", "cy", dee.name.lower())
+    for item, labels in enumerate((said["near"], (*said["far"], "unanswerable"))):
+        for who, label in zip(people, labels, strict=True):
+            world.label(batch, who, label)
+        assert Item.objects.filter(batch=batch, position=item + 1).exists() or item == 0
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    first, second = (item.adjudication for item in adjudicating.waiting(batch))
+
+    assert first.weight > second.weight
+    assert first.item.position > second.item.position, "it is the later item that people are further apart on"
+    fed = labelled(world, "extraction", "reasoning", "neither", name="fed from")
+    before = adjudicating.waiting(fed).get().adjudication.weight
+    world.batch("value_change", variant="answer_changes", feeds_from=fed, sources=[], open=False)
+    Adjudication.objects.all().delete()
+    Item.objects.filter(batch=fed).update(due_at=NOON)
+    adjudicating.resolve_batch(batch=fed, now=LATER)
+    assert adjudicating.waiting(fed).get().adjudication.weight == 2 * before
+    assert [item.batch for item in adjudicating.waiting_in(world.project)] == [fed]
+
+
+# -- sending back -----------------------------------------------------------------------------------
+
+
+def sent_back(
+    world: World, batch: Batch, note: str = "Look at the years again."
+) -> tuple[Item, SentBack, str]:
+    """The item, what was sent back, and whose response it was."""
+    item = adjudicating.waiting(batch).get()
+    back = adjudicating.send_back(item=item, by=world.ivo, choose="B", note=note, now=LATER)
+    return item, back, back.assignment.person.name.lower()
+
+
+def test_a_response_goes_back_to_its_author_with_a_note_and_the_item_waits_for_them(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    raw = {one.pk: one.response for one in Annotation.objects.all()}
+
+    item, back, who = sent_back(world, batch)
+
+    assert not adjudicating.waiting(batch).exists()
+    assert {one.pk: one.response for one in Annotation.objects.filter(pk__in=raw)} == raw
+    newest = Annotation.objects.filter(assignment=back.assignment).latest("revision")
+    assert (newest.revision, newest.response, newest.event.actor) == (2, None, world.ivo)
+    held = world.take(batch, who)
+    assert held is not None
+    assert held.pk == back.assignment_id, "the place is still theirs, and comes before anything new"
+    payload = annotating.payload(held)
+    assert payload["sent_back"] == "Look at the years again."
+    assert payload["draft"]["response"] == back.annotation.response
+    for other in {"ada", "bo", "cy"} - {who}:
+        assert world.take(batch, other) is None
+    assert list(doctor.findings()) == []
+    story = Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk")
+    assert [event.after for event in story] == ["adjudication", "sent back"]
+
+
+def test_once_it_is_written_anew_the_item_is_resolved_like_any_other(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item, back, who = sent_back(world, batch)
+    others = Assignment.objects.filter(item=item).submitted().exclude(pk=back.assignment_id)
+    label = others[0].annotation.response["data"]["label"]  # type: ignore[union-attr, index]
+
+    held = world.take(batch, who)
+    assert held is not None
+    world.answer(held, {"label": label}, now=LATER)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    decision = Decision.objects.get(item=item)
+    assert decision.made_by is None
+    assert [outcome.response["data"]["label"] for outcome in decision.outcomes.all()] == [label]
+
+
+def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item, back, who = sent_back(world, batch)
+    letters = {one.letter: one.annotation.assignment_id for one in adjudicating.candidates(item)}
+    held = world.take(batch, who)
+    assert held is not None
+    world.answer(held, {"label": "unanswerable"}, now=LATER)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    found = {one.letter: one for one in adjudicating.candidates(adjudicating.waiting(batch).get())}
+
+    assert len(letters) == 2, "while it is away there are two"
+    assert found["B"].annotation.assignment_id == back.assignment_id
+    assert found["B"].sent_back == ("Look at the years again.",)
+    assert found["A"].sent_back == ()
+
+
+def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item = adjudicating.waiting(batch).get()
+    person = next(
+        one for one in adjudicating.candidates(item) if one.letter == "B"
+    ).annotation.assignment.person
+
+    def refused(**more: Any) -> str:
+        with pytest.raises(Refused) as why:
+            adjudicating.send_back(
+                **{"item": item, "by": world.ivo, "choose": "B", "note": "again", "now": LATER, **more}
+            )
+        return why.value.code
+
+    assert refused(note=" ") == "invalid_request"
+    assert refused(choose="Z") == "invalid_request"
+    membership = Membership.objects.get(project=batch.project, person=person)
+    Membership.objects.filter(pk=membership.pk).update(removed_at=NOON)
+    assert refused() == "author_gone"
+    Membership.objects.filter(pk=membership.pk).update(removed_at=None)
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    assert refused() == "batch_closed"
+    assert adjudicating.waiting(batch).exists()
+    adjudicating.decide(item=item, by=world.ivo, note="n", choose=["A"], now=LATER)
+    assert refused() == "decided"
+
+
+# -- who looks --------------------------------------------------------------------------------------
+
+
+def test_whoever_may_still_annotate_in_the_batch_does_not_adjudicate_there(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item = adjudicating.waiting(batch).get()
+    kim = rejoin(world, "kim")
+    membership = Membership.objects.get(project=batch.project, person=kim)
+    Membership.objects.filter(pk=membership.pk).update(roles=[Role.ANNOTATOR, Role.ADJUDICATOR])
+
+    assert not visibility.may_adjudicate(kim, item)
+    assert not visibility.adjudicable(kim, adjudicating.waiting(batch)).exists()
+    assert visibility.may_adjudicate(world.ivo, item)
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    item.batch.refresh_from_db()
+    assert visibility.may_adjudicate(kim, item), "then nothing of it can come to them any more"
+
+
+def test_letters_are_drawn_per_item_and_stay(world: World) -> None:
+    batch = world.batch(size=4)
+    for _ in range(4):
+        for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    orders = []
+    for item in adjudicating.waiting(batch):
+        order = [one.annotation.assignment.person.name for one in adjudicating.candidates(item)]
+        assert order == [one.annotation.assignment.person.name for one in adjudicating.candidates(item)]
+        orders.append(order)
+
+    assert len({tuple(order) for order in orders}) > 1
+
+
+# -- another rule -----------------------------------------------------------------------------------
+
+
+def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
+    world: World, django_capture_on_commit_callbacks: Any
+) -> None:
+    batch = world.batch("relevant_cells", size=2, overlap=2)
+    for cells in ([["r0", "c1"]], [["r1", "c1"], ["r1", "c0"], ["r2", "c0"]]):
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        world.answer(assignment, {"cells": cells, "unanswerable": False})
+    for cells in ([["r0", "c1"]], [["r1", "c1"]]):
+        assignment = world.take(batch, "bo")
+        assert assignment is not None
+        world.answer(assignment, {"cells": cells, "unanswerable": False})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    decided = Decision.objects.get(item__batch=batch)
+    assert adjudicating.waiting(batch).count() == 1
+
+    rule = {"rule": "set_overlap", "least": 0}
+    assert adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule)) == {
+        "accepted": 1,
+        "onemore": 0,
+        "adjudication": 0,
+    }
+    assert Decision.objects.filter(item__batch=batch).count() == 1, "looking changes nothing"
+    with django_capture_on_commit_callbacks(execute=True):
+        job = adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER)
+
+    assert job is not None
+    job.refresh_from_db()
+    assert job.result["resolved"] == 1
+    assert not adjudicating.waiting(batch).exists()
+    assert Decision.objects.filter(item__batch=batch, made_by=None).count() == 2
+    assert Decision.objects.get(pk=decided.pk).made_at == decided.made_at
+    assert adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER) is None
+
+
+def test_a_rule_that_does_not_fit_is_refused_in_words(world: World) -> None:
+    batch = world.batch()
+    with pytest.raises(Refused) as refused:
+        adjudicating.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
+    assert "does not fit question_type" in refused.value.detail
+
+
+# -- raw responses ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "task", [one for one in task_types().values() if not one.making], ids=lambda one: one.key
+)
+def test_every_judging_kind_has_a_rule_a_batch_may_change(task: TaskType) -> None:
+    assert task.rule
+
+
+def test_an_own_response_decides_and_rests_on_nobody(world: World) -> None:
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item = adjudicating.waiting(batch).get()
+    assignment = Assignment.objects.filter(item=item).select_related("batch", "item__example__stored_table")[
+        0
+    ]
+    before = list(Annotation.objects.values_list("pk", "response"))
+
+    response = envelope(assignment, {"label": "extraction"})
+    decision = adjudicating.decide(
+        item=item, by=world.ivo, note="It is read off.", response=response, now=LATER
+    )
+
+    outcome = decision.outcomes.get()
+    assert outcome.annotations.count() == 0
+    assert list(Annotation.objects.values_list("pk", "response")) == before
+    assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 0
+    assert batch.places.aggregate(n=Sum("number"))["n"] == 6
+
+
+# -- releases ---------------------------------------------------------------------------------------
+
+
+def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_batch_has_now(
+    world: World, tmp_path: Path
+) -> None:
+    batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    world.label(batch, "cy", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    own = world.batch(size=1, name="by its own rule")
+    for who in ("ada", "bo", "cy"):
+        world.label(own, who, "extraction")
+    adjudicating.resolve_batch(batch=own, now=LATER)
+    for one in (batch, own):
+        adjudicating.change_rule(batch=one, rule={"rule": "unanimous"}, by=world.mara, now=LATER)
+        assigning.close_batch(batch=one, by=world.mara, now=LATER)
+
+    folder = tmp_path / "release"
+    releasing.make_release(
+        project=world.project, name="1.0", format="askew", by=world.rea, now=LATER, out=folder
+    )
+    (path,) = folder.rglob("decisions.jsonl")
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {record["batch"]: record.get("rule") for record in records} == {
+        batch.public_id: {"rule": "majority", "more_than": 0.5, "most": 3},
+        own.public_id: None,
+    }
+    assert all(record["by"] == "resolve" and record["note"] == "" for record in records)
+    release_files.verify(folder)

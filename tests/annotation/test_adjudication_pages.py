@@ -1,0 +1,377 @@
+"""An adjudicator's pages: what people did in one table, an own answer, a response that goes back; a batch's rule."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation import adjudicating, annotating
+from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
+from annotation.views.contrasting import NEAR, PART, WHOLE, Said, contrasted
+from tableqa import Example, Table
+from tableqa.operations import (
+    InsertColumn,
+    InsertRow,
+    MoveRow,
+    RemoveColumn,
+    RemoveRow,
+    RenameHeader,
+    SetCell,
+    Transpose,
+)
+from tests.annotation.cast import NOON, World
+
+LATER = NOON + timedelta(hours=1)
+FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"], ["Ran", "1985"]])
+
+
+def contrast(*said: Said, table: Table = FILMS, **more: Any) -> dict[str, Any]:
+    found = contrasted(table, said, **more)
+    assert found is not None
+    return found
+
+
+def cell(found: dict[str, Any], row: int, column: int) -> dict[str, Any]:
+    return found["rows"][row]["cells"][column]
+
+
+def put(row: str, new: str) -> SetCell:
+    return SetCell(row=row, column="c1", old=FILMS.cell(row, "c1"), new=new)
+
+
+# -- one table for all --------------------------------------------------------------------------------
+
+
+def test_a_cell_says_who_marked_it() -> None:
+    found = contrast(Said("A", marked=[("r0", "c1")]), Said("B", marked=[("r0", "c1"), ("r1", "c1")]))
+
+    assert (cell(found, 0, 1)["marks"], cell(found, 0, 1)["all"]) == ("A B", True)
+    assert (cell(found, 1, 1)["marks"], cell(found, 1, 1)["all"]) == ("B", False)
+    assert "marks" not in cell(found, 2, 1)
+    assert [(one["letters"], one["all"], one["marked"]) for one in found["summary"]] == [
+        ("A B", True, 1),
+        ("B", False, 1),
+    ]
+
+
+def test_a_cell_says_who_changed_it_to_what_and_equal_changes_stand_together() -> None:
+    found = contrast(
+        Said("A", [put("r0", "1996")]), Said("B", [put("r0", "1997")]), Said("C", [put("r0", "1996")])
+    )
+
+    changes = cell(found, 0, 1)["changes"]
+    assert [(one["text"], one["letters"], one["all"]) for one in changes] == [
+        ("1996", "A C", False),
+        ("1997", "B", False),
+    ]
+    assert cell(found, 0, 1)["text"] == "1995"
+
+
+def test_rows_and_columns_say_who_removed_inserted_moved_or_renamed_them() -> None:
+    found = contrast(
+        Said(
+            "A",
+            [
+                RemoveRow(row="r1", old=("Alien", "1979")),
+                RenameHeader(column="c1", old="Year", new="Released"),
+                InsertRow(row="n1", after="r0", cells=("Jaws", "1975")),
+            ],
+        ),
+        Said(
+            "B",
+            [MoveRow(row="r2", after=None), RemoveColumn(column="c0", old=("Film", "Ran", "Heat", "Alien"))],
+        ),
+        Said("C", [InsertColumn(column="n2", after="c0", header="Minutes", cells=("170", "117", "162"))]),
+    )
+
+    assert [column["name"] for column in found["columns"]] == ["Film", "Minutes", "Year"]
+    assert found["columns"][0]["notes"] == [{"what": "removed by", "letters": "B", "all": False}]
+    assert found["columns"][1]["inserted"] == ["C"]
+    assert found["columns"][2]["renamed"] == [{"text": "Released", "letters": "A", "all": False}]
+    assert [row.get("number") for row in found["rows"]] == [1, None, 2, 3]
+    assert [one["text"] for one in found["rows"][1]["cells"]] == ["Jaws", "", "1975"]
+    assert found["rows"][1]["inserted"] == ["A"]
+    assert found["rows"][2]["notes"] == [{"what": "removed by", "letters": "A", "all": False}]
+    assert found["rows"][3]["notes"] == [{"what": "moved by", "letters": "B", "all": False}]
+    assert cell(found, 0, 1)["text"] == "170"
+
+
+def test_where_rows_and_columns_were_exchanged_every_response_has_a_table_of_its_own() -> None:
+    assert contrasted(FILMS, [Said("A", [Transpose()]), Said("B")]) is None
+
+
+def test_of_a_long_table_the_rows_stand_there_in_which_something_was_done() -> None:
+    table = Table(["n"], [[str(number)] for number in range(1_300)])
+    found = contrast(Said("A", marked=[("r7", "c0")]), Said("B", marked=[("r1000", "c0")]), table=table)
+
+    assert [row.get("number") or -row["left"] for row in found["rows"]] == [
+        *(-6, 7, 8, 9),
+        *(-990, 1000, 1001, 1002, -298),
+    ]
+    assert list(found["parts"]) == [1, 2, 3]
+    second = contrast(Said("A"), table=table, part=2)
+    assert [row["number"] for row in second["rows"]] == list(range(PART + 1, 2 * PART + 1))
+    assert len(contrast(Said("A"), table=table)["rows"]) == WHOLE + 1
+    assert len(contrast(Said("A"), table=table, part=9)["rows"]) == WHOLE + 1
+
+
+@given(
+    st.lists(st.sets(st.tuples(st.integers(0, 79), st.integers(0, 1)), max_size=6), min_size=1, max_size=4),
+    st.integers(0, 1),
+)
+def test_whatever_is_marked_is_drawn_with_its_letters_and_nothing_else_is(marked: Any, part: int) -> None:
+    table = Table(["a", "b"], [[f"{row}", f"{row}"] for row in range(80)])
+    said = [
+        Said("ABCD"[place], marked=[(f"r{row}", f"c{column}") for row, column in cells])
+        for place, cells in enumerate(marked)
+    ]
+    found = contrast(*said, table=table, part=part)
+
+    drawn = {
+        (row["number"] - 1, place): one["marks"]
+        for row in found["rows"]
+        if "cells" in row
+        for place, one in enumerate(row["cells"])
+        if one.get("marks")
+    }
+    wanted: dict[tuple[int, int], list[str]] = {}
+    for one, cells in zip(said, marked, strict=True):
+        for place in cells:
+            wanted.setdefault(place, []).append(one.letter)
+    assert drawn == {place: " ".join(who) for place, who in wanted.items()}
+    shown = sum("cells" in row for row in found["rows"]) + sum(row.get("left", 0) for row in found["rows"])
+    assert shown == 80
+    assert NEAR == 1
+
+
+# -- the pages --------------------------------------------------------------------------------------
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def text(answer: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
+
+
+@pytest.fixture
+def edits(world: World) -> Item:
+    """A waiting item: two people edited the table, one calls the question unanswerable."""
+    world.import_written(Example(id="w-1", question="When was Heat?", table=FILMS, answers=("1995",)))
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        overlap=3,
+        sources=[world.project.sources.get(name="written")],
+    )
+    for who, new in (("ada", "1996"), ("bo", "1997"), ("cy", "")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        world.answer(
+            assignment,
+            {"unanswerable": False, "operations": [put("r0", new).to_dict()], "answers": [new]}
+            if new
+            else {"unanswerable": True},
+        )
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return adjudicating.waiting(batch).get()
+
+
+def test_what_each_response_did_stands_in_the_table_itself(world: World, edits: Item) -> None:
+    page = browser(world.ivo).get(reverse("adjudicate", args=[edits.public_id]))
+
+    (line,) = re.findall(r'<td[^>]*class="[^"]*changed[^"]*".*?</td>', page.content.decode())
+    assert "1995" in line
+    for letter, new in re.findall(r'<span class="sr">by </span>([A-C])</b> (\d+)</ins>', line):
+        found = {one.letter: one.response for one in adjudicating.candidates(edits)}
+        assert found[letter].answers == (new,)
+    assert line.count("<ins>") == 2
+    for name in ("Ada", "Bo", "Cy"):
+        assert not re.search(rf"\b{name}\b", text(page))
+
+
+def test_a_response_is_sent_back_from_the_page(world: World, edits: Item) -> None:
+    answer = browser(world.ivo).post(
+        reverse("adjudicate", args=[edits.public_id]),
+        {"action": "send_back", "back": "A", "back_note": "Look again."},
+        follow=True,
+    )
+
+    back = SentBack.objects.get()
+    assert back.note == "Look again."
+    assert "Response A is back with its author. Nothing waits for you here now." in text(answer)
+    author = browser(back.assignment.person)
+    page = author.get(reverse("annotate", args=[edits.batch.public_id]))
+    assert "This response came back to you: Look again." in text(page)
+    assert "Ivo" not in text(page)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"back_note": "Look again."}, "Say which response goes back."),
+        ({"back": "A"}, "Write to its author"),
+        ({"back": "Z", "back_note": "x"}, "Select a valid choice"),
+    ],
+)
+def test_what_is_missing_to_send_it_back_is_said_and_the_panel_stays_open(
+    world: World, edits: Item, sent: dict[str, str], said: str
+) -> None:
+    page = browser(world.ivo).post(
+        reverse("adjudicate", args=[edits.public_id]), {"action": "send_back", "note": "kept", **sent}
+    )
+
+    assert said in text(page)
+    assert 'data-panel="send_back" open' in page.content.decode()
+    assert "kept" in text(page)
+    assert not SentBack.objects.exists()
+
+
+def test_an_item_is_excluded_with_a_reason_that_may_stand_for_the_note(world: World, edits: Item) -> None:
+    browser(world.ivo).post(
+        reverse("adjudicate", args=[edits.public_id]),
+        {"action": "exclude", "choose": "A", "exclude": "The table has no such film."},
+    )
+
+    decision = Decision.objects.get(item=edits)
+    assert (decision.kind, decision.reason, decision.note) == (
+        "excluded",
+        "The table has no such film.",
+        "The table has no such film.",
+    )
+
+
+class TestAnOwnResponse:
+    def address(self, item: Item, **query: str) -> str:
+        more = "&".join(f"{name}={value}" for name, value in query.items())
+        return reverse("own_response", args=[item.public_id]) + (f"?{more}" if more else "")
+
+    def test_it_begins_with_a_response_that_was_given(self, world: World, edits: Item) -> None:
+        letter, given = next(
+            (one.letter, one.response) for one in adjudicating.candidates(edits) if one.response.operations
+        )
+        page = browser(world.ivo).get(self.address(edits, **{"from": letter}))
+
+        (source,) = re.findall(
+            r'<script id="assignment" type="application/json">(.*?)</script>', page.content.decode()
+        )
+        assert json.loads(source)["draft"]["response"]["data"]["answers"] == list(given.answers)
+
+    def test_with_scripts_it_comes_whole_and_decides(self, world: World, edits: Item) -> None:
+        before = Annotation.objects.count()
+        data = {"unanswerable": False, "operations": [put("r0", "1999").to_dict()], "answers": ["1999"]}
+
+        answer = browser(world.ivo).post(
+            self.address(edits),
+            {
+                "action": "submit",
+                "note": "Neither is believable.",
+                "base": edits.plain().base,
+                "response": json.dumps({"data": data}),
+            },
+        )
+
+        assert answer.status_code == 302
+        decision = Decision.objects.get(item=edits)
+        assert (decision.made_by, decision.note) == (world.ivo, "Neither is believable.")
+        assert decision.outcomes.get().response["data"]["answers"] == ["1999"]
+        assert Annotation.objects.count() == before
+
+    def test_without_scripts_edits_are_made_one_by_one_and_carried_along(
+        self, world: World, edits: Item
+    ) -> None:
+        ivo = browser(world.ivo)
+        page = ivo.post(
+            self.address(edits, plain="1"),
+            {"action": "apply", "row": "r0", "column": "c1", "value": "1999", "answers": "1999"},
+        )
+        (carried,) = re.findall(r'name="carried" value="([^"]*)"', page.content.decode())
+        assert "1999" in carried
+
+        sent = {"action": "submit", "carried": carried.replace("&quot;", '"'), "answers": "1999"}
+        refused = ivo.post(self.address(edits, plain="1"), sent)
+        assert refused.status_code == 422
+        assert "Say in a note why you decide so." in text(refused)
+        assert ivo.post(self.address(edits, plain="1"), {**sent, "note": "So."}).status_code == 302
+        assert Decision.objects.get(item=edits).outcomes.get().response["data"]["answers"] == ["1999"]
+
+    def test_what_does_not_hold_is_said_and_kept(self, world: World, edits: Item) -> None:
+        page = browser(world.ivo).post(
+            self.address(edits),
+            {"action": "submit", "note": "So.", "response": json.dumps({"data": {"answers": ["1999"]}})},
+        )
+        assert page.status_code == 422
+        assert "1999" in page.content.decode()
+        assert not Decision.objects.exists()
+
+    @pytest.mark.parametrize("rubbish", ["", "{", "[]", '{"data": 3}', '{"data": null}'])
+    def test_rubbish_is_refused(self, world: World, edits: Item, rubbish: str) -> None:
+        answer = browser(world.ivo).post(
+            self.address(edits), {"action": "submit", "note": "So.", "response": rubbish, "carried": rubbish}
+        )
+        assert answer.status_code == 422
+
+
+class TestTheRuleOfABatch:
+    def test_it_can_be_looked_at_before_it_is_changed(
+        self, world: World, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        batch = world.batch("relevant_cells", size=1, overlap=2)
+        for who, cells in (("ada", [["r0", "c1"], ["r0", "c0"], ["r1", "c1"]]), ("bo", [["r0", "c1"]])):
+            assignment = world.take(batch, who)
+            assert assignment is not None
+            world.answer(assignment, {"cells": cells, "unanswerable": False})
+        adjudicating.resolve_batch(batch=batch, now=LATER)
+        mara = browser(world.mara)
+        address = reverse("batch_rule", args=[batch.public_id])
+
+        page = mara.get(address)
+        assert "set_overlap" in text(page)
+        sent = {"rule": "set_overlap", "options": '{"least": 0.1}'}
+        looked = text(mara.post(address, {**sent, "action": "look"}))
+        assert "accept 1 , ask one more person about 0 , and leave 0" in looked
+        assert Batch.objects.get(pk=batch.pk).resolve == {}
+        with django_capture_on_commit_callbacks(execute=True):
+            changed = mara.post(address, {**sent, "action": "change"})
+        assert "/jobs/" in changed["Location"]
+        assert Batch.objects.get(pk=batch.pk).resolve == {"rule": "set_overlap", "least": 0.1}
+        assert Decision.objects.filter(item__batch=batch).count() == 1
+
+    @pytest.mark.parametrize(
+        ("sent", "said"),
+        [
+            ({"rule": "gap"}, "Select a valid choice"),
+            ({"rule": "set_overlap", "options": "{"}, "This is no JSON"),
+            ({"rule": "set_overlap", "options": "[1]"}, "Write an object"),
+            ({"rule": "set_overlap", "options": '{"lest": 0.1}'}, "did you mean least?"),
+            ({"rule": "", "options": '{"least": 0.1}'}, "Name a rule."),
+        ],
+    )
+    def test_what_is_no_rule_is_refused_in_words(self, world: World, sent: dict[str, str], said: str) -> None:
+        batch = world.batch("relevant_cells", size=1)
+        page = browser(world.mara).post(
+            reverse("batch_rule", args=[batch.public_id]), {**sent, "action": "change"}
+        )
+        assert said in text(page)
+        assert Batch.objects.get(pk=batch.pk).resolve == {}
+
+
+def test_a_long_table_costs_as_many_queries_as_a_short_one(
+    world: World, edits: Item, django_assert_max_num_queries: Any
+) -> None:
+    ivo = browser(world.ivo)
+    ivo.get(reverse("adjudicate", args=[edits.public_id]))
+    with django_assert_max_num_queries(20):
+        ivo.get(reverse("adjudicate", args=[edits.public_id]))
+    assert annotating.UNDO_WINDOW

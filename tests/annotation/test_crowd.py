@@ -1,0 +1,428 @@
+"""Crowd entry: one link for many, one person for each id, the ids in no log and no export, a code at the end."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import crowd
+from annotation.models import (
+    Batch,
+    CrowdEntry,
+    CrowdLink,
+    Event,
+    Membership,
+    Person,
+    Qualification,
+)
+from annotation.refusals import Refused
+from tests.annotation.cast import World
+
+PID = "5f9d1c0prolificid77"
+QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study-secret-31", "SESSION_ID": "session-secret-62"}
+
+
+def make_link(world: World, **more: Any) -> CrowdLink:
+    now = timezone.now()
+    given: dict[str, Any] = {
+        "name": "May",
+        "parameters": crowd.PARAMETERS["prolific"],
+        "completion_code": "C0MPLETE",
+        "screen_out_code": "SCR33N",
+        "return_url": crowd.PROLIFIC_RETURN,
+        "expires_at": now + timedelta(days=3),
+    }
+    return crowd.make_link(project=world.project, by=world.mara, now=now, **{**given, **more})
+
+
+@pytest.fixture
+def link(world: World) -> CrowdLink:
+    return make_link(world)
+
+
+def come(link: CrowdLink, query: dict[str, str] = QUERY, client: Client | None = None) -> tuple[Client, Any]:
+    client = client or Client()
+    return client, client.post(f"/crowd/{link.public_id}/", query)
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+class TestComingIn:
+    def test_looking_at_the_link_lets_nobody_in(self, link: CrowdLink) -> None:
+        client = Client()
+
+        page = client.get(f"/crowd/{link.public_id}/", QUERY)
+
+        assert page.status_code == 200
+        assert f'name="PROLIFIC_PID" value="{PID}"' in page.content.decode()
+        assert not CrowdEntry.objects.exists()
+        assert SESSION_KEY not in client.session
+
+    def test_the_first_entry_makes_an_annotator_and_a_session(self, link: CrowdLink, world: World) -> None:
+        client, answer = come(link)
+
+        assert answer["Location"] == "/projects/films/"
+        entry = CrowdEntry.objects.get()
+        assert (entry.external_id, entry.study_id, entry.session_id) == tuple(QUERY.values())
+        assert Membership.objects.get(person=entry.person).roles == ["annotator"]
+        assert not entry.person.has_usable_password()
+        assert client.get("/projects/films/").status_code == 200
+
+    def test_coming_again_in_the_same_browser_goes_on(self, link: CrowdLink) -> None:
+        client, _ = come(link)
+
+        _, again = come(link, client=client)
+
+        assert again["Location"] == "/projects/films/"
+        assert CrowdEntry.objects.count() == 1
+
+    def test_the_same_id_in_another_browser_is_turned_away_with_a_way_on(self, link: CrowdLink) -> None:
+        come(link)
+
+        other, answer = come(link)
+
+        assert answer.status_code == 409
+        assert "Write to the researchers" in text(answer)
+        assert SESSION_KEY not in other.session
+
+    def test_another_id_in_the_same_browser_is_turned_away(self, link: CrowdLink) -> None:
+        client, _ = come(link)
+
+        _, answer = come(link, {**QUERY, "PROLIFIC_PID": "another"}, client)
+
+        assert answer.status_code == 409
+        assert CrowdEntry.objects.count() == 1
+
+    def test_one_id_takes_part_in_a_project_once_whatever_the_link(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        come(link)
+
+        _, answer = come(make_link(world, name="June"))
+
+        assert answer.status_code == 409
+        assert "another link already" in text(answer)
+
+    def test_without_an_id_it_is_asked_for(self, link: CrowdLink) -> None:
+        page = Client().get(f"/crowd/{link.public_id}/")
+
+        assert 'name="PROLIFIC_PID" required' in page.content.decode()
+        assert come(link, {})[1].status_code == 422
+
+    @pytest.mark.parametrize(
+        ("sent", "said"),
+        [
+            ("x" * 201, "at most 200 characters"),
+            ("a\0b", "cannot be kept"),
+            ("{{%PROLIFIC_PID%}}", "did not fill in your id"),
+        ],
+    )
+    def test_what_is_no_id_is_said_so(self, link: CrowdLink, sent: str, said: str) -> None:
+        _, answer = come(link, {"PROLIFIC_PID": sent})
+
+        assert answer.status_code == 422
+        assert said in text(answer)
+        assert not CrowdEntry.objects.exists()
+
+    def test_closed_ended_and_full_links_say_which(self, link: CrowdLink, world: World) -> None:
+        come(link)
+        for changes, said in (
+            ({"closed_at": timezone.now()}, "have closed the link"),
+            ({"expires_at": timezone.now()}, "its link has ended"),
+            ({"most": 1}, "as many as it asked for"),
+        ):
+            CrowdLink.objects.update(
+                **{
+                    "closed_at": None,
+                    "expires_at": timezone.now() + timedelta(days=1),
+                    "most": None,
+                    **changes,
+                }
+            )
+            for answer in (
+                come(link, {"PROLIFIC_PID": "somebody new"})[1],
+                Client().get(f"/crowd/{link.public_id}/", {"PROLIFIC_PID": "somebody new"}),
+            ):
+                assert answer.status_code == 410
+                assert said in text(answer)
+        assert CrowdEntry.objects.count() == 1
+
+    def test_whoever_is_in_may_go_on_after_the_link_is_closed(self, link: CrowdLink, world: World) -> None:
+        client, _ = come(link)
+        crowd.close_link(link=link, by=world.mara, now=timezone.now())
+
+        assert client.get("/projects/films/").status_code == 200
+        assert come(link, client=client)[1].status_code == 302
+
+    def test_a_form_from_another_site_is_refused(self, link: CrowdLink) -> None:
+        assert Client(enforce_csrf_checks=True).post(f"/crowd/{link.public_id}/", QUERY).status_code == 403
+
+    def test_a_link_that_never_was_is_not_there(self, world: World) -> None:
+        assert Client().get("/crowd/nowhere/").status_code == 404
+
+
+class TestTheWayBack:
+    def test_a_manager_lets_somebody_back_in_once_and_the_older_session_ends(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        lost, _ = come(link)
+        manager = Client()
+        manager.force_login(world.mara)
+        entry = CrowdEntry.objects.get()
+
+        page = manager.post(reverse("crowd_let_back", args=["films", link.public_id, entry.pk]))
+        way = re.search(r'value="http://testserver(/crowd/back/[^"]+)"', page.content.decode())
+
+        assert way is not None
+        assert page["Cache-Control"] == "no-store"
+        assert lost.get("/projects/films/").status_code == 302
+        back = Client()
+        assert back.get(way[1]).status_code == 200
+        assert SESSION_KEY not in back.session, "looking at it signs nobody in"
+        back.post(way[1])
+        assert back.session[SESSION_KEY] == str(entry.person_id)
+        again = Client().post(way[1])
+        assert again.status_code == 410
+        assert "Write to the researchers" in text(again)
+
+    def test_a_link_that_was_made_up_does_not_work(self, world: World) -> None:
+        assert Client().post("/crowd/back/made-up:x:y/").status_code == 410
+
+
+class TestTheEnd:
+    def test_the_code_comes_when_everything_is_done_and_not_before(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        batch = world.batch(overlap=1, size=1)
+        client, _ = come(link)
+        world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+
+        assert "There is still work for you" in text(client.get("/crowd/finish/"))
+        client.post("/crowd/finish/")
+        assert CrowdEntry.objects.get().outcome == ""
+        world.label(batch, "pat", "extraction")
+        assert "C0MPLETE" not in client.get("/crowd/finish/").content.decode()
+        page = client.post("/crowd/finish/", follow=True).content.decode()
+
+        assert 'value="C0MPLETE"' in page
+        assert 'href="https://app.prolific.com/submissions/complete?cc=C0MPLETE"' in page
+        entry = CrowdEntry.objects.get()
+        assert (entry.outcome, entry.ended_at is not None) == ("completed", True)
+        client.post("/crowd/finish/")
+        assert CrowdEntry.objects.get().ended_at == entry.ended_at
+
+    def test_a_failed_qualification_gives_the_other_code(self, link: CrowdLink, world: World) -> None:
+        asked = world.batch(name="Asked", size=1)
+        work = world.batch(name="Work", size=1)
+        Batch.objects.filter(pk=asked.pk).update(purpose="qualification", pass_percent=80)
+        Batch.objects.filter(pk=work.pk).update(requires=asked)
+        client, _ = come(link)
+        assert "There is still work for you" in text(client.get("/crowd/finish/"))
+
+        Qualification.objects.create(
+            batch=asked,
+            person=CrowdEntry.objects.get().person,
+            right=0,
+            judged=1,
+            passed=False,
+            at=timezone.now(),
+        )
+        page = client.post("/crowd/finish/", follow=True)
+
+        assert 'value="SCR33N"' in page.content.decode()
+        assert CrowdEntry.objects.get().outcome == "screened out"
+
+    def test_a_cap_of_items_is_an_end_and_a_cap_of_a_day_is_not(self, link: CrowdLink, world: World) -> None:
+        batch = world.batch(overlap=1)
+        client, _ = come(link)
+        world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        world.label(batch, "pat", "extraction")
+
+        Batch.objects.filter(pk=batch.pk).update(caps={"items_per_day": 1})
+        assert "There is still work" in text(client.get("/crowd/finish/"))
+        Batch.objects.filter(pk=batch.pk).update(caps={"items": 1})
+        assert "Your work is done" in text(client.get("/crowd/finish/"))
+
+    def test_with_nothing_to_do_there_is_no_code(self, link: CrowdLink) -> None:
+        client, _ = come(link)
+
+        page = text(client.post("/crowd/finish/", follow=True))
+
+        assert "Nothing is left for you" in page
+        assert "C0MPLETE" not in page
+
+
+class TestNeverLogged:
+    SECRETS = tuple(QUERY.values())
+
+    def test_no_log_no_event_and_no_refusal_holds_the_ids(
+        self, link: CrowdLink, world: World, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        client = Client(raise_request_exception=False)
+
+        client.get(f"/crowd/{link.public_id}/", QUERY)
+        come(link, client=client)
+        _, turned_away = come(link)
+        Client(enforce_csrf_checks=True).post(f"/crowd/{link.public_id}/", QUERY)
+        Client().get("/crowd/nowhere/", QUERY)
+
+        said = [record.getMessage() + str(record.__dict__.get("exc_text") or "") for record in caplog.records]
+        assert said, "the refusals are in the log"
+        said += [repr(crowd.Ids(*self.SECRETS)), str(CrowdEntry.objects.get()), turned_away.content.decode()]
+        said += [str(row) for row in Event.objects.values()]
+        for secret in self.SECRETS:
+            assert not [line for line in said if secret in line]
+
+    def test_a_fault_in_the_middle_of_it_logs_none_either(
+        self, link: CrowdLink, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(**given: Any) -> None:
+            raise RuntimeError("boom")
+
+        monkeypatch.setattr("annotation.setting_up.add_member", fail)
+        caplog.set_level(logging.DEBUG)
+
+        answer = come(link, client=Client(raise_request_exception=False))[1]
+
+        assert answer.status_code == 500
+        assert "boom" in caplog.text
+        for secret in self.SECRETS:
+            assert secret not in caplog.text
+            assert secret not in answer.content.decode()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_two_who_come_at_once_are_told_apart_without_the_databases_words(
+        self, link: CrowdLink, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        come(link)
+        # As if the other entry had been written between the look and the insert.
+        monkeypatch.setattr(CrowdEntry.objects, "select_related", lambda *names: CrowdEntry.objects.none())
+
+        _, answer = come(link)
+
+        assert answer.status_code == 409
+        assert PID not in caplog.text
+        assert not connection.needs_rollback
+
+    def test_no_other_address_is_told_where_somebody_came_from(self, link: CrowdLink) -> None:
+        for answer in (Client().get(f"/crowd/{link.public_id}/", QUERY), come(link)[1], come(link)[1]):
+            assert answer["Referrer-Policy"] == "strict-origin"
+            assert "no-store" in answer["Cache-Control"]
+
+    def test_a_web_server_whose_access_log_is_on_writes_none(self, tmp_path: Path) -> None:
+        """Gunicorn as the operations page starts it, its access log on; without tables every entry is a fault, too."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+        server = subprocess.Popen(
+            [*command, "--no-control-socket", "--access-logfile", "-"],
+            cwd=settings.BASE_DIR,
+            env={**os.environ, "SECRET_KEY": "k" * 60, "ASKEW_DATA_DIR": str(tmp_path), "DATABASE_URL": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            answered = 0
+            for _ in range(240):
+                try:
+                    connection_ = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                    connection_.request(
+                        "GET",
+                        f"/crowd/somewhere/?{urlencode(QUERY)}",
+                        headers={"Referer": f"http://127.0.0.1:{port}/crowd/other/?{urlencode(QUERY)}"},
+                    )
+                    answered = connection_.getresponse().status
+                    break
+                except OSError:
+                    time.sleep(0.25)
+        finally:
+            server.terminate()
+            said = server.communicate(timeout=60)[0]
+
+        assert answered == 500
+        assert '"GET /crowd/somewhere/' in said, "the access log is on"
+        for secret in self.SECRETS:
+            assert secret not in said
+
+
+class TestTheManagersPages:
+    def test_a_link_is_made_shown_and_closed(self, world: World) -> None:
+        manager = Client()
+        manager.force_login(world.mara)
+
+        made = manager.post(
+            "/projects/films/crowd/",
+            {
+                "name": "June",
+                "platform": "prolific",
+                "completion_code": "A",
+                "screen_out_code": "B",
+                "until": "2099-01-01",
+            },
+        )
+        page = manager.get(made["Location"]).content.decode()
+
+        assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page
+        link = CrowdLink.objects.get()
+        assert link.return_url == crowd.PROLIFIC_RETURN
+        manager.post(reverse("crowd_close", args=["films", link.public_id]))
+        assert "Closed" in text(manager.get(made["Location"]))
+        events = Event.objects.filter(thing="crowdlink").order_by("pk").values_list("after", flat=True)
+        assert list(events) == ["open", "closed"]
+
+    def test_ids_and_pseudonyms_are_never_on_one_page(self, link: CrowdLink, world: World) -> None:
+        come(link)
+        manager = Client()
+        manager.force_login(world.mara)
+        page = manager.get(reverse("crowd_link", args=["films", link.public_id])).content.decode()
+
+        member = Membership.objects.get(person__crowd_entry__isnull=False)
+        assert PID in page
+        assert member.pseudonym not in page
+        assert member.person.name not in page
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"screen_out_code": "C0MPLETE"}, "must differ"),
+            ({"return_url": "http://example.org/{code}"}, "https://"),
+            ({"return_url": "https://example.org/"}, "{code}"),
+            ({"expires_at": timezone.now() - timedelta(days=1)}, "end before"),
+            ({"most": 0}, "at least one"),
+            ({"name": "  "}, "needs a name"),
+            ({"parameters": {"person": "", "study": "", "session": ""}}, "Say which"),
+            ({"parameters": {"person": "id", "study": "id", "session": ""}}, "of its own"),
+        ],
+    )
+    def test_a_link_that_could_not_work_is_refused(
+        self, world: World, changes: dict[str, Any], said: str
+    ) -> None:
+        with pytest.raises(Refused, match=re.escape(said)):
+            make_link(world, **changes)
+
+    def test_two_links_of_one_name_are_refused(self, link: CrowdLink, world: World) -> None:
+        with pytest.raises(Refused, match="another name"):
+            make_link(world)

@@ -1,0 +1,360 @@
+"""The manager's dashboards: forecast, hours and cost, skips, monitors, and the quality of each person's work."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from decimal import Decimal
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation import annotating, charts, costs, dashboards, drawn, paying, quality
+from annotation.models import Assignment, Batch, Item, Person
+from tableqa import Example, Table
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+# -- the forecast -----------------------------------------------------------------------------------
+
+
+def test_a_steady_pace_gives_one_date() -> None:
+    found = dashboards.forecast([10] * 7, 45)
+    assert (found.likely, found.low, found.high, found.per_day) == (5, 5, 5, 10.0)
+
+
+def test_an_unsteady_pace_gives_a_range_around_it() -> None:
+    found = dashboards.forecast([0, 30, 5, 0, 25, 10, 0, 22], 400)
+    assert found.likely is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.likely < found.high
+
+
+@pytest.mark.parametrize(
+    ("counts", "remaining", "words"),
+    [([5, 6], 100, "Too early"), ([], 100, "Too early"), ([9, 9, 9], 0, "Everything is submitted")],
+)
+def test_where_nothing_can_be_said_it_says_why(counts: list[int], remaining: int, words: str) -> None:
+    found = dashboards.forecast(counts, remaining)
+    assert found.likely is None
+    assert words in found.reason
+
+
+def test_ten_years_are_no_forecast() -> None:
+    assert "ten years" in dashboards.forecast([1, 0, 0, 1], 100_000).reason
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 200), min_size=3, max_size=30), st.integers(1, 5_000), st.integers(1, 500))
+def test_more_to_do_takes_no_less_time(counts: list[int], remaining: int, more: int) -> None:
+    one, other = dashboards.forecast(counts, remaining), dashboards.forecast(counts, remaining + more)
+    if one.likely is not None and other.likely is not None:
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low <= one.likely <= one.high
+        assert one.likely <= other.likely
+
+
+def test_days_without_work_count_as_such() -> None:
+    days = [["2026-03-02", "1", 4, 0, 0], ["2026-03-02", "2", 3, 0, 0], ["2026-03-05", "1", 1, 0, 0]]
+    every, counts = dashboards.by_day(days, date(2026, 3, 6))
+    assert [day.day for day in every] == [2, 3, 4, 5, 6]
+    assert counts == [7, 0, 0, 1, 0]
+    assert dashboards.by_day([], date(2026, 3, 6)) == ([], [])
+
+
+# -- hours and cost ---------------------------------------------------------------------------------
+
+
+def test_what_is_owed_is_rounded_once_and_half_up() -> None:
+    by_hour = {"currency": "EUR", "per_hour": 14.5}
+    assert costs.owed(by_hour, items=3, seconds=9_000) == Decimal("36.25")
+    assert costs.owed({"currency": "EUR", "per_item": 0.125}, items=1, seconds=0) == Decimal("0.13")
+    assert costs.owed({}, items=3, seconds=9) is None
+    assert costs.per_hundred(Decimal("36.25"), examples=80) == Decimal("45.31")
+    assert costs.per_hundred(Decimal("36.25"), examples=0) is None
+    assert costs.in_words(Decimal("1234.5"), by_hour) == "1,234.50 EUR"
+    with pytest.raises(ValueError, match="no work"):
+        costs.owed(by_hour, items=-1, seconds=0)
+    with pytest.raises(ValueError, match="neither hour nor item"):
+        costs.owed({"currency": "EUR"}, items=1, seconds=0)
+
+
+@pytest.mark.parametrize(
+    "pay", [{"currency": "EUR", "per_hour": 14.5}, {"currency": "CHF", "per_item": 0.31}]
+)
+def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict[str, Any]) -> None:
+    batch = labelled(world)
+    skipped = world.take(world.batch(name="Other"), "ada")
+    assert skipped is not None
+    annotating.skip(assignment=skipped, reason="odd", now=NOON)
+    Assignment.objects.filter(pk=skipped.pk).update(active_seconds=77.0)
+    world.project.pay = pay
+    world.project.save()
+    expected = paying.by_batch(world.project, paying.shares(world.project))
+
+    for cost in expected:
+        found = dashboards.work(cost.batch)
+        spent = dashboards.spent("", found["days"], costs.rate_of(cost.batch.pay, pay), found["unpaid"])
+        assert spent.amount == cost.total.amounts[pay["currency"]]
+        assert spent.hours == pytest.approx(cost.total.hours, abs=0.001)
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+    assert pay["currency"] in page
+    assert pay["currency"] not in text(browser(world.rea).get("/projects/films/dashboard/"))
+    assert batch.name in page
+
+
+def test_simulated_people_cost_nothing(world: World) -> None:
+    batch = labelled(world)
+    Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
+    found = dashboards.work(batch)
+    assert found["unpaid"] == [str(world.ada.pk)]
+    rate = {"currency": "EUR", "per_item": 1}
+    assert dashboards.spent("", found["days"], rate, found["unpaid"]).amount == Decimal("12.00")
+
+
+# -- skips and monitors -----------------------------------------------------------------------------
+
+
+def test_where_people_skip_is_counted_by_source_and_reason(world: World) -> None:
+    source = world.import_written(*questions(4))
+    batch = world.batch(sources=[source])
+    for _ in range(2):
+        assignment = world.take(batch, "ada")
+        assert assignment is not None
+        annotating.skip(assignment=assignment, reason="table is cut", now=NOON)
+    world.label(batch, "ada", "extraction")
+    found = dashboards.work(batch)["skips"]
+
+    assert found == {"reasons": [["table is cut", 2]], "sources": [["written", 2, 3]]}
+    ((name, share),) = dashboards.skip_shares(found["sources"])
+    assert (name, share.hits, share.n) == ("written", 2, 3)
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+    assert "table is cut" in page
+    assert "66.7 %" in page
+
+
+def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
+    rows = [[f"Film {number}", str(1990 + number)] for number in range(8)]
+    table = Table(["Film", "Year"], rows)
+    source = world.import_written(
+        *(
+            Example(f"q{n}", f"how many films came out in {1990 + n}?", table, answers=[str(1990 + n % 2)])
+            for n in range(6)
+        )
+    )
+    batch = world.batch(sources=[source], overlap=1)
+    for _ in range(6):
+        world.label(batch, "ada", "extraction")
+    found = dashboards.monitors(batch)
+
+    assert (found["items"], found["of"]) == (6, "examples that people were given")
+    assert found["openings"]["top"][0][0] == "how many"
+    assert found["openings"]["top"][0][1]["hits"] == 6
+    assert found["answers"]["distinct"] == 2
+    assert found["answer_rows"]["first"]["hits"] == 6
+    assert found["evidence_rows"] is None
+    titles = [one.title for one in drawn.monitors(found)]
+    assert any("How questions begin" in title for title in titles)
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+    assert "how many" in page
+    assert "all in the first three" in page
+
+
+def test_edits_and_their_rows_are_watched(world: World) -> None:
+    rows = [[f"Film {number}", str(1990 + number)] for number in range(8)]
+    example = Example("q0", "when did Film 1 come out?", Table(["Film", "Year"], rows), answers=["1991"])
+    batch = world.batch(
+        "value_change", variant="answer_changes", sources=[world.import_written(example)], overlap=1
+    )
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    operation = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1991", "new": "1988"}
+    world.answer(
+        assignment,
+        {
+            "operations": [operation],
+            "answers": ["1988"],
+            "unanswerable": False,
+            "program": None,
+            "reason": "",
+        },
+    )
+    found = dashboards.monitors(batch)
+    assert found["edit_sizes"]["counts"][0][0] == 1
+    assert found["edit_rows"]["first"]["hits"] == 1
+
+
+# -- the quality of each person's work --------------------------------------------------------------
+
+
+def timed(world: World, number: int = 24) -> Batch:
+    """Ada and Bo work properly; Cy says one thing to everything, in a tenth of the time."""
+    source = world.import_written(*questions(number))
+    batch = world.batch(sources=[source])
+    for who, label, seconds in (("ada", None, 40.0), ("bo", None, 30.0), ("cy", "neither", 3.0)):
+        for place in range(number):
+            assignment = world.take(batch, who)
+            assert assignment is not None
+            Assignment.objects.filter(pk=assignment.pk).update(active_seconds=seconds + place % 3)
+            world.answer(
+                world.reload(assignment),
+                {"label": label or LABELS[place % 2]},
+                now=NOON + timedelta(minutes=place),
+            )
+    return batch
+
+
+def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> None:
+    batch = timed(world)
+    before = list(Assignment.objects.order_by("pk").values())
+    found = quality.report(batch)
+    of = {name: found["people"][str(world.people[name].pk)] for name in ("ada", "bo", "cy")}
+
+    raised = {name: {one["kind"] for one in person["habits"] if one["raised"]} for name, person in of.items()}
+    assert raised == {"ada": set(), "bo": set(), "cy": {"too_fast", "always_the_same"}}
+    assert of["ada"]["submitted"] == 24
+    assert of["cy"]["median_seconds"] < 10 < of["bo"]["median_seconds"]
+    (reliability,) = found["reliability"]
+    accuracy = {name: reliability["people"][str(world.people[name].pk)]["accuracy"] for name in of}
+    assert accuracy["cy"] < 0.6 < accuracy["ada"]
+    assert list(Assignment.objects.order_by("pk").values()) == before
+
+    page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+    assert "worth a look" in page
+    assert "Estimated confusion of labels" in page
+    assert "Nothing here takes an item away" in page
+
+
+def test_gold_is_counted_in_quality(world: World) -> None:
+    from annotation.models import Gold
+
+    batch = labelled(world, 3)
+    item = Item.objects.filter(batch=batch).order_by("position")[0]
+    said = {one.person_id: one.annotation for one in Assignment.objects.filter(item=item)}
+    right = said[world.ada.pk]
+    assert right is not None
+    Gold.objects.create(item=item, expected=right.response, made_at=NOON)
+    found = quality.report(batch)["people"]
+
+    assert found[str(world.ada.pk)]["gold"] == [1, 1]
+    assert "100.0 %" in text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+
+
+def test_reasons_for_skipping_are_told_by_person(world: World) -> None:
+    batch = world.batch(size=2)
+    for who, reason in (("ada", "cut"), ("ada", "cut"), ("bo", "odd")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        annotating.skip(assignment=assignment, reason=reason, now=NOON)
+    assert quality.skips(batch) == {world.ada.pk: [["cut", 2]], world.bo.pk: [["odd", 1]]}
+    assert "cut (2)" in text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+
+
+def test_texts_that_are_pasted_are_found() -> None:
+    worked = {
+        "one": quality.Worked(texts={f"i{n}": "The answer length is what differs here." for n in range(12)}),
+        "two": quality.Worked(texts={f"i{n}": f"They differ in the number {n}." for n in range(12)}),
+    }
+    found = quality.habits_of(worked)
+    assert [one.kind for one in found["one"] if one.raised] == ["copy_paste"]
+    assert not [one.kind for one in found["two"] if one.raised]
+
+
+# -- charts -----------------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.counts: dict[str, int] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+
+
+def tags(html: str) -> dict[str, int]:
+    found = Tags()
+    found.feed(html)
+    return found.counts
+
+
+def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -> None:
+    svg = charts.heat("h", "Pairs", ["Ada <b>", "Bo"], ["Ada <b>", "Bo"], [[None, 0.42], [0.42, None]])
+    assert tags(svg)["rect"] == 4
+    assert "<b>" not in svg
+    assert "Highest 0.42 (Bo and Ada &lt;b&gt;)" in svg
+    assert svg.count("the same person") == 2
+
+
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.lists(
+            st.lists(st.none() | st.floats(-1, 1, allow_nan=False), min_size=n, max_size=n),
+            min_size=n,
+            max_size=n,
+        )
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> None:
+    names = [f"p{number}" for number in range(len(values))]
+    svg = charts.heat("h", "Pairs", names, names, values)
+    ends = [
+        float(x) + float(wide)
+        for x, wide in re.findall(r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%', svg)
+    ]
+    assert len(ends) == len(values) ** 2
+    assert max(ends) <= 100.01
+    shades = [float(shade) for shade in re.findall(r'fill-opacity="([\d.]+)"', svg)]
+    assert all(0 <= shade <= 1 for shade in shades)
+
+
+def test_columns_stand_on_the_axis_and_few_labels_are_written() -> None:
+    labels = [f"{day} Mar" for day in range(1, 31)]
+    svg = charts.columns("d", "By day", labels, list(range(30)), charts.axis_over(range(30)))
+    assert tags(svg)["rect"] == 30
+    assert svg.count('class="tick middle"') <= charts.MARKED + 1
+    assert "highest 29.00 (30 Mar)" in svg
+
+
+def test_every_chart_has_its_numbers_beside_it(world: World) -> None:
+    labelled(world, 8)
+    for address in ("/projects/films/agreement/", "/projects/films/dashboard/"):
+        html = browser(world.mara).get(address).content.decode()
+        sections = re.findall(r'<section class="figure".*?</section>', html, re.DOTALL)
+        assert len(sections) >= 2
+        for section in sections:
+            assert "<svg" in section
+            assert 'role="img"' in section
+            assert "<title" in section
+            assert "<tbody>\n<tr>" in section
+        assert "<script" not in re.sub(r'<script src="[^"]+"[^>]*></script>', "", html)
+        ids = re.findall(r'\sid="([^"]+)"', html)
+        assert len(ids) == len(set(ids)), "no id twice"
+
+
+def test_a_heat_map_of_many_people_stays_readable() -> None:
+    people = {str(number): f"person {number}" for number in range(40)}
+    pairs = [
+        {"one": str(a), "other": str(b), "value": 0.5, "low": 0.4, "high": 0.6, "units": 9, "reason": ""}
+        for a in range(40)
+        for b in range(a + 1, 40)
+    ]
+    found = drawn.pairs({"name": "label", "pairs": pairs}, "Cohen's kappa", people)
+    assert found is not None
+    assert len(found.rows) == 780
+    assert tags(found.svg)["rect"] == 1600

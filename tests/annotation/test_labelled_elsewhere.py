@@ -1,0 +1,302 @@
+"""Labels made elsewhere: looked at line by line, written whole or not at all, counted and marked like what they are."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation import adjudicating, assigning, labelled_elsewhere, queue, releasing
+from annotation.doctor import findings
+from annotation.models import Annotation, Assignment, Batch, Decision, Event, Item, Membership, Person
+from annotation.refusals import Refused
+from tests.annotation.cast import NOON, World
+
+LABELS = """example,annotator,label
+nu-0,Xenia,extraction
+nu-0,Yuri,extraction
+nu-1,Xenia,reasoning
+nu-1,Yuri,extraction
+"""
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def write(batch: Batch, csv: str, by: Person | None = None) -> labelled_elsewhere.Preview:
+    return labelled_elsewhere.write(batch=batch, text=csv, by=by, now=NOON)
+
+
+def counted(batch: Batch) -> dict[str, int]:
+    return {
+        "assignments": Assignment.objects.filter(batch=batch).count(),
+        "annotations": Annotation.objects.filter(assignment__batch=batch).count(),
+        "people": Person.objects.count(),
+        "events": Event.objects.count(),
+    }
+
+
+class TestWriting:
+    def test_every_line_is_a_submitted_response_on_a_planned_place(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+
+        done = write(batch, LABELS, world.mara)
+
+        assert (len(done.labels), done.items, done.annotators) == (4, 2, {"Xenia": 2, "Yuri": 2})
+        rows = Assignment.objects.filter(batch=batch).select_related("annotation", "place", "person")
+        assert {(row.state, row.place.added, row.place.taken) for row in rows} == {("submitted", False, True)}
+        assert {(row.annotation.response or {})["data"]["label"] for row in rows if row.annotation} == {
+            "extraction",
+            "reasoning",
+        }
+        assert all(row.person.is_external and not row.person.is_active for row in rows)
+        assert Membership.objects.filter(person__is_external=True).count() == 2
+        assert list(findings()) == []
+
+    def test_the_same_file_again_adds_nothing(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+        write(batch, LABELS)
+        before = counted(batch)
+
+        again = write(batch, LABELS)
+
+        assert (len(again.labels), again.known) == (0, 4)
+        assert counted(batch) == before
+
+    def test_a_person_is_the_same_one_in_every_file_of_a_project(self, world: World) -> None:
+        first, second = world.batch(overlap=2), world.batch(overlap=2)
+        write(first, LABELS)
+        write(second, LABELS)
+
+        assert Person.objects.filter(is_external=True).count() == 2
+
+    def test_agreement_counts_them_and_complete_items_are_decided(self, world: World) -> None:
+        batch = world.batch(overlap=2, size=2)
+        ids = [item.example.external_id for item in batch.items.select_related("example")]
+        write(
+            batch,
+            "example,annotator,label\n"
+            + "".join(f"{id},{who},extraction\n" for id in ids for who in ("Xenia", "Yuri")),
+        )
+
+        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+        assert adjudicating.resolve_batch(batch=batch, now=NOON) == 2
+
+        assert {decision.kind for decision in Decision.objects.all()} == {"accepted"}
+        release = releasing.make_release(
+            project=world.project, name="v1", format="askew", by=world.rea, now=NOON
+        )
+        folder = releasing.folder(release)
+        call_command("verify_release", str(folder))
+        rows = [json.loads(line) for line in (folder / "annotations.jsonl").read_text().splitlines()]
+        assert [row["external"] for row in rows] == [True] * 4
+        for path in folder.rglob("*"):
+            if path.is_file():
+                assert b"Xenia" not in path.read_bytes()
+        measured = [row for row in release.manifest["agreement"] if row["batch"] == batch.public_id]
+        assert measured
+
+    def test_colleagues_go_on_with_the_places_that_are_left(self, world: World) -> None:
+        batch = world.batch(overlap=3, size=1)
+        example = batch.items.get().example.external_id
+        write(batch, f"example,annotator,label\n{example},Xenia,extraction\n{example},Yuri,reasoning\n")
+
+        world.label(batch, "ada", "extraction")
+
+        assert world.take(batch, "bo") is None
+        item = batch.items.get()
+        assert (item.submitted_count, item.due_at is not None) == (3, True)
+        assert list(findings()) == []
+
+    def test_nobody_signs_in_as_one_of_them_and_the_queue_gives_them_nothing(self, world: World) -> None:
+        batch = world.batch(overlap=3)
+        write(batch, LABELS)
+        person = Person.objects.filter(is_external=True).first()
+        assert person is not None
+
+        assert not person.has_usable_password()
+        client = Client()
+        client.force_login(person)
+        assert client.get("/account/").status_code == 302
+        assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 4
+
+    def test_lists_and_whole_responses_may_be_json(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+        whole = 'example,annotator,response\nnu-0,Xenia,"{""label"": ""extraction""}"\n'
+
+        write(batch, whole)
+
+        assert (Annotation.objects.get().response or {})["data"]["label"] == "extraction"
+
+
+WRONG = [
+    ("example,annotator,label\nnu-9,Xenia,extraction\n", 2, "no item on an example 'nu-9'"),
+    ("example,annotator,label\n,Xenia,extraction\n", 2, "which example"),
+    ("example,annotator,label\nnu-0,,extraction\n", 2, "does not say who"),
+    ("example,annotator,label\nnu-0,Xenia,\n", 2, "no response"),
+    ("example,annotator,label\nnu-0,Xenia,perhaps\n", 2, "label"),
+    ("example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Xenia,extraction\n", 3, "line 2 already"),
+    (LABELS.replace("nu-1,Yuri", "nu-0,Zed"), 5, "no free place left"),
+    ("example,annotator,response\nnu-0,Xenia,{\n", 2, "holds no JSON"),
+    ("example,annotator,response\nnu-0,Xenia,[1]\n", 2, "JSON object"),
+    ("example,annotator,source,label\nnu-0,Xenia,elsewhere,extraction\n", 2, "source 'elsewhere'"),
+    (f"example,annotator,label\nnu-0,{'x' * 121},extraction\n", 2, "120 characters"),
+]
+
+
+class TestWhatIsWrong:
+    @pytest.mark.parametrize(("csv", "line", "said"), WRONG)
+    def test_is_told_by_line_and_nothing_is_written(
+        self, world: World, csv: str, line: int, said: str
+    ) -> None:
+        batch = world.batch(overlap=2)
+        before = counted(batch)
+
+        found = labelled_elsewhere.look(batch=batch, text=csv)
+        (trouble,) = found.troubles
+        assert trouble.line == line
+        assert said in trouble.message
+        with pytest.raises(Refused, match=f"Line {line}: .*Nothing was written"):
+            write(batch, csv)
+        assert counted(batch) == before
+
+    @pytest.mark.parametrize(
+        ("csv", "said"),
+        [
+            ("", "empty"),
+            ("id,who,label\n", "no column 'example'"),
+            ("example,annotator\nnu-0,Xenia\n", "no column with a response"),
+            ("example,annotator,label,label\n", "there twice"),
+            ('example,annotator,label\nnu-0,"Xenia\n', "no CSV"),
+        ],
+    )
+    def test_with_the_file_as_a_whole_is_said_too(self, world: World, csv: str, said: str) -> None:
+        with pytest.raises(Refused, match=re.escape(said)):
+            labelled_elsewhere.look(batch=world.batch(), text=csv)
+
+    def test_another_label_of_the_same_person_is_refused(self, world: World) -> None:
+        batch = world.batch(overlap=3)
+        write(batch, LABELS)
+
+        (trouble,) = labelled_elsewhere.look(
+            batch=batch, text="example,annotator,label\nnu-0,Xenia,neither\n"
+        ).troubles
+
+        assert "another response" in trouble.message
+
+    def test_what_is_decided_gold_or_not_open_takes_none(self, world: World) -> None:
+        batch = world.batch(overlap=3)
+        Item.objects.filter(batch=batch, example__external_id="nu-0").update(is_gold=True)
+        assert "gold" in labelled_elsewhere.look(batch=batch, text=LABELS).troubles[0].message
+        planned = world.batch(open=False)
+        with pytest.raises(Refused, match="open or paused"):
+            labelled_elsewhere.look(batch=planned, text=LABELS)
+        Batch.objects.filter(pk=batch.pk).update(purpose="qualification")
+        batch.refresh_from_db()
+        with pytest.raises(Refused, match="qualification"):
+            labelled_elsewhere.look(batch=batch, text=LABELS)
+
+    def test_a_place_that_is_taken_between_looking_and_writing_stops_everything(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        batch = world.batch(overlap=2)
+        looked = labelled_elsewhere.look(batch=batch, text=LABELS)
+        for who in ("ada", "bo"):
+            while world.take(batch, who, holding=held(batch, who)):
+                pass
+        before = counted(batch)
+        monkeypatch.setattr(labelled_elsewhere, "look", lambda **given: looked)
+
+        with pytest.raises(Refused, match="took a place meanwhile"):
+            write(batch, LABELS)
+
+        assert counted(batch) == before
+        assert list(findings()) == []
+
+
+def held(batch: Batch, who: str) -> list[str]:
+    return list(
+        Assignment.objects.filter(batch=batch, person__email=f"{who}@example.org").values_list(
+            "public_id", flat=True
+        )
+    )
+
+
+class TestThePage:
+    def post(self, world: World, batch: Batch, **sent: Any) -> Any:
+        client = Client()
+        client.force_login(world.mara)
+        return client.post(reverse("labels_elsewhere", args=[batch.public_id]), sent, follow=True)
+
+    def file(self, csv: str) -> SimpleUploadedFile:
+        return SimpleUploadedFile("labels.csv", csv.encode())
+
+    def test_looking_writes_nothing_and_the_second_button_writes_what_was_seen(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+
+        seen = self.post(world, batch, file=self.file(LABELS))
+        assert not Annotation.objects.exists()
+        for words in ("Xenia 2", "Yuri 2", "Write them"):
+            assert words in text(seen)
+        kept = re.search(r'name="text" value="([^"]*)"', seen.content.decode())
+        assert kept is not None
+        from html import unescape
+
+        done = self.post(world, batch, text=unescape(kept[1]), action="write")
+
+        assert "4 responses of 2 people to 2 items are in" in text(done)
+        assert Annotation.objects.count() == 4
+
+    def test_wrong_lines_are_listed(self, world: World) -> None:
+        page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS + "nu-9,Xenia,neither\n")))
+
+        assert "no item on an example" in page
+        assert "Write them" not in page
+
+    def test_a_file_that_is_no_text_is_said_so(self, world: World) -> None:
+        sent = SimpleUploadedFile("labels.csv", b"\xff\xfe\x00")
+
+        assert "not UTF-8" in text(self.post(world, world.batch(), file=sent))
+        assert "Choose a file" in text(self.post(world, world.batch()))
+
+
+class TestTheCommand:
+    def test_looks_and_writes(self, world: World, tmp_path: Any) -> None:
+        batch = world.batch(overlap=2)
+        path = tmp_path / "labels.csv"
+        path.write_text(LABELS.replace("label\n", "Etikett\n").replace("example,", "id,"), encoding="utf-8")
+        given = {"project": "films", "batch": batch.name, "example": "id", "field": ["Etikett=label"]}
+        out = io.StringIO()
+
+        call_command("import_labels", str(path), look=True, stdout=out, **given)
+        assert not Annotation.objects.exists()
+        call_command("import_labels", str(path), stdout=out, **given)
+
+        assert "4 responses of 2 people to 2 items would be written" in out.getvalue()
+        assert "4 responses of 2 people to 2 items written" in out.getvalue()
+
+    def test_says_every_line_that_is_wrong(self, world: World, tmp_path: Any) -> None:
+        path = tmp_path / "labels.csv"
+        path.write_text("example,annotator,label\nnu-0,Xenia,x\nnu-9,Xenia,neither\n", encoding="utf-8")
+        out = io.StringIO()
+
+        with pytest.raises(CommandError, match="2 lines are wrong"):
+            call_command(
+                "import_labels",
+                str(path),
+                project="films",
+                batch=world.batch().name,
+                look=True,
+                stdout=out,
+            )
+
+        assert "line 2:" in out.getvalue()
+        assert "line 3:" in out.getvalue()

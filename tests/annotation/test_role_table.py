@@ -1,0 +1,213 @@
+"""The table of roles holds: for every address and method, every role, own, other people's and other projects' things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import setting_up, urls
+from annotation.api import urls as api_urls
+from annotation.models import Person
+from annotation.roles import Permission
+from tests.annotation.cast import World
+from tests.annotation.role_table import (
+    ANYBODY,
+    API,
+    EVERYBODY,
+    MEMBERS,
+    PAGES,
+    SENT,
+    Things,
+    make_things,
+    nothing,
+)
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture
+def things(world: World) -> Things:
+    return make_things(world)
+
+
+def browser(person: Person | None) -> Client:
+    client = Client()
+    if person is not None:
+        client.force_login(person)
+    return client
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+# -- the pages --------------------------------------------------------------------------------------
+
+
+def test_every_page_has_a_row() -> None:
+    named = {pattern.name for pattern in urls.urlpatterns} - {"demo_sign_in"}
+
+    assert named == set(PAGES)
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What happens inside is undone: every row begins with the same world, which is made once a test."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def test_a_page_answers_those_who_may_and_is_not_there_for_others(things: Things) -> None:
+    wrong = []
+    for name, (arguments, *allowed) in PAGES.items():
+        with undone():
+            address = reverse(name, args=arguments(things))
+            for method, who_may in zip(("get", "post"), allowed, strict=True):
+                for who in sorted(ANYBODY):
+                    client = browser(None if who == "nobody" else things.world.people[who])
+                    with undone():
+                        status = getattr(client, method)(address, SENT.get(name)).status_code
+                    if status not in expected(who, who_may):
+                        wrong.append(f"{method.upper()} {name} as {who}: {status}")
+
+    assert wrong == []
+
+
+def expected(who: str, who_may: set[str] | None) -> set[int]:
+    if who_may is None:
+        return {405, 302} if who == "nobody" else {405}
+    if who in who_may:
+        return {200, 302, 409, 410, 422}  # done, or said in words why it cannot be
+    return {302} if who == "nobody" else {404}
+
+
+def test_somebody_who_is_not_signed_in_is_sent_to_sign_in(things: Things) -> None:
+    wrong = []
+    for name, (arguments, may_get, may_post) in PAGES.items():
+        if ANYBODY in (may_get, may_post):
+            continue
+        with undone():
+            address = reverse(name, args=arguments(things))
+            answer = getattr(browser(None), "get" if may_get else "post")(address)
+        if answer.status_code != 302 or not answer["Location"].startswith(reverse("sign_in")):
+            wrong.append(name)
+
+    assert wrong == []
+
+
+def test_what_does_not_exist_looks_like_what_is_not_for_you(things: Things) -> None:
+    """A link for somebody who is not signed in says in words that it does not work, instead."""
+    wrong = []
+    for name, (arguments, may_get, may_post) in PAGES.items():
+        if arguments is nothing or ANYBODY in (may_get, may_post):
+            continue
+        with undone():
+            given = arguments(things)
+            made_up = [one + 99_999 if isinstance(one, int) else "nowhere" for one in given]
+            who = "root" if "root" in (may_get or may_post or ()) else "mara"
+            answer = getattr(browser(things.world.people[who]), "get" if may_get else "post")(
+                reverse(name, args=made_up)
+            )
+        if answer.status_code != 404 or "There is nothing here for you" not in text(answer):
+            wrong.append(name)
+
+    assert wrong == []
+
+
+# -- the REST interface -----------------------------------------------------------------------------
+
+CALLS = [(name, method) for name, methods in API.items() for method in methods]
+
+
+def test_every_method_of_the_interface_has_a_row() -> None:
+    found = {
+        (pattern.name, method)
+        for pattern in api_urls.urlpatterns
+        if pattern.name
+        for method in METHODS
+        if hasattr(pattern.callback.view_class, method)  # type: ignore[attr-defined]
+    }
+
+    assert found == set(CALLS)
+
+
+def call(client: Client, name: str, method: str, things: Things, **headers: str) -> int:
+    arguments, body, *_ = API[name][method]
+    with undone():
+        sent = body(things) if callable(body) else body
+        address = reverse(name, args=arguments(things))
+        answer = getattr(client, method)(
+            address, sent, content_type="application/json", headers=headers or None
+        )
+    return int(answer.status_code)
+
+
+ANSWERED = {200, 202, 204, 409, 422}
+"""An address that is there for somebody does what is asked, or says what is wrong with it."""
+
+
+def test_the_interface_answers_those_who_may_and_is_not_there_for_others(things: Things) -> None:
+    wrong = []
+    for name, method in CALLS:
+        who_may = API[name][method][2]
+        for who in sorted(ANYBODY):
+            client = browser(None if who == "nobody" else things.world.people[who])
+            status = call(client, name, method, things)
+            denied = {401} if who == "nobody" else {404}
+            if status not in (ANSWERED if who in who_may else denied):
+                wrong.append(f"{method.upper()} {name} as {who}: {status}")
+
+    assert wrong == []
+
+
+def test_a_token_does_what_its_scope_and_its_person_both_may(things: Things) -> None:
+    wrong = []
+    made = list(tokens(things.world))
+    for name, method in CALLS:
+        *_, who_may, needed = API[name][method]
+        for who, scope, secret in made:
+            status = call(Client(), name, method, things, Authorization=f"Bearer {secret}")
+            allowed = who in who_may and needed in (None, scope)
+            if status not in (ANSWERED if allowed else {404}):
+                wrong.append(f"{method.upper()} {name}, {who}'s token to {scope}: {status}")
+
+    assert wrong == []
+
+
+def tokens(world: World) -> Iterator[tuple[str, Permission, str]]:
+    """For each member, a token of each scope."""
+    for who in sorted(MEMBERS):
+        for scope in Permission:
+            _, secret = setting_up.make_token(
+                person=world.people[who], project=world.project, name="t", scopes=[scope], now=timezone.now()
+            )
+            yield who, scope, secret
+
+
+def test_a_token_of_another_project_finds_nothing_here(things: Things) -> None:
+    world = things.world
+    there = setting_up.create_project(slug="games", name="Games", manager=world.mara, now=timezone.now())
+    made = {}
+    for who in MEMBERS:
+        _, made[who] = setting_up.make_token(
+            person=world.people[who], project=there, name="t", scopes=list(Permission), now=timezone.now()
+        )
+    wrong = []
+    for name, method in CALLS:
+        if not API[name][method][2] < EVERYBODY:
+            continue  # about no project
+        for who, secret in made.items():
+            status = call(Client(), name, method, things, Authorization=f"Bearer {secret}")
+            # Whoever is no member there has a token that is not valid.
+            if status != (404 if who in {"mara", "root"} else 401):
+                wrong.append(f"{method.upper()} {name}, {who}: {status}")
+
+    assert wrong == []

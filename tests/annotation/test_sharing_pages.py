@@ -1,0 +1,271 @@
+"""The manager's pages of shares, changes, bulk actions and accounts: what is said before it is done, and what is done."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import adjudicating, annotating, changing, doctor, shares
+from annotation.models import Assignment, Batch, Decision, Item, Place
+from annotation.refusals import Refused
+from tests.annotation.cast import NOON, World, make_world
+
+
+@pytest.fixture
+def ten(db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path, questions=10)
+
+
+@pytest.fixture
+def mara(ten: World) -> Client:
+    client = Client()
+    client.force_login(ten.mara)
+    return client
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+def labels(world: World, batch: Batch, who: str, *said: str) -> None:
+    for label in said:
+        world.label(batch, who, label)
+
+
+# -- shares -----------------------------------------------------------------------------------------
+
+
+def test_moving_a_share_is_said_with_its_numbers_and_done_on_the_second_click(
+    ten: World, mara: Client
+) -> None:
+    batch = ten.batch(strategy="split", overlap=1)
+    labels(ten, batch, "ada", "extraction")
+    assert ten.take(batch, "ada") is not None
+    address = reverse("batch_people", args=[batch.public_id])
+    given = {"people": [ten.ada.pk], "action": "move_all", "most": "20", "to": str(ten.bo.pk)}
+    before = shares.kept([batch])[batch.pk, ten.ada.pk]
+    asked = text(mara.post(address, given))
+    assert f"{before} items are kept for Ada and not begun: they go to Bo." in asked
+    assert "1 item is on their desks now: they end there." in asked
+    assert "1 item is submitted by Ada: nothing changes there." in asked
+    assert shares.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
+    done = mara.post(address, {**given, "confirmed": "yes"}, follow=True)
+    assert f"{before + 1} items are with somebody else now" in text(done)
+    assert (batch.pk, ten.ada.pk) not in shares.kept([batch])
+    assert list(doctor.findings()) == []
+
+
+def test_a_lease_is_taken_back_by_itself(ten: World, mara: Client) -> None:
+    batch = ten.batch(overlap=1)
+    held = ten.take(batch, "ada")
+    assert held is not None
+    address = reverse("batch_people", args=[batch.public_id])
+    given = {"about": "leases", "held": held.public_id, "to": str(ten.cy.pk), "confirmed": "yes"}
+    mara.post(address, given)
+    assert Assignment.objects.get(pk=held.pk).state == "returned"
+    assert Place.objects.get(pk=held.place_id).reserved_for == ten.cy
+
+
+def test_nobody_ticked_is_told_in_words(ten: World, mara: Client) -> None:
+    batch = ten.batch(overlap=1)
+    answer = mara.post(reverse("batch_people", args=[batch.public_id]), {"action": "move", "to": "others"})
+    assert "Tick the people first." in text(answer)
+
+
+# -- changes ----------------------------------------------------------------------------------------
+
+
+def started(world: World) -> Batch:
+    """Ten items for two people each: one decided, one in adjudication, one complete, one begun, six untouched."""
+    batch = world.batch(overlap=2)
+    labels(world, batch, "ada", "extraction", "extraction")
+    labels(world, batch, "bo", "extraction", "reasoning")
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    labels(world, batch, "ada", "neither", "neither")
+    labels(world, batch, "bo", "neither")
+    return Batch.objects.get(pk=batch.pk)
+
+
+def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mara: Client) -> None:
+    batch = started(ten)
+    assert Decision.objects.count() == 1
+    waiting = adjudicating.waiting(batch).count()
+    address = reverse("change_batch", args=[batch.public_id])
+    asked = text(mara.post(address, {"overlap": "3"}))
+    assert "1 item is decided: nothing changes there." in asked
+    assert f"{9 - waiting} items are not decided: each gets room for 1 more." in asked
+    assert "Complete of these now: 1. They wait for more people again." in asked
+    mara.post(address, {"overlap": "3", "confirmed": "yes"})
+    assert Batch.objects.get(pk=batch.pk).overlap == 3
+    assert not Item.objects.filter(batch=batch, due_at__isnull=False).exists()
+    assert Decision.objects.count() == 1
+    assert list(doctor.findings()) == []
+
+
+def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
+    ten: World, mara: Client
+) -> None:
+    batch = started(ten)
+    responses = Assignment.objects.filter(batch=batch).submitted().count()
+    skipped = ten.take(batch, "cy")
+    assert skipped is not None
+    annotating.skip(assignment=skipped, reason="unclear", now=NOON)
+    found = changing.effects(batch, {"overlap": 1})
+    assert "Complete of these then: 1. They are resolved." in found
+    changing.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
+    assert Assignment.objects.filter(batch=batch).submitted().count() == responses
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    assert Decision.objects.filter(item__batch=batch).count() == 3
+    untouched = Item.objects.filter(batch=batch, submitted_count=0)
+    assert set(untouched.values_list("places_count", flat=True)) == {1}
+    assert list(doctor.findings()) == []
+    # Another place after that gets a number of its own.
+    changing.change(batch=batch, wanted={"overlap": 3}, by=ten.mara, now=NOON)
+    assert list(doctor.findings()) == []
+
+
+def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
+    batch = started(ten)
+    with pytest.raises(Refused, match="seed of an opened batch cannot be changed"):
+        changing.change(batch=batch, wanted={"seed": 3}, by=ten.mara, now=NOON)
+    Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
+    with pytest.raises(Refused, match="is closed; it stays as it is"):
+        changing.change(batch=batch, wanted={"caps": {"items": 3}}, by=ten.mara, now=NOON)
+
+
+def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara: Client) -> None:
+    batch = started(ten)
+    address = reverse("change_batch", args=[batch.public_id])
+    asked = text(mara.post(address, {"overlap": "2", "items": "3"}))
+    assert "2 people have submitted 3 items or more already: no further one for them." in asked
+    mara.post(address, {"overlap": "2", "items": "3", "hours_per_day": "1.5", "confirmed": "yes"})
+    assert Batch.objects.get(pk=batch.pk).caps == {"items": 3, "hours_per_day": 1.5}
+    with pytest.raises(Refused) as refused:
+        ten.take(Batch.objects.select_related("project").get(pk=batch.pk), "ada")
+    assert refused.value.code == "cap_reached"
+
+
+# -- many at once -----------------------------------------------------------------------------------
+
+
+def test_batches_are_closed_together_after_a_page_that_says_what_is_lost(ten: World, mara: Client) -> None:
+    one, two = ten.batch(name="One", size=2), ten.batch(name="Two", size=2)
+    planned = ten.batch(name="Three", size=2, open=False)
+    assert ten.take(one, "ada") is not None
+    address = reverse("act_on_batches", args=[ten.project.slug])
+    given = {"batches": [one.public_id, two.public_id, planned.public_id], "action": "close"}
+    asked = text(mara.post(address, given))
+    assert "Close 2 batches?" in asked
+    assert "What is on a desk cannot be submitted" in asked
+    assert "One: 1 on a desk, 0 complete, 2 incomplete." in asked
+    assert "Three is planned: it is left alone." in asked
+    assert Batch.objects.get(pk=one.pk).state == "open"
+    done = text(mara.post(address, {**given, "confirmed": "yes"}, follow=True))
+    assert "One and Two: closed." in done
+    assert "Three is planned." in done
+    assert {batch.state for batch in Batch.objects.filter(pk__in=[one.pk, two.pk])} == {"closed"}
+
+
+def test_a_batch_of_another_project_is_not_touched(ten: World, mara: Client) -> None:
+    address = reverse("act_on_batches", args=[ten.project.slug])
+    answer = mara.post(
+        address, {"batches": ["nothinghere1"], "action": "close", "confirmed": "yes"}, follow=True
+    )
+    assert "nothinghere1" in text(answer)
+
+
+# -- planning and accounts --------------------------------------------------------------------------
+
+
+def test_the_form_plans_what_a_study_asks(ten: World, mara: Client) -> None:
+    given = {
+        "kind": "question_type",
+        "name": "Careful",
+        "sources": ten.source.public_id,
+        "of": "originals",
+        "seed": "1",
+        "overlap": "2",
+        "size": "4",
+        "strategy": "split",
+        "strata": "source",
+        "rule": "majority",
+        "rule_options": "most = 5",
+        "items": "9",
+        "gold_percent": "10",
+        "must_practise": "on",
+        "open_at_once": "on",
+    }
+    answer = mara.post(reverse("batch_new", args=[ten.project.slug]), given)
+    assert answer.status_code == 302, text(answer)
+    batch = Batch.objects.get(name="Careful")
+    assert (batch.strategy, batch.sampling["by"], batch.caps) == ("split", "source", {"items": 9})
+    assert batch.resolve["rule"] == "majority"
+    assert batch.resolve["most"] == 5
+    assert (batch.gold_percent, batch.must_practise, batch.state) == (10, True, "open")
+    assert sum(shares.kept([batch]).values()) == 8
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("rule_options", "most 5", "Write a name, = and a value on each line"),
+        ("rule", "majorities", "majorities"),
+        ("feeds_when", "label: extraction", "Write a field, = and its values"),
+        ("hours_per_day", "25", "24"),
+        ("purpose", "qualification", "says which percentage passes it"),
+    ],
+)
+def test_what_is_wrong_in_the_form_is_said(
+    ten: World, mara: Client, field: str, value: str, message: str
+) -> None:
+    given = {"kind": "question_type", "name": "Wrong", "sources": ten.source.public_id, "of": "originals"}
+    given |= {"seed": "1", "overlap": "2", field: value}
+    answer = mara.post(reverse("batch_new", args=[ten.project.slug]), given)
+    assert message in text(answer)
+    assert not Batch.objects.filter(name="Wrong").exists()
+
+
+def test_the_accounts_say_every_number_and_their_file_says_pseudonyms(ten: World, mara: Client) -> None:
+    batch = started(ten)
+    address = reverse("accounting", args=[ten.project.slug])
+    shown = text(mara.get(address))
+    assert "7 assigned = 7 submitted + 0 skipped + 0 open + 0 returned." in shown
+    file = mara.get(address, {"as": "csv"}).content.decode()
+    assert "Ada" not in file
+    assert [line.split(",")[3:] for line in file.splitlines()[1:]] == [
+        ["4", "4", "0", "0", "0", "0"],
+        ["3", "3", "0", "0", "0", "0"],
+    ]
+    assert batch.public_id in file
+
+
+def test_the_cost_of_the_pages_does_not_grow_with_people_and_batches(ten: World, mara: Client) -> None:
+    def statements(address: str) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as caught:
+            assert mara.get(address).status_code == 200
+        return len(caught)
+
+    batch = started(ten)
+    addresses = [
+        reverse("accounting", args=[ten.project.slug]),
+        reverse("batch_people", args=[batch.public_id]),
+        reverse("change_batch", args=[batch.public_id]),
+    ]
+    few = [statements(address) for address in addresses]
+    for _ in range(3):
+        more = ten.batch(overlap=3)
+        for who in ("ada", "bo", "cy"):
+            labels(ten, more, who, "neither")
+            assert ten.take(more, who) is not None
+    labels(ten, batch, "cy", "neither", "neither")
+    assert ten.take(batch, "cy") is not None
+    assert [statements(address) for address in addresses] == few

@@ -1,0 +1,103 @@
+"""A release says who made it, under what conditions, what they were paid, and what is not known."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from annotation import adjudicating, annotating, release_files, releasing, setting_up, statements
+from annotation.models import Batch, Gold, Item, Membership, Project
+from annotation.refusals import Refused
+from tests.annotation.cast import NOON, World, envelope
+
+LATER = NOON + timedelta(days=1)
+
+
+def make_work(world: World) -> Batch:
+    batch = world.batch(overlap=1)
+    while (assignment := world.take(batch, "ada")) is not None:
+        annotating.ping(assignment=world.reload(assignment), now=NOON + timedelta(seconds=50))
+        annotating.submit(
+            assignment=world.reload(assignment),
+            response=envelope(assignment, {"label": "extraction"}),
+            now=NOON + timedelta(seconds=90),
+        )
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def say(world: World, **said: str) -> None:
+    setting_up.change_statement(project=world.project, statement=said, by=world.mara, now=NOON)
+
+
+def released(world: World, name: str, folder: Path) -> str:
+    out = folder / name
+    releasing.make_release(
+        project=Project.objects.get(), name=name, format="freb_tqa", by=world.rea, now=LATER, out=out
+    )
+    release_files.verify(out)
+    return (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")
+
+
+def test_every_release_has_a_statement_that_verifies(world: World, tmp_path: Path) -> None:
+    make_work(world)
+    text = released(world, "v1", tmp_path)
+    assert "### Ethics review (D4)\n\n> Not said." in text
+    assert "0.1 hours at work in all" in text
+    assert "0 of 4 responses on decided items support no accepted outcome" in text
+
+
+def test_what_people_said_and_what_they_earned_stand_in_it(world: World, tmp_path: Path) -> None:
+    make_work(world)
+    say(world, ethics="Board of the faculty, 2026-17.", recruitment="Six students.\n# Not a heading")
+    setting_up.change_terms(
+        project=world.project, pay={"currency": "EUR", "per_hour": 14.5}, caps={}, by=world.mara, now=NOON
+    )
+    text = released(world, "v1", tmp_path)
+    assert "> Board of the faculty, 2026-17." in text
+    assert "> Paid: 14.50 EUR an hour." in text
+    assert "\n# Not a heading" not in text, "what people write is no heading of ours"
+
+
+def test_a_characteristic_that_few_share_is_not_told(world: World) -> None:
+    for who, languages in (("ada", "Dutch"), ("bo", "Dutch"), ("cy", "Dutch"), ("ivo", "Sorbian")):
+        membership = Membership.objects.get(person=world.people[who])
+        setting_up.say_of_oneself(membership=membership, said={"languages": languages})
+    counted = statements.counted(world.project, [], watermark=10**9, until=LATER)
+    assert counted["characteristics"] == {"languages": {"Dutch": 3, "": 1}}
+
+
+def test_a_statement_has_known_fields_and_texts_of_a_bearable_length(world: World) -> None:
+    with pytest.raises(Refused, match="no 'etics' here"):
+        say(world, etics="none")
+    with pytest.raises(Refused, match="at most"):
+        say(world, ethics="x" * 5_000)
+
+
+@pytest.mark.parametrize("purpose", ["qualification", "calibration"])
+def test_only_work_is_released(world: World, tmp_path: Path, purpose: str) -> None:
+    batch = make_work(world)
+    Batch.objects.filter(pk=batch.pk).update(purpose=purpose)
+    with pytest.raises(Refused, match="no annotation to release"):
+        released(world, "v1", tmp_path)
+
+
+def test_what_is_set_aside_is_not_released(world: World, tmp_path: Path) -> None:
+    batch = make_work(world)
+    Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON, set_aside_because="pilot")
+    with pytest.raises(Refused, match="no annotation to release"):
+        released(world, "v1", tmp_path)
+
+
+def test_gold_items_are_in_no_release(world: World, tmp_path: Path) -> None:
+    batch = make_work(world)
+    gold = Item.objects.filter(batch=batch).first()
+    assert gold is not None
+    Item.objects.filter(pk=gold.pk).update(is_gold=True)
+    Gold.objects.create(item=gold, expected={"label": "extraction"}, made_at=NOON)
+    released(world, "v1", tmp_path)
+    for path in (tmp_path / "v1").rglob("*"):
+        if path.is_file() and path.name not in ("sources.jsonl",):
+            assert gold.public_id not in path.read_text(encoding="utf-8"), path

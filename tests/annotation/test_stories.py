@@ -1,0 +1,227 @@
+"""The story of an item and the log of a project: complete, by pseudonym where names are not for the reader, bounded."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.models import Event, Inquiry, Item, Membership, Person
+from annotation.roles import Role
+from annotation.stories import THINGS
+from tests.annotation.cast import NOON, World
+
+
+def browser(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def text(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
+
+
+@pytest.fixture
+def item(world: World) -> Item:
+    """An item with everything: skipped, submitted, withdrawn, flagged, asked about, adjudicated, decided, released."""
+    batch = world.batch(size=1, overlap=2)
+    skipped = world.take(batch, "cy")
+    assert skipped is not None
+    annotating.skip(assignment=skipped, reason="a torn table", now=NOON)
+    first = world.take(batch, "ada")
+    assert first is not None
+    annotating.flag(assignment=first, note="an odd year", now=NOON)
+    Inquiry.objects.create(
+        project=world.project,
+        batch=batch,
+        assignment=first,
+        asked_by=world.ada,
+        asked_at=NOON,
+        text="Does the year count?",
+        answer="It does.",
+        answered_by=world.mara,
+        answered_at=NOON,
+    )
+    made = world.answer(first, {"label": "extraction"})
+    annotating.undo(annotation=made, now=NOON + timedelta(seconds=5))
+    world.answer(world.reload(first), {"label": "reasoning"}, NOON + timedelta(seconds=9))
+    world.label(batch, "bo", "neither")
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON + timedelta(seconds=20))
+    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(seconds=30))
+    found = batch.items.get()
+    adjudicating.decide(
+        item=found, by=world.ivo, note="B is right.", choose=["A"], now=NOON + timedelta(seconds=40)
+    )
+    releasing.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=NOON + timedelta(seconds=50)
+    )
+    return found
+
+
+SAID = (
+    "skipped the item",
+    "a torn table",
+    "flagged the item",
+    "an odd year",
+    "Does the year count?",
+    "It does.",
+    "Revision 1",
+    "withdrew the submission",
+    "Revision 3",
+    "asked for an adjudicator",
+    "decided: accepted",
+    "B is right.",
+    "Outcome 1",
+    "v1",
+)
+
+
+class TestAnItem:
+    def test_its_page_tells_everything_in_order(self, item: Item, world: World) -> None:
+        page = text(browser(world.mara).get(reverse("item_story", args=[item.public_id])))
+
+        for words in SAID:
+            assert words in page
+        order = [page.index(words) for words in ("skipped the item", "Revision 1", "Revision 3", "decided:")]
+        assert order == sorted(order)
+        for name in ("Ada", "Bo", "Cy", "Ivo"):
+            assert re.search(rf"\b{name}\b", page)
+
+    @pytest.mark.parametrize("who", ["rea", "ivo", "vic"])
+    def test_whoever_invites_nobody_reads_pseudonyms(self, item: Item, world: World, who: str) -> None:
+        world.people["vic"] = Person.objects.create_person("Vic", "vic@example.org")
+        setting_up.add_member(
+            project=world.project, person=world.vic, roles=[Role.VIEWER], by=world.mara, now=NOON
+        )
+
+        page = text(browser(world.people[who]).get(reverse("item_story", args=[item.public_id])))
+
+        for words in SAID:
+            assert words in page
+        for name in {"Ada", "Bo", "Cy", "Ivo", "Mara"} - {who.capitalize()}:
+            assert not re.search(rf"\b{name}\b", page), name
+        assert Membership.objects.get(person=world.ada).pseudonym in page
+
+    def test_before_the_decision_it_is_kept_from_those_who_may_decide(self, world: World) -> None:
+        batch = world.batch(size=1)
+        item = batch.items.get()
+        world.label(batch, "ada", "extraction")
+        address = reverse("item_story", args=[item.public_id])
+
+        assert "once it is decided" in text(browser(world.ivo).get(address, follow=True))
+        assert "Revision 1" in text(browser(world.rea).get(address))
+
+    def test_whoever_annotates_in_the_open_batch_reads_no_story_of_it(self, world: World) -> None:
+        batch = world.batch(size=1)
+        world.label(batch, "ada", "extraction")
+        setting_up.add_member(
+            project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+        )
+        mara = browser(world.mara)
+
+        page = text(mara.get(reverse("item_story", args=[batch.items.get().public_id]), follow=True))
+        log = text(mara.get("/projects/films/log/"))
+
+        assert "once it is closed" in page
+        assert "submitted" not in log
+
+    def test_its_cost_does_not_grow_with_what_happened(self, item: Item, world: World) -> None:
+        mara = browser(world.mara)
+        address = reverse("item_story", args=[item.public_id])
+        with CaptureQueriesContext(connection) as queries:
+            mara.get(address)
+
+        assert len(queries) < 35
+
+
+class TestTheLog:
+    def test_it_says_who_when_what_from_and_to(self, item: Item, world: World) -> None:
+        page = text(browser(world.mara).get("/projects/films/log/"))
+
+        for words in (
+            f"item {item.public_id} of",
+            "adjudication accepted",
+            "leased skipped",
+            "Member: Ada",
+            "Release: v1",
+        ):
+            assert words in page
+
+    @pytest.mark.parametrize(
+        ("query", "there", "not_there"),
+        [
+            ({"thing": "membership"}, "Member: Ada", "leased"),
+            ({"who": "ivo"}, "accepted", "leased"),
+            ({"since": "2100-01-01"}, "Nothing here", "leased"),
+            ({"until": "2026-02-28"}, "Nothing here", "leased"),
+            ({"since": "2026-03-02", "until": "2026-03-02"}, "leased", "Nothing here"),
+            ({"thing": "nonsense"}, "Select a valid choice", "Nothing here"),
+            ({"item": "nowhere"}, "no such item", "Nothing here"),
+        ],
+    )
+    def test_it_can_be_filtered(
+        self, item: Item, world: World, query: dict[str, str], there: str, not_there: str
+    ) -> None:
+        page = text(browser(world.mara).get("/projects/films/log/", query))
+
+        assert there in page
+        assert not_there not in page
+
+    def test_an_items_id_leads_to_its_story(self, item: Item, world: World) -> None:
+        answer = browser(world.mara).get("/projects/films/log/", {"item": item.public_id})
+
+        assert answer["Location"] == reverse("item_story", args=[item.public_id])
+
+    def test_pages_go_on_where_the_last_ended_at_the_same_cost(self, item: Item, world: World) -> None:
+        mara = browser(world.mara)
+
+        def cost(address: str) -> tuple[int, str]:
+            with CaptureQueriesContext(connection) as queries:
+                page = mara.get(address)
+            return len(queries), page.content.decode()
+
+        few, _ = cost("/projects/films/log/")
+        Event.objects.bulk_create(
+            [
+                Event(
+                    project=world.project, thing="source", thing_id=number, after=f"state {number}", at=NOON
+                )
+                for number in range(1000)
+            ]
+        )
+        many, page = cost("/projects/films/log/")
+        more = re.search(r'href="\?([^"]+)" rel="next"', page)
+        assert more is not None
+        _, second = cost("/projects/films/log/?" + more[1])
+
+        assert many <= few
+        assert "state 900<" in page
+        assert "state 899<" not in page
+        assert "state 899<" in second
+        assert "state 900<" not in second
+
+    def test_a_reader_without_names_cannot_search_for_them(self, item: Item, world: World) -> None:
+        page = text(browser(world.rea).get("/projects/films/log/", {"who": "Ada"}))
+
+        assert "Nothing here" in page
+
+
+def test_everything_that_events_are_about_has_a_name_in_the_log() -> None:
+    written = set()
+    for path in (settings.BASE_DIR / "annotation").rglob("*.py"):
+        written |= set(
+            re.findall(r"""thing="(\w+)"|_record\([^()"]*, "([a-z]+)", \w+\.pk""", path.read_text("utf-8"))
+        )
+    named = {one or other for one, other in written} - {"thing"}
+
+    assert named
+    assert named <= set(THINGS)

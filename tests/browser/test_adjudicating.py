@@ -1,0 +1,164 @@
+"""An adjudicator's page in a real browser: by keyboard alone, for everybody, without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.urls import reverse
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation import adjudicating
+from annotation.models import Batch, Decision, Item, SentBack
+from tableqa import Example, Table
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import signed_in
+
+AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+LATER = NOON + timedelta(days=1)
+NewContext = Callable[..., BrowserContext]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(transactional_db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+def edited(world: World, rows: int = 3) -> Item:
+    """Two people changed the table, one calls the question unanswerable: the item waits."""
+    table = Table(["Film", "Year"], [[f"Film {row}", str(1900 + row % 100)] for row in range(rows)])
+    world.import_written(Example(id="w-1", question="When was Film 1?", table=table, answers=("1901",)))
+    batch = world.batch(
+        "value_change",
+        variant="answer_changes",
+        overlap=3,
+        sources=[world.project.sources.get(name="written")],
+    )
+    for who, new in (("ada", "1996"), ("bo", "1997"), ("cy", "")):
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        operation = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1901", "new": new}
+        edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
+        world.answer(assignment, edit if new else {"unanswerable": True})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return adjudicating.waiting(batch).get()
+
+
+def labelled(world: World, items: int = 2) -> Batch:
+    batch = world.batch("question_type", size=items)
+    for _ in range(items):
+        for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    return batch
+
+
+def opened(world: World, new_context: NewContext, live_server: Any, item: Item, **context: Any) -> Page:
+    page = signed_in(new_context, live_server.url, world.ivo, **context).new_page()
+    page.goto(live_server.url + reverse("adjudicate", args=[item.public_id]))
+    return page
+
+
+def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = labelled(world)
+    first, second = adjudicating.waiting(batch)
+    page = opened(world, new_context, live_server, first)
+    expect(page.locator("askew-adjudicate h1")).to_be_focused()
+
+    page.keyboard.press("b")
+    page.keyboard.press("r")
+    page.keyboard.type("B reads it right.")
+    page.keyboard.press("Control+Enter")
+
+    page.wait_for_url(f"**{reverse('adjudicate', args=[second.public_id])}")
+    letters = {one.letter: one.response for one in adjudicating.candidates(first)}
+    decision = Decision.objects.get(item=first)
+    assert decision.note == "B reads it right."
+    assert decision.outcomes.get().response["data"]["label"] == letters["B"].label
+
+
+def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_back(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    item = edited(world, rows=200)
+    page = opened(world, new_context, live_server, item)
+    expect(page.get_by_text("199 rows in which nothing was done")).to_have_count(0)
+
+    page.keyboard.press("j")
+    expect(page.locator("td:focus")).to_contain_text("1996")
+    expect(page.locator("td:focus")).to_contain_text("1997")
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Is this believable?")
+    page.keyboard.press("Control+Enter")
+
+    page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
+    back = SentBack.objects.get()
+    assert back.note == "Is this believable?"
+    author = signed_in(new_context, live_server.url, back.assignment.person).new_page()
+    author.goto(live_server.url + reverse("annotate", args=[item.batch.public_id]))
+    expect(author.get_by_text("This response came back to you: Is this believable?")).to_be_visible()
+
+
+def test_an_own_response_begins_with_another_and_decides(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = labelled(world, items=1)
+    item = adjudicating.waiting(batch).get()
+    page = opened(world, new_context, live_server, item)
+
+    page.keyboard.press("w")
+    page.wait_for_url("**/own/")
+    expect(page.locator("askew-annotate[data-ready]")).to_be_visible()
+    page.keyboard.press("1")
+    page.get_by_label("Why you decide so").fill("It is read off one cell.")
+    page.get_by_label("Why you decide so").press("Enter")
+
+    page.wait_for_url(f"**{reverse('adjudication', args=[batch.public_id])}")
+    decision = Decision.objects.get(item=item)
+    assert decision.outcomes.get().response["data"] == {"label": "extraction"}
+    assert decision.note == "It is read off one cell."
+
+
+def test_without_scripts_an_item_is_excluded(world: World, new_context: NewContext, live_server: Any) -> None:
+    item = edited(world)
+    page = opened(world, new_context, live_server, item, java_script_enabled=False)
+
+    page.locator("details[data-panel=exclude] summary").click()
+    page.get_by_label("Because").fill("No such film.")
+    page.get_by_role("button", name="Exclude the item").click()
+
+    page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
+    assert Decision.objects.get(item=item).reason == "No such film."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_everybody_can_use_the_pages(
+    world: World, new_context: NewContext, live_server: Any, scheme: Any, width: int
+) -> None:
+    item = edited(world)
+    page = opened(
+        world, new_context, live_server, item, color_scheme=scheme, viewport={"width": width, "height": 844}
+    )
+    addresses = [
+        reverse("adjudicate", args=[item.public_id]),
+        reverse("own_response", args=[item.public_id]) + "?from=A",
+        reverse("adjudication", args=[item.batch.public_id]),
+        reverse("project_adjudication", args=[world.project.slug]),
+    ]
+    for address in addresses:
+        page.goto(live_server.url + address)
+        page.wait_for_load_state("networkidle")
+        found = Axe().run(page, options=AXE)
+        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address

@@ -1,0 +1,136 @@
+"""The first day by keys alone: what comes before the first item, questions from an item, trying a batch, marking gold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation import consenting, guidance, practising
+from annotation.models import Assignment, Batch, Consent, Inquiry, Item, PracticeDone, Reading
+from tasks.contract import task_type
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.browser.test_kinds_cells import questions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def world(tmp_path: Path, transactional_db: None) -> World:
+    return make_world(tmp_path)
+
+
+def tab_to(page: Page, words: str) -> None:
+    """Press Tab until what has the focus says this."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if words in page.evaluate("document.activeElement.textContent || document.activeElement.value || ''"):
+            return
+    raise AssertionError(f"{words!r} cannot be reached with Tab")
+
+
+def test_what_comes_before_the_first_item_is_done_by_keys_alone(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch()
+    Batch.objects.filter(pk=batch.pk).update(must_practise=True)
+    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    exercises = practising.exercises(task_type("question_type"))
+    keys = {"extraction": "1", "reasoning": "2", "neither": "3", "unanswerable": "4"}
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    page.set_default_timeout(15_000)
+
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    expect(page.locator("h1")).to_have_text("Consent")
+    tab_to(page, "I have read this and agree")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("Guidelines")
+    assert Consent.objects.get().person == world.ada
+    tab_to(page, "I have read these guidelines")
+    page.keyboard.press("Enter")
+    takes_keys(page)
+    assert Reading.objects.get().person == world.ada
+    for number, exercise in enumerate(exercises, start=1):
+        page.keyboard.press(keys[exercise.expected.label])
+        expect(page.locator("[data-feedback]")).to_be_visible()
+        expect(page.locator(".feedback .verdict")).to_have_text("That is right")
+        page.keyboard.press("Enter")
+        if number < len(exercises):
+            expect(page.locator("[data-feedback]")).to_be_hidden()
+
+    expect(page.locator("[data-panel=ask]")).to_be_attached()
+    assert PracticeDone.objects.get().right == len(exercises)
+    assert Assignment.objects.filter(person=world.ada, state="leased").exists()
+
+
+def test_a_question_is_asked_by_keys_and_the_item_stays(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch())
+    item = page.locator("h1.question").inner_text()
+    page.keyboard.press("q")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Write what you would like to know.")
+    page.keyboard.type("Is a year a number? 1 or 2?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Asked.")
+
+    expect(page.locator("h1.question")).to_have_text(item)
+    assert Inquiry.objects.get().text == "Is a year a number? 1 or 2?"
+    page.keyboard.press("?")
+    expect(page.locator("dialog")).to_contain_text("Ask the managers")
+
+
+def test_a_batch_is_tried_by_keys_and_leaves_no_trace(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch()
+    before = {model.__name__: model._default_manager.count() for model in apps.get_models()}
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.set_default_timeout(15_000)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/try/")
+    takes_keys(page)
+    for number in range(1, 5):
+        expect(page.locator("[data-progress-text]")).to_contain_text(f"{number - 1} of 4")
+        page.keyboard.press("1")
+        expect(page.locator("[data-feedback]")).to_be_visible()
+        expect(page.locator(".feedback .verdict")).to_have_text("It meets the rules")
+        if number == 4:
+            assert {model.__name__: model._default_manager.count() for model in apps.get_models()} == before
+        page.keyboard.press("Enter")
+
+    expect(page.locator("h1")).to_have_text(batch.name)
+
+
+def test_an_edit_is_marked_as_gold_by_making_it(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    source = world.import_written(*questions(2))
+    batch = world.batch("value_change", variant="answer_changes", sources=[source], size=1)
+    example = source.examples.exclude(pk__in=batch.items.values("example")).get()
+    page = signed_in(new_context, live_server.url, world.mara).new_page()
+    page.set_default_timeout(15_000)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/gold/new/?example={example.public_id}")
+    takes_keys(page)
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$110")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.keyboard.press("Escape")
+    page.locator("[name=why]").fill("The row that the question asks about.")
+    page.get_by_role("button", name="Keep as gold").press("Enter")
+
+    expect(page.locator("h1")).to_have_text("Gold")
+    expect(page.locator("main")).to_contain_text("The row that the question asks about.")
+    item = Item.objects.get(batch=batch, is_gold=True)
+    assert item.gold.expected["data"]["operations"][0]["new"] == "$110"
