@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,9 @@ from annotation.models import (
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
 from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
+
+AT_ONCE = 500
+"""Examples that are looked at together when items are made of them."""
 
 
 def make_example(*, item: Item, perturbed: Perturbed) -> Example:
@@ -156,15 +160,18 @@ def _prepared(
     made: list[tuple[Example, Prepared, list[Example]]] = []
     lent = lending.at_hand(batch.project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
-    for example in examples:
-        if not task.favourites and len(made) == size:
-            break
-        if imported is None and example.parent_id is not None:
+    left = iter(examples)
+    while (task.favourites or len(made) != size) and (some := list(itertools.islice(left, AT_ONCE))):
+        if imported is None and any(example.parent_id is not None for example in some):
             imported = _imported(batch.project_id)
-        around, alternatives = surroundings(example, imported or {})
-        prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
-        if prepared is not None:
-            made.append((example, prepared, alternatives))
+        known = _known([_line(example) for example in some])
+        for example in some:
+            if not task.favourites and len(made) == size:
+                break
+            around, alternatives = surroundings(example, imported or {}, known)
+            prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
+            if prepared is not None:
+                made.append((example, prepared, alternatives))
     together = task.together([prepared for _, prepared, _ in made], batch.settings)
     found = [
         (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
@@ -186,32 +193,62 @@ def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
     return found
 
 
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What people decided and models said of several examples, by their keys; `lines` are they and what they come from."""
+
+    lines: Mapping[int, list[Example]]
+    decided: Mapping[int, list[tuple[int, str, dict[str, Any]]]]
+    answers: Mapping[int, list[ModelAnswer]]
+
+
+def _line(example: Example) -> list[Example]:
+    """The example, what it is made of, and so on to the original."""
+    line = [example]
+    while line[-1].parent_id is not None:
+        line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
+    return line
+
+
+def _known(lines: Sequence[list[Example]]) -> Known:
+    """In two queries, however many examples there are."""
+    decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
+    accepted = Outcome.objects.filter(decision__item__example__in={one.pk for line in lines for one in line})
+    for key, example, kind, response in accepted.values_list(
+        "pk", "decision__item__example_id", "decision__item__batch__task_type", "response"
+    ):
+        decided.setdefault(example, []).append((key, kind, response["data"]))
+    answers: dict[int, list[ModelAnswer]] = {}
+    for row in ModelAnswer.objects.filter(example__in={line[-1].pk for line in lines}).order_by("pk"):
+        answers.setdefault(row.example_id, []).append(row)
+    return Known({line[0].pk: line for line in lines}, decided, answers)
+
+
 def surroundings(
-    example: Example, imported: Mapping[tuple[str, str], Sequence[Example]]
+    example: Example, imported: Mapping[tuple[str, str], Sequence[Example]], known: Known
 ) -> tuple[Surroundings, list[Example]]:
     """What the project knows of an example, and the rows of its alternatives.
 
     `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
     perturbation: alternatives, too.
     """
-    line = [example]
-    while line[-1].parent_id is not None:
-        line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
+    line = known.lines[example.pk]
     alternatives: list[Example] = []
     if example.parent_id is not None:
         others = Example.objects.filter(
             parent_id=example.parent_id, perturbation=example.perturbation
         ).exclude(pk=example.pk)
         alternatives = list(others.select_related("stored_table").order_by("pk"))
-        known = {one.external_id for one in (*line, *alternatives)}
+        here = {one.external_id for one in (*line, *alternatives)}
         of_parent = imported.get((line[1].external_id, example.perturbation), ())
-        alternatives += [one for one in of_parent if one.external_id not in known]
-    accepted = Outcome.objects.filter(decision__item__example__in=line).order_by("pk")
+        alternatives += [one for one in of_parent if one.external_id not in here]
     decided: dict[str, tuple[dict[str, Any], ...]] = {}
-    for kind, response in accepted.values_list("decision__item__batch__task_type", "response"):
-        decided[kind] = (*decided.get(kind, ()), response["data"])
+    for _, kind, data in sorted(
+        (one for each in line for one in known.decided.get(each.pk, ())), key=lambda one: one[0]
+    ):
+        decided[kind] = (*decided.get(kind, ()), data)
     answers: dict[str, tuple[dict[str, Any], ...]] = {}
-    for row in ModelAnswer.objects.filter(example=line[-1]).order_by("pk"):
+    for row in known.answers.get(line[-1].pk, ()):
         answers[row.purpose] = (*answers.get(row.purpose, ()), {"model": row.model, **row.data})
     around = Surroundings(
         original=line[-1].example() if len(line) > 1 else None,

@@ -70,6 +70,11 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         (
             Link("people", "Members", Permission.INVITE, ("remove_member", "change_roles")),
             Link("crowd_links", "Crowd", Permission.INVITE, ("crowd_link",)),
+        ),
+    ),
+    (
+        "Consent and questions",
+        (
             Link("consent", "Consent and reading"),
             Link("inquiries", "Questions"),
             Link("about_me", "About you", Permission.ANNOTATE),

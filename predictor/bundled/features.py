@@ -94,7 +94,7 @@ class Reading:
 
 def stem(word: str) -> str:
     """A word without the commonest English endings, so that "wins" meets "win"."""
-    if word[0].isdigit():
+    if word[0].isdecimal():
         return word.replace(",", "")
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
@@ -401,7 +401,7 @@ def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
     for match in _WORD.finditer(text):
         piece = int(np.searchsorted(starts, match.start(), side="right"))  # one more, for [CLS]
         word, after = match[0], text[match.end() : match.end() + 2]
-        if word[0].isdigit():
+        if word[0].isdecimal():
             value = float(word.replace(",", ""))
             if after in ("st", "nd", "rd", "th") and value < 200:
                 ordinals.append((int(value), piece))
@@ -411,7 +411,7 @@ def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
             in_words.append((_NUMBER_WORDS[word], piece))
         elif word in _ORDINAL_WORDS:
             ordinals.append((_ORDINAL_WORDS[word], piece))
-        words.append(word.replace(",", "") if word[0].isdigit() else word)
+        words.append(word.replace(",", "") if word[0].isdecimal() else word)
         places.append(piece)
     phrases: dict[str, tuple[int, int]] = {}
     for start in range(len(words)):
@@ -484,7 +484,7 @@ def _match(asked: _Asked, table: TableReading, out: Floats, links: Whole) -> tup
     order = np.argsort(rarity, kind="stable")  # the rarest word is written last and stays
     flat[cells[order], _A["rare_word"]] = rarity[order]
     flat_links[cells[order]] = piece_of_id[ids[order]]
-    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdigit()}
+    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()}
     if beginnings:
         begins = np.array([word[:4] in beginnings for word in table.vocabulary], bool)[table.word_ids]
         flat[:, _A["beginnings"]] = np.bincount(table.word_cells[begins], minlength=len(flat)) / np.maximum(
@@ -587,7 +587,7 @@ def _within(table: TableReading, out: Floats, subset: Bools, height: int) -> Non
 def _match_headers(asked: _Asked, table: TableReading, out: Floats) -> Bools:
     stems = set(asked.stems)
     content = {found for word, found in zip(asked.words, asked.stems, strict=True) if word not in STOP_WORDS}
-    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdigit()}
+    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()}
     said: set[str] = set()
     for column, words in enumerate(table.header_words):
         if not words:

@@ -94,7 +94,7 @@ def test_an_adjudicator_sees_which_cells_each_person_marked(world: World) -> Non
     client = Client()
     client.force_login(world.ivo)
     page = client.get(f"/items/{only(cells).public_id}/adjudicate/").content.decode()
-    assert page.count('<span class="sr">marked: </span>') == 3
+    assert page.count('<span class="sr">marked by </span>') == 3
     assert "Row 3: Minutes (162)." in page
 
 
