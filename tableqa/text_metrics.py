@@ -63,7 +63,7 @@ def by_pair(score: Callable[[str, str], float]) -> Callable[[Sequence[RatedAnswe
 
 def bleu() -> Scorer:
     """Sentence BLEU of sacreBLEU: n-grams up to four, as many as the text has (effective order), from 0 to 1."""
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     metric = BLEU(effective_order=True)
 

@@ -273,7 +273,8 @@ def test_gold_comes_at_its_rate_to_everybody_and_decides_nothing(tmp_path: Path)
     Batch.objects.filter(pk=batch.pk).update(gold_percent=20)
     batch = Batch.objects.get(pk=batch.pk)
     assert batch.items_count == 48
-    ada, bo = [], []
+    ada: list[bool] = []
+    bo: list[bool] = []
     for _ in range(30):
         for name, had in (("ada", ada), ("bo", bo)):
             if (assignment := world.take(batch, name)) is not None:
