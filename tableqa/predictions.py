@@ -72,7 +72,7 @@ class Asked(Protocol):
 def read_predictions(
     path: Path, sources: Mapping[str, str] | Iterable[str] = ()
 ) -> dict[Key | Question, tuple[str, ...]]:
-    """Predictions from a file of JSON Lines, in either form; the last for an instance counts.
+    """Predictions from a file of JSON Lines, in either form; the last that names an instance counts.
 
     `sources` are the names of the sources, or these with the reader of each. "source" may be left out where there is one;
     "dataset" may also name a source by its reader, where one source has that. A text that a sequence model wrote may hold
@@ -91,9 +91,21 @@ def read_lines(
     """The same from an open file, which `name` names in errors."""
     known = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "")
     found: dict[Key | Question, tuple[str, ...]] = {}
+    said: dict[tuple[object, ...], tuple[str, ...]] = {}
     for number, line in _numbered(lines, name):
         if line.strip():
-            key, answers = _prediction(line, f"{name}, line {number}", known)
+            where = f"{name}, line {number}"
+            record, answers = _record(line, where)
+            source = _source(record, where, known)
+            key = _key(record, source, where)
+            if _names_a_question(record):
+                once = (*key, str(record.get("seed")))
+                if said.setdefault(once, answers) != answers:
+                    # Published files repeat ids: which of the questions is meant, nothing says.
+                    raise EvaluationError(
+                        f"{where}: another line says something else of {record['perturb']} of {record['id']} in {source}. "
+                        "Where an id stands for several questions, name the ids of the instances: {id, answers, source}."
+                    )
             found[key] = answers
     return found
 
@@ -135,7 +147,7 @@ def _numbered(lines: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
             ) from None
 
 
-def _prediction(line: str, where: str, sources: Mapping[str, str]) -> tuple[Key | Question, tuple[str, ...]]:
+def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -150,7 +162,7 @@ def _prediction(line: str, where: str, sources: Mapping[str, str]) -> tuple[Key 
         answers = Generated(given) if "pred_answer" in record and len(given) == 1 else tuple(given)
     else:
         raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
-    return _key(record, _source(record, where, sources), where), answers
+    return record, answers
 
 
 def _source(record: Mapping[str, object], where: str, sources: Mapping[str, str]) -> str:
@@ -167,9 +179,15 @@ def _source(record: Mapping[str, object], where: str, sources: Mapping[str, str]
     return read[0]
 
 
+def _names_a_question(record: Mapping[str, object]) -> bool:
+    """Whether the id is that of a question, as FREB-TQA's program writes it, and not that of an instance."""
+    perturb = record.get("perturb")
+    return perturb is not None and not str(record["id"]).endswith(f"~{perturb}-{record.get('seed')}")
+
+
 def _key(record: Mapping[str, object], source: str, where: str) -> Key | Question:
     id, perturb = str(record["id"]), record.get("perturb")
-    if perturb is None or id.endswith(f"~{perturb}-{record.get('seed')}"):
+    if not _names_a_question(record):
         return source, id
     if not isinstance(perturb, str):
         raise EvaluationError(f'{where}: "perturb" is the name of a perturbation')

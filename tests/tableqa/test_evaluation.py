@@ -401,6 +401,18 @@ def test_predictions_as_freb_tqa_writes_them_find_their_instances(tmp_path: Path
     assert {pair for pair in right if pair[0] != "q0~33"} == expected
 
 
+def test_two_lines_that_say_different_things_of_one_published_id_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "said.jsonl"
+    line = '{"id": "q", "perturb": "no_shuffle", "seed": 33, "pred_answer": "%s"}\n'
+    path.write_text(line % "1" + line % "1")
+    assert read_predictions(path, ["sqa"]) == {("sqa", "q"): ("1",)}
+    path.write_text(line % "1" + line % "2")
+    with pytest.raises(
+        EvaluationError, match="line 2: another line says something else of no_shuffle of q in sqa"
+    ):
+        read_predictions(path, ["sqa"])
+
+
 def test_a_prediction_that_could_be_for_two_instances_is_refused(tmp_path: Path) -> None:
     instances = [
         Instance("wtq", f"q~answer_stays-{n}", "q", "answer_stays", 0, f"q~answer_stays-{n}", ("1",))
