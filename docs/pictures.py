@@ -62,7 +62,7 @@ def batch(page: Page) -> None:
 def adjudicate(page: Page) -> None:
     """Responses side by side, without names."""
     follow(page, "Adjudicate Question types, pilot")
-    follow(page, "Begin with the oldest")
+    follow(page, "Begin with the first")
 
 
 def release(page: Page) -> None:
