@@ -19,8 +19,9 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from annotation import access, accounts
+from annotation import access
 from annotation.models import Membership, Person
+from annotation.people import accounts
 from annotation.roles import Role
 from annotation.views import people
 

@@ -16,18 +16,11 @@ import yaml
 from django.conf import settings
 from django.db import transaction
 
-from annotation import (
-    access,
-    adjudicating,
-    annotating,
-    assigning,
-    importing,
-    queue,
-    releasing,
-    setting_up,
-)
+from annotation import access
+from annotation.journeys import adjudicating, annotating, assigning, importing, releasing, setting_up
 from annotation.models import Batch, Person, Project
 from annotation.roles import Role
+from annotation.work import queue
 from tasks.contract import task_type
 
 FIXTURES = Path(settings.BASE_DIR) / "fixtures"
@@ -153,7 +146,7 @@ def _annotate(
             if data is None:
                 annotating.give_back(assignment=assignment, now=now)
                 break
-            task, item = batch.task(), annotating.plain(assignment)
+            task, item = batch.task(), assignment.plain_item
             response = {
                 "type": task.key,
                 "variant": item.variant,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from annotation import accounting
-from annotation.importing import LOST
+from annotation.journeys.importing import LOST
 from annotation.models import Assignment, Batch, Event, Item, Place, Source, Tally
+from annotation.work import accounting
 
 
 def findings() -> Iterator[str]:

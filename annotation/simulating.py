@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from annotation import setting_up
+from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
 from annotation.roles import Permission, Role
 from tableqa import Example, Table

@@ -108,7 +108,7 @@ def study(*, people: int, items: int, overlap: int, seed: int) -> Result:
 
 
 def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list[Rater]]:
-    from annotation import assigning, importing, setting_up
+    from annotation.journeys import assigning, importing, setting_up
     from annotation.models import Person
     from annotation.roles import Role
     from tableqa import Example, Table
@@ -176,7 +176,7 @@ def _said(right: int, skill: float, rng: random.Random) -> int:
 
 def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
     """Turn by turn, until nobody is away and nobody finds anything any more."""
-    from annotation import adjudicating
+    from annotation.journeys import adjudicating
 
     tick = 0
     while True:
@@ -195,8 +195,9 @@ def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
 
 
 def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime) -> None:
-    from annotation import annotating, queue
+    from annotation.journeys import annotating
     from annotation.models import Assignment
+    from annotation.work import queue
 
     if one.left:
         _come_back(one, now)
@@ -239,7 +240,7 @@ def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime
 
 def _come_back(one: Rater, now: datetime) -> None:
     """Whoever comes back sends off what they had on the screen: kept where the place is free, else refused."""
-    from annotation import annotating
+    from annotation.journeys import annotating
     from annotation.refusals import Refused
 
     for public_id in one.left:
@@ -261,11 +262,10 @@ def _loaded(person: Person, public_id: str) -> Assignment:
 
 
 def _response(one: Rater, assignment: Assignment) -> dict[str, Any]:
-    from annotation import annotating
 
     task = assignment.batch.task()
     data = one.says[assignment.item.example.external_id]
-    return dict(task.envelope(task.restore(data), annotating.plain(assignment)))
+    return dict(task.envelope(task.restore(data), assignment.plain_item))
 
 
 # -- afterwards -------------------------------------------------------------------------------------
@@ -274,8 +274,9 @@ def _response(one: Rater, assignment: Assignment) -> dict[str, Any]:
 def _looked_at(batch: Batch, crew: Sequence[Rater], overlap: int, seconds: float) -> Result:
     from django.db.models import Q
 
-    from annotation import accounting, doctor
+    from annotation import doctor
     from annotation.models import Item, Place
+    from annotation.work import accounting
 
     wrong = list(doctor.findings())
     items = Item.objects.filter(batch=batch)
@@ -337,7 +338,7 @@ def _rho(batch: Batch, crew: Sequence[Rater]) -> float:
 
 def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
     """What the batch page says of agreement, beside the truth."""
-    from annotation import agreement
+    from annotation.quality import agreement
 
     task = batch.task()
     drawn = (

@@ -31,7 +31,7 @@ def main(data: Path) -> dict[str, Any]:
     from django.test import Client
     from django.utils import timezone
 
-    from annotation import assigning, importing, setting_up
+    from annotation.journeys import assigning, importing, setting_up
     from annotation.models import Person
     from annotation.roles import Role
     from tasks.contract import task_type

@@ -108,9 +108,11 @@ def _set_up(stack: ExitStack) -> None:
 
 def _small() -> dict[str, Any]:
     """A project whose one batch has a thousand items, worked on through the platform's own functions."""
-    from annotation import access, adjudicating, annotating, assigning, importing, queue, setting_up
+    from annotation import access
+    from annotation.journeys import adjudicating, annotating, assigning, importing, setting_up
     from annotation.models import Person
     from annotation.roles import Role
+    from annotation.work import queue
     from tasks.contract import task_type
 
     draw = random.Random(0)

@@ -26,9 +26,10 @@ def _askew(people: int, items: int, questions: Path) -> list[dict[str, Any]]:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from annotation import assigning, importing, queue, setting_up
+    from annotation.journeys import assigning, importing, setting_up
     from annotation.models import Example, Item, Person
     from annotation.roles import Role
+    from annotation.work import queue
     from tasks.contract import task_type
 
     call_command("migrate", verbosity=0)

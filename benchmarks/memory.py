@@ -99,7 +99,7 @@ def take(step: str, number: int, folder: Path, format: str) -> float:
 def _import(number: int, folder: Path, format: str) -> None:
     from django.core.management import call_command
 
-    from annotation import importing, setting_up
+    from annotation.journeys import importing, setting_up
     from annotation.models import Person
 
     call_command("migrate", verbosity=0)
@@ -132,7 +132,7 @@ def _questions(number: int) -> Iterator[dict[str, Any]]:
 
 def _fill(number: int, folder: Path, format: str) -> None:
     """Two labels for every example, a decision where they agree, and one automatic perturbation."""
-    from annotation import assigning, perturbing, setting_up
+    from annotation.journeys import assigning, perturbing, setting_up
     from annotation.models import Example, Guidelines, Person, Project, Source
     from annotation.roles import Role
     from tasks.contract import task_type
@@ -256,7 +256,7 @@ def _label(
 
 
 def _release(number: int, folder: Path, format: str) -> None:
-    from annotation import releasing
+    from annotation.journeys import releasing
     from annotation.models import Project
 
     releasing.make_release(
@@ -270,7 +270,7 @@ def _release(number: int, folder: Path, format: str) -> None:
 
 
 def _verify(number: int, folder: Path, format: str) -> None:
-    from annotation import release_files
+    from annotation.releases import release_files
 
     checked = release_files.verify(folder / "release")
     if not checked["annotations"] or not checked["decisions"]:
@@ -280,7 +280,7 @@ def _verify(number: int, folder: Path, format: str) -> None:
 def _diff(number: int, folder: Path, format: str) -> None:
     import shutil
 
-    from annotation import release_diff, release_files
+    from annotation.releases import release_diff, release_files
 
     other = folder / "other"
     shutil.copytree(folder / "release", other)

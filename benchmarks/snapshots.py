@@ -78,7 +78,7 @@ def _inside(options: argparse.Namespace) -> int:
     from django.urls import reverse
     from django.utils import timezone
 
-    from annotation import snapshots
+    from annotation.quality import snapshots
 
     call_command("migrate", verbosity=0)
     began = time.monotonic()
@@ -120,7 +120,7 @@ def _study(slug: str, items: int, people: int) -> dict[str, Any]:
     from django.core.management.color import no_style
     from django.db import connection, transaction
 
-    from annotation import assigning, importing, setting_up
+    from annotation.journeys import assigning, importing, setting_up
     from annotation.models import (
         Annotation,
         Assignment,

@@ -18,7 +18,7 @@ def main(people: int, questions: Path) -> list[dict[str, Any]]:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from annotation import assigning, importing, setting_up
+    from annotation.journeys import assigning, importing, setting_up
     from annotation.models import Person
     from annotation.roles import Role
     from benchmarks.loop_data import _signed_in

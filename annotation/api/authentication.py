@@ -8,8 +8,8 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from annotation.journeys.setting_up import hash_token
 from annotation.models import ApiToken, Membership, Person
-from annotation.setting_up import hash_token
 
 KEYWORDS = (b"bearer", b"token")
 

@@ -12,11 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation import access, inquiring, predicting, trying, visibility
+from annotation import access, visibility
 from annotation.access import Actor
 from annotation.api import serializers as shapes
 from annotation.api.views import seen_response, valid
+from annotation.help import predicting
 from annotation.models import Batch
+from annotation.quality import inquiring, trying
 from annotation.roles import Permission
 from tasks.contract import Invalid
 

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.models import Batch, Job, Project, Release
-from annotation.provenances import PURPOSES
-from annotation.release_files import FORMATS
+from annotation.releases.provenances import PURPOSES
+from annotation.releases.release_files import FORMATS
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 

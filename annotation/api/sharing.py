@@ -12,11 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation import access, accounting, assigning, changing, shares
+from annotation import access
 from annotation.api.views import valid
+from annotation.journeys import assigning, changing
 from annotation.models import Batch, Membership, Person
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.work import accounting, shares
 
 
 class StateRequest(serializers.Serializer[Any]):

@@ -15,22 +15,14 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from annotation import (
-    access,
-    adjudicating,
-    annotating,
-    helping,
-    practising,
-    predicting,
-    queue,
-    releasing,
-    suggesting,
-    visibility,
-)
+from annotation import access, visibility
 from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
+from annotation.help import helping, predicting, suggesting
+from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Assignment, Batch, Project, Release
 from annotation.roles import Permission
+from annotation.work import practising, queue
 from tasks import resolving
 from tasks.contract import Invalid, task_types
 

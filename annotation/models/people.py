@@ -74,7 +74,7 @@ class Project(models.Model):
     `consent_number` is that of the consent text people must have agreed to, 0 where there is none. `must_read`:
     guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of everybody's
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `statement` holds
-    what only people can say for the data statement, by the names of `annotation.statements`.
+    what only people can say for the data statement, by the names of `annotation.money.statements`.
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.functional import cached_property
 
 import tasks.contract
 from annotation.models.events import Event
@@ -43,10 +44,10 @@ class Batch(models.Model):
     name with the hash of its weights, is frozen when the batch opens, or at the first answer where nobody was there.
     `help` says how proposals are shown: "" not at all, "offered" beside an empty form, "filled" in for people to verify.
     `help_from` is what makes them ({"rules", "models", "repetitions", "search"}), `unhelped` the share of places, in
-    percent, that are drawn to show none (`annotation.helping`).
+    percent, that are drawn to show none (`annotation.help.helping`).
 
     `purpose`: "work" makes decisions and examples; "qualification" and "calibration" make neither. `strategy` says who
-    gets which items (`annotation.strategies`), `sampling` what the items were drawn from ({"sources", "size", "of",
+    gets which items (`annotation.work.strategies`), `sampling` what the items were drawn from ({"sources", "size", "of",
     "only", "by"}). `feeds_when` are the outcomes of the batch before that make items here ({"label": ["extraction"]}, {}:
     all). `resolve` is the rule in place of the kind's own ({"rule", ...}, `tasks.resolving`). `caps` are limits of one
     person's work here ({"items", "items_per_day", "hours_per_day"}), `pay` what counts here in place of the project's.
@@ -276,6 +277,12 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @cached_property
+    def plain_item(self) -> tasks.contract.Item:
+        """The item as its task type sees it, made once per loaded assignment."""
+        self.item.batch = self.batch
+        return self.item.plain()
 
 
 def seconds_at_work() -> models.Case:

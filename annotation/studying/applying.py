@@ -16,18 +16,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import (
-    assigning,
-    changing,
-    consenting,
-    events,
-    gold,
-    guidance,
-    importing,
-    jobs,
-    perturbing,
-    setting_up,
-)
+from annotation import events, jobs
+from annotation.journeys import assigning, changing, importing, perturbing, setting_up
 from annotation.models import (
     Batch,
     Example,
@@ -39,6 +29,7 @@ from annotation.models import (
     Source,
     Upload,
 )
+from annotation.quality import consenting, gold, guidance
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import planning, standing, study

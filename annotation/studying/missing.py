@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 
-from annotation import assigning, statements
+from annotation.journeys import assigning
 from annotation.models import (
     Assignment,
     Batch,
@@ -20,6 +20,7 @@ from annotation.models import (
     PerturbationRun,
     Project,
 )
+from annotation.money import statements
 from tasks.contract import task_types
 
 

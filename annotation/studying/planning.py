@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from annotation import changing, helping
+from annotation.help import helping
+from annotation.journeys import changing
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import unknown

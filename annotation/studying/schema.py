@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 
-from annotation import limits, statements
 from annotation.models import Batch
+from annotation.money import statements
 from annotation.roles import DESCRIPTIONS, Role
-from annotation.strategies import STRATA, STRATEGIES
 from annotation.studying.yaml_file import Fault, Path, Written
+from annotation.work import limits
+from annotation.work.strategies import STRATA, STRATEGIES
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1

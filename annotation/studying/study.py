@@ -11,12 +11,15 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from annotation import assigning, limits, models, statements, terms
+from annotation import models
+from annotation.journeys import assigning
+from annotation.journeys.setting_up import RESERVED_SLUGS
+from annotation.money import statements
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.setting_up import RESERVED_SLUGS
 from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
+from annotation.work import limits, terms
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
 from tableqa.selection import RULES

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 
-from annotation.annotating import Found
+from annotation.journeys.annotating import Found
 
 register = template.Library()
 
@@ -23,9 +23,9 @@ def must_hold(
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
-    Reads `found` (`annotation.annotating.Found`, None before anything was kept) and `waived` from the context. `server`:
-    the browser cannot tell by itself; `with_program`: it is told where a program counts; `needs`: "protected", "evidence"
-    or "program", without any of which there is nothing to check against.
+    Reads from the context `waived` and `found` (`annotation.journeys.annotating.Found`; None before anything was kept).
+    `server`: the browser cannot tell by itself; `with_program`: it is told where a program counts; `needs`: "protected",
+    "evidence" or "program", without any of which there is nothing to check against.
     """
     found: Found | None = context.get("found")
     broken = [] if found is None else [one for one in found.problems if one.code in codes.split()]

@@ -16,8 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotation import access, accounts, erasing, personal_data
+from annotation import access
 from annotation.models import Membership, Person
+from annotation.people import accounts, erasing, personal_data
 from annotation.refusals import Refused
 from annotation.views.pages import (
     PageRequest,

@@ -14,10 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, adjudicating, guidance, visibility
-from annotation.adjudicating import Candidate
-from annotation.forms import DecisionForm, RuleForm, SendBackForm
+from annotation import access, visibility
+from annotation.forms.deciding import DecisionForm, RuleForm, SendBackForm
+from annotation.journeys import adjudicating
+from annotation.journeys.adjudicating import Candidate
 from annotation.models import Batch, Item, Person
+from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.annotating import EDITS

@@ -14,12 +14,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, annotating, guidance, helping, inquiring, paying, predicting, queue, suggesting
+from annotation import access
+from annotation.help import helping, predicting, suggesting
+from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, Draft, Tally
+from annotation.money import paying
+from annotation.quality import guidance, inquiring
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from annotation.views.tables import compared, in_words, sheet
+from annotation.work import queue
 from tableqa.canonical import canonical
 from tableqa.operations import (
     InsertColumn,
@@ -118,7 +123,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     batch = assignment.batch
-    task, item = batch.task(), annotating.plain(assignment)
+    task, item = batch.task(), assignment.plain_item
     data = _draft_data(assignment) if data is None else data
     operations = _operations(task, data)
     try:
@@ -162,7 +167,7 @@ def _kept(assignment: Assignment) -> list[str]:
     for spec in task.fields:
         value = data.get(spec.name)
         if spec.kind == "operations" and isinstance(value, list):
-            words += in_words(annotating.plain(assignment).example.table, _operations(task, data))
+            words += in_words(assignment.plain_item.example.table, _operations(task, data))
         elif spec.kind == "cells" and isinstance(value, list):
             words += [f"{len(value)} {'cell' if len(value) == 1 else 'cells'} marked"] if value else []
         elif spec.kind == "json":
@@ -228,7 +233,7 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
 
 
 def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResponse:
-    task, item = assignment.batch.task(), annotating.plain(assignment)
+    task, item = assignment.batch.task(), assignment.plain_item
     now = timezone.now()
     data = task.form_data(request.POST, _draft_data(assignment))
     problems: list[Problem] = []

@@ -10,22 +10,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import (
-    access,
-    adjudicating,
-    assigning,
-    helping,
-    limits,
-    predicting,
-    proposing,
-    snapshots,
-    visibility,
-)
-from annotation.forms import BatchForm, SettingsForm
+from annotation import access, visibility
+from annotation.forms.batches import BatchForm, SettingsForm
+from annotation.help import helping, predicting, proposing
+from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
+from annotation.quality import snapshots
 from annotation.roles import Permission
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.work import limits
 from tasks.contract import TaskType, task_types
 
 # -- planning ---------------------------------------------------------------------------------------

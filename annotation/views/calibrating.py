@@ -7,9 +7,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, calibrating, guidance, snapshots, visibility
-from annotation.entry_forms import SetAsideForm
+from annotation import access, visibility
+from annotation.forms.entry import SetAsideForm
 from annotation.models import Batch, Guidelines, Person
+from annotation.quality import calibrating, guidance, snapshots
 from annotation.roles import Permission
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to

@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, consenting, guidance
+from annotation import access
 from annotation.access import Actor
-from annotation.entry_forms import ConsentForm
+from annotation.forms.entry import ConsentForm
 from annotation.models import ConsentText, Project
+from annotation.quality import consenting, guidance
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
 

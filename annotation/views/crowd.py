@@ -15,9 +15,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from annotation import access, crowd
-from annotation.crowd_forms import CrowdLinkForm
+from annotation import access
+from annotation.forms.crowd import CrowdLinkForm
 from annotation.models import CrowdEntry, CrowdLink, Person
+from annotation.people import crowd
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import (

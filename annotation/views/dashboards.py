@@ -17,10 +17,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from annotation import access, agreement, costs, dashboards, drawn, snapshots, visibility
+from annotation import access, visibility
+from annotation.drawing import drawn
 from annotation.models import Batch, Membership, Person, Project, Tally
+from annotation.money import costs
+from annotation.quality import agreement, dashboards, snapshots
+from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
-from annotation.snapshots import Shown
 from annotation.views.figures import in_words, shown
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from tableqa.needed import Basis

@@ -13,9 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 
-from annotation import access, evaluation_runs, visibility
-from annotation.evaluation_report import FORMATS, MOST_MODELS, Report, written
-from annotation.forms import EvaluateForm
+from annotation import access, visibility
+from annotation.evaluation import evaluation_runs
+from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, written
+from annotation.forms.releases import EvaluateForm
 from annotation.models import Job, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission

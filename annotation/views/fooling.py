@@ -7,7 +7,8 @@ import csv
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from annotation import access, fooling
+from annotation import access
+from annotation.help import fooling
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page
 

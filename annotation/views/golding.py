@@ -12,10 +12,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, gold, snapshots, visibility
-from annotation.agreement import stored
-from annotation.entry_forms import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
+from annotation import access, visibility
+from annotation.forms.entry import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
+from annotation.quality import gold, snapshots
+from annotation.quality.agreement import stored
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench

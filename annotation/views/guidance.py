@@ -11,14 +11,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, guidance, practising
+from annotation import access
 from annotation.access import Actor
-from annotation.forms import GuidelinesForm
+from annotation.forms.projects import GuidelinesForm
 from annotation.models import Guidelines, Project
+from annotation.quality import guidance
 from annotation.roles import Permission
 from annotation.views.consenting import back_to
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.setting_up import kind_or_404
+from annotation.work import practising
 from tasks.contract import TaskType
 
 

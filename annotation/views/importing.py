@@ -9,13 +9,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, ancestry, importing, visibility
-from annotation.forms import ImportForm
+from annotation import access, visibility
+from annotation.forms.projects import ImportForm
+from annotation.journeys import importing
 from annotation.models import Example, Job, Project, Release, Source
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import tables
 from annotation.views.pages import PageRequest, cut, page, refusals_on
+from annotation.work import ancestry
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
 

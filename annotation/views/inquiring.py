@@ -7,9 +7,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, inquiring
-from annotation.entry_forms import AnswerForm, AskForm
+from annotation import access
+from annotation.forms.entry import AnswerForm, AskForm
 from annotation.models import Inquiry
+from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 

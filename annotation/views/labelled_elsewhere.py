@@ -12,7 +12,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, labelled_elsewhere
+from annotation import access
+from annotation.journeys import labelled_elsewhere
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
 

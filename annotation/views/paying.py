@@ -8,10 +8,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, limits, paying, setting_up
+from annotation import access
+from annotation.journeys import setting_up
 from annotation.models import Membership
+from annotation.money import paying
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
+from annotation.work import limits
 from tableqa import sheets
 
 

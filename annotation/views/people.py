@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import access, setting_up
-from annotation.forms import (
+from annotation import access
+from annotation.forms.people import (
     AccountForm,
     InviteForm,
     PasswordForm,
@@ -25,6 +25,7 @@ from annotation.forms import (
     SignInForm,
     TokenForm,
 )
+from annotation.journeys import setting_up
 from annotation.models import ApiToken, Invitation, Membership, Project
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role

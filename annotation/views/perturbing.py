@@ -8,8 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, perturbing
-from annotation.forms import PerturbForm
+from annotation import access
+from annotation.forms.perturbing import PerturbForm
+from annotation.journeys import perturbing
 from annotation.models import Job, PerturbationRun
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on

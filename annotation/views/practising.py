@@ -10,12 +10,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from annotation import access, guidance, practising, predicting
+from annotation import access
+from annotation.help import predicting
 from annotation.models import PracticeDone
+from annotation.quality import guidance
 from annotation.views.consenting import back_to
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
 from annotation.views.tables import compared, sheet
+from annotation.work import practising
 
 
 @page("GET", "POST")

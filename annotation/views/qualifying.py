@@ -9,11 +9,13 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, gates, practising, qualifying
-from annotation.entry_forms import EntryForm, PassForm
+from annotation import access
+from annotation.forms.entry import EntryForm, PassForm
 from annotation.models import Batch, Membership
+from annotation.quality import qualifying
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
+from annotation.work import gates, practising
 
 
 @page("GET", "POST")

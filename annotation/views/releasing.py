@@ -9,8 +9,9 @@ from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, releasing, visibility
-from annotation.forms import ReleaseForm
+from annotation import access, visibility
+from annotation.forms.releases import ReleaseForm
+from annotation.journeys import releasing
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission

@@ -9,11 +9,14 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, assigning, inquiring, queue, setting_up
-from annotation.forms import ProjectForm, RenameForm
+from annotation import access
+from annotation.forms.projects import ProjectForm, RenameForm
+from annotation.journeys import assigning, setting_up
 from annotation.models import Batch, Membership, Project, Release, Source
+from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
+from annotation.work import queue
 from tasks.contract import TaskType, task_types
 
 SHOWN = 5

@@ -14,12 +14,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import access, accounting, adjudicating, assigning, changing, shares, strategies
-from annotation.assigning_forms import BatchesForm, ChangeForm, LeasesForm, SharesForm
+from annotation import access
+from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
+from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Person
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
+from annotation.work import accounting, shares, strategies
 
 # -- people of a batch ------------------------------------------------------------------------------
 

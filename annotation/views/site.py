@@ -14,10 +14,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, evaluation_runs, queue, visibility
+from annotation import access, visibility
+from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Item, Job, Project, Release
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
+from annotation.work import queue
 
 # -- home -------------------------------------------------------------------------------------------
 

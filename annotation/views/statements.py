@@ -8,8 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, setting_up, statements
+from annotation import access
+from annotation.journeys import setting_up
 from annotation.models import Batch, Membership
+from annotation.money import statements
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
 from tableqa.writers import hub

@@ -11,8 +11,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation import access, stories
+from annotation import access
 from annotation.models import Item, Project
+from annotation.people import stories
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, kind_title, page

@@ -10,11 +10,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import access, importing, visibility
+from annotation import access, visibility
+from annotation.forms.study import StudyForm
+from annotation.journeys import importing
 from annotation.models import Job, Project
 from annotation.refusals import Refused
 from annotation.roles import Permission
-from annotation.study_forms import StudyForm
 from annotation.studying import applying, missing, standing, writing
 from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError

@@ -11,8 +11,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
-from annotation import access, guidance, predicting, trying, visibility
+from annotation import access, visibility
+from annotation.help import predicting
 from annotation.models import Batch
+from annotation.quality import guidance, trying
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page
 from annotation.views.tables import compared, sheet

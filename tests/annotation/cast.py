@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from annotation import access, annotating, assigning, importing, queue, setting_up
+from annotation import access
+from annotation.journeys import annotating, assigning, importing, setting_up
 from annotation.models import Assignment, Batch, Person, Project, Source
 from annotation.roles import Role
+from annotation.work import queue
 from tableqa import Example
 from tasks.contract import task_type
 
@@ -91,7 +93,7 @@ class World:
 
 
 def envelope(assignment: Assignment, data: dict[str, Any]) -> dict[str, Any]:
-    item = annotating.plain(assignment)
+    item = assignment.plain_item
     task = assignment.batch.task()
     return {
         "type": task.key,

@@ -17,7 +17,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation import accounts, adjudicating, assigning, crowd, releasing, setting_up
+from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import (
     Annotation,
     ApiToken,
@@ -32,6 +32,7 @@ from annotation.models import (
     Person,
     Release,
 )
+from annotation.people import accounts, crowd
 from annotation.roles import Permission, Role
 from tests.annotation.cast import NOON, World, envelope
 

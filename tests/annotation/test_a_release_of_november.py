@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from annotation import mixing, release_files
+from annotation.releases import mixing, release_files
 from tableqa.canonical import digest
 
 KEPT = Path(__file__).parent / "release_of_november"

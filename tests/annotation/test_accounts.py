@@ -16,8 +16,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import accounts, adjudicating, annotating, assigning, crowd, erasing, releasing, setting_up
 from annotation.doctor import findings
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
     ApiToken,
     Assignment,
@@ -29,6 +29,7 @@ from annotation.models import (
     Person,
     Release,
 )
+from annotation.people import accounts, crowd, erasing
 from annotation.refusals import Refused
 from annotation.roles import Permission, Role
 from tests.annotation.cast import NOON, World

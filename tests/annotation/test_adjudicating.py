@@ -10,18 +10,8 @@ from typing import Any
 import pytest
 from django.db.models import Sum
 
-from annotation import (
-    adjudicating,
-    agreement,
-    annotating,
-    assigning,
-    doctor,
-    queue,
-    release_files,
-    releasing,
-    setting_up,
-    visibility,
-)
+from annotation import doctor, visibility
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -35,8 +25,11 @@ from annotation.models import (
     Place,
     SentBack,
 )
+from annotation.quality import agreement
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from annotation.roles import Role
+from annotation.work import queue
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import adjudicating, annotating
+from annotation.journeys import adjudicating, annotating
 from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
 from annotation.views.contrasting import NEAR, PART, WHOLE, Said, contrasted
 from tableqa import Example, Table

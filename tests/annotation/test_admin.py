@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
-from annotation import setting_up
 from annotation.admin import LEFT_OUT, RESPONSES, SECRET, site
+from annotation.journeys import setting_up
 from annotation.models import Annotation, Event, Item, Membership, Person
 from annotation.roles import Permission, Role
 from config.csp import POLICY

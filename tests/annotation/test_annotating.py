@@ -8,9 +8,11 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 
-from annotation import adjudicating, annotating, doctor, queue, releasing
+from annotation import doctor
+from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Annotation, Assignment, Event, Example, Item, Tally
 from annotation.refusals import Refused
+from annotation.work import queue
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, envelope
 
@@ -107,11 +109,11 @@ def test_a_response_of_an_older_version_is_not_taken_for_one_of_this(world: Worl
     held = world.take(world.batch("short_table"), "ada")
     assert held is not None
     number = int(held.item.example.external_id.removeprefix("nu-"))
-    film = annotating.plain(held).example.table.rows[number]
+    film = held.plain_item.example.table.rows[number]
     cut = {"op": "remove_row", "row": f"r{number}", "at": number, "old": list(film)}
     data = {"unanswerable": False, "operations": [cut], "program": None, "whole": False}
     older = envelope(held, data) | {"version": 1}
-    assert held.batch.task().read(older, annotating.plain(held)).worked_out, "stored, it would be read"
+    assert held.batch.task().read(older, held.plain_item).worked_out, "stored, it would be read"
 
     saved = annotating.save_draft(assignment=held, revision=0, response=older, now=NOON)
     assert [problem.code for problem in saved.problems] == ["stale_version"]

@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import adjudicating, assigning, practising, setting_up
+from annotation.journeys import adjudicating, assigning, setting_up
 from annotation.models import ApiToken, Assignment, Draft, Membership
 from annotation.roles import Permission, Role
+from annotation.work import practising
 from tasks.contract import task_type
 from tests.annotation.cast import World
 

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import asking
+from annotation.help import asking
 from annotation.models import Job, ModelAnswer
 from annotation.refusals import Refused
 from tests.annotation.cast import FILMS, NOON, World, make_world

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation import agreement
+from annotation.quality import agreement
 from tasks.relevant_cells.task import Response, task
 
 

@@ -11,8 +11,11 @@ from unittest.mock import patch
 import pytest
 from django.test import Client
 
-from annotation import adjudicating, assigning, doctor, lineage, release_files, releasing
+from annotation import doctor
+from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
+from annotation.releases import release_files
+from annotation.work import lineage
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.operations import RemoveColumn, RemoveRow, SetCell, normalise

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import charts
-from annotation.charts import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
+from annotation.drawing import charts
+from annotation.drawing.charts import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
 from config.csp import POLICY
 
 AXIS = Axis(0, 100, (0, 20, 40, 60, 80, 100))

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from annotation import adjudicating, evaluating, perturbing, release_files, releasing
+from annotation.evaluation import evaluating
+from annotation.journeys import adjudicating, perturbing, releasing
 from annotation.models import Batch
-from annotation.release_files import FORMATS, Difference
+from annotation.releases import release_files
+from annotation.releases.release_files import FORMATS, Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 

@@ -23,7 +23,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import crowd
 from annotation.models import (
     Batch,
     CrowdEntry,
@@ -33,6 +32,7 @@ from annotation.models import (
     Person,
     Qualification,
 )
+from annotation.people import crowd
 from annotation.refusals import Refused
 from tests.annotation.cast import World
 
@@ -300,7 +300,7 @@ class TestNeverLogged:
         def fail(**given: Any) -> None:
             raise RuntimeError("boom")
 
-        monkeypatch.setattr("annotation.setting_up.add_member", fail)
+        monkeypatch.setattr("annotation.journeys.setting_up.add_member", fail)
         caplog.set_level(logging.DEBUG)
 
         answer = come(link, client=Client(raise_request_exception=False))[1]

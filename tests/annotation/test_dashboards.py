@@ -13,8 +13,11 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation import annotating, charts, costs, dashboards, drawn, paying, quality
+from annotation.drawing import charts, drawn
+from annotation.journeys import annotating
 from annotation.models import Assignment, Batch, Item, Person
+from annotation.money import costs, paying
+from annotation.quality import dashboards, quality
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text

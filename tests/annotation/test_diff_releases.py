@@ -10,7 +10,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import adjudicating, assigning, release_diff, releasing
+from annotation.journeys import adjudicating, assigning, releasing
+from annotation.releases import release_diff
 from tests.annotation.cast import NOON, World, make_world
 
 

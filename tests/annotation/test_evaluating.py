@@ -15,7 +15,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 import tableqa
-from annotation import adjudicating, evaluating, perturbing, releasing
+from annotation.evaluation import evaluating
+from annotation.journeys import adjudicating, perturbing, releasing
 from predictor.protocol import PredictRequest
 from tableqa import Example, Table, Turn
 from tableqa.evaluation import (

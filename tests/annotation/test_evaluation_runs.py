@@ -19,7 +19,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from annotation import evaluating, evaluation_runs, perturbing, releasing
+from annotation.evaluation import evaluating, evaluation_runs
+from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Release, Upload
 from annotation.refusals import Refused
 from tableqa import Example

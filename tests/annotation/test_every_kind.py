@@ -10,18 +10,12 @@ from unittest.mock import patch
 
 import pytest
 
-from annotation import (
-    adjudicating,
-    annotating,
-    assigning,
-    doctor,
-    helping,
-    proposing,
-    release_files,
-    releasing,
-    reporting,
-)
+from annotation import doctor
+from annotation.help import helping, proposing
+from annotation.journeys import adjudicating, annotating, assigning, releasing
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
+from annotation.quality import reporting
+from annotation.releases import release_files
 from tasks.contract import Prepared, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
@@ -76,7 +70,7 @@ def test_a_draft_is_not_answered_with_the_gold_answer_where_the_kind_does_not_sh
     world = make_world(tmp_path)
     assignment = world.take(planned(world, task, variant), "ada")
     assert assignment is not None
-    item = annotating.plain(assignment)
+    item = assignment.plain_item
     response = {"type": task.key, "variant": variant, "version": task.version, "base": item.base, "data": {}}
     saved = annotating.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
     assert "answers" in task.showing(item) or saved.answer is None

@@ -12,7 +12,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import evaluating, importing, perturbing, release_files, releasing
+from annotation.evaluation import evaluating
+from annotation.journeys import importing, perturbing, releasing
+from annotation.releases import release_files
 from tableqa.predictions import read_predictions
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World, make_world

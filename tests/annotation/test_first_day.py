@@ -14,18 +14,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import (
-    adjudicating,
-    assigning,
-    calibrating,
-    consenting,
-    gates,
-    gold,
-    guidance,
-    inquiring,
-    practising,
-    trying,
-)
+from annotation.journeys import adjudicating, assigning
 from annotation.models import (
     Assignment,
     Batch,
@@ -39,7 +28,9 @@ from annotation.models import (
     PracticeDone,
     Reading,
 )
+from annotation.quality import calibrating, consenting, gold, guidance, inquiring, trying
 from annotation.refusals import Refused
+from annotation.work import gates, practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
 

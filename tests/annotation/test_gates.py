@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import gates, queue
 from annotation.models import (
     Assignment,
     Batch,
@@ -24,6 +23,7 @@ from annotation.models import (
     Qualification,
     Reading,
 )
+from annotation.work import gates, queue
 from tests.annotation.cast import NOON, World
 
 

@@ -13,19 +13,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation import (
-    adjudicating,
-    agreement,
-    annotating,
-    assigning,
-    calibrating,
-    doctor,
-    gold,
-    qualifying,
-    queue,
-    release_files,
-    releasing,
-)
+from annotation import doctor
+from annotation.journeys import adjudicating, annotating, assigning, releasing
 from annotation.models import (
     Assignment,
     Batch,
@@ -38,7 +27,10 @@ from annotation.models import (
     Place,
     Qualification,
 )
+from annotation.quality import agreement, calibrating, gold, qualifying
 from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.work import queue
 from tasks.contract import Invalid, task_type
 from tests.annotation.cast import NOON, World, make_world
 

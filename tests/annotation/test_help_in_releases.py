@@ -13,10 +13,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import adjudicating, helping, proposing, release_files, releasing, tries
+from annotation.help import helping, proposing
+from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Item, Source
 from annotation.refusals import Refused
-from annotation.release_files import Difference
+from annotation.releases import release_files
+from annotation.releases.release_files import Difference
 from predictor import client
 from tableqa import likeness
 from tests.annotation.cast import NOON, World, make_world
@@ -191,7 +193,7 @@ def little_of_what_was_taken(world: World) -> None:
     assert assignment is not None
     told = helping.tell(assignment=assignment, now=NOON)[0]
     helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
-    task, item = batch.task(), tries.plain(assignment)
+    task, item = batch.task(), assignment.plain_item
     example = helping.outcome(task, item, told["data"])
     word = sorted(likeness.pieces(item.example, example))[0].split()[-1].strip("?.")
     words = f"say at long last {word} and then a great many other things besides"

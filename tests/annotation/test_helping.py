@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import annotating, helping, provenances
+from annotation.help import helping, origins
+from annotation.journeys import annotating
 from annotation.models import Assignment, Batch, Handling, Proposal, Provenance, Telling
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -90,8 +91,8 @@ def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
 # -- where a response comes from --------------------------------------------------------------------
 
 
-def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> provenances.Shown:
-    return provenances.Shown(key, made, frozenset(pieces), took)
+def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> origins.Shown:
+    return origins.Shown(key, made, frozenset(pieces), took)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,9 @@ def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> provenan
     ],
 )
 def test_whose_a_response_is_follows_from_what_it_holds(
-    made: str, pieces: set[str], others: list[provenances.Shown], expected: str
+    made: str, pieces: set[str], others: list[origins.Shown], expected: str
 ) -> None:
-    found = provenances.origin(made, frozenset(pieces), others)
+    found = origins.origin(made, frozenset(pieces), others)
     assert found.origin == expected
     assert (found.key is None) == (expected == "human")
 
@@ -163,7 +164,7 @@ def test_proposals_are_shown_in_one_order_and_what_was_shown_is_kept(world: Worl
     told = Telling.objects.filter(assignment=assignment).order_by("number")
     assert [one.proposal.public_id for one in told] == [one["id"] for one in first]
     assert all(one["words"][0].endswith((".", "?")) for one in first)
-    task, item = assignment.batch.task(), annotating.plain(assignment)
+    task, item = assignment.batch.task(), assignment.plain_item
     for one in first:
         task.parse(one["data"], item)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import doctor, importing
+from annotation import doctor
+from annotation.journeys import importing
 from annotation.models import Example, Job, Source, StoredTable, Upload
 from annotation.refusals import Refused
 from tableqa.readers import READERS

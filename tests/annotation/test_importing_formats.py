@@ -16,7 +16,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor, importing
+from annotation import doctor
+from annotation.journeys import importing
 from annotation.models import Example, Job, Source
 from annotation.refusals import Refused
 from tableqa.readers import READERS

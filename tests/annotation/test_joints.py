@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation import adjudicating, annotating, guidance, release_files, releasing
+from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Annotation, Example
+from annotation.quality import guidance
+from annotation.releases import release_files
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tableqa.examples import Context, Turn

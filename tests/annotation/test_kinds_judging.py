@@ -11,9 +11,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import adjudicating, annotating, assigning, release_files, releasing, reporting, simulating
+from annotation import simulating
+from annotation.journeys import adjudicating, annotating, assigning, releasing
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
+from annotation.quality import reporting
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World

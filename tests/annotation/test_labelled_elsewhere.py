@@ -13,10 +13,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import adjudicating, assigning, labelled_elsewhere, queue, releasing
 from annotation.doctor import findings
+from annotation.journeys import adjudicating, assigning, labelled_elsewhere, releasing
 from annotation.models import Annotation, Assignment, Batch, Decision, Event, Item, Membership, Person
 from annotation.refusals import Refused
+from annotation.work import queue
 from tests.annotation.cast import NOON, World
 
 LABELS = """example,annotator,label

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from annotation import jobs, lending, setting_up
+from annotation import jobs
+from annotation.journeys import setting_up
 from annotation.models import Job, Project
+from annotation.work import lending
 from tableqa import Example, Table
 from tableqa.headers import HeaderNames, Thesaurus, Unavailable
 from tasks.contract import Context

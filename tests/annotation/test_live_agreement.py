@@ -16,9 +16,10 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation import agreement, assigning, releasing
-from annotation.agreement import Rated
+from annotation.journeys import assigning, releasing
 from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
+from annotation.quality import agreement
+from annotation.quality.agreement import Rated
 from tableqa import Example, Table
 from tableqa.pairwise import cohen_kappa
 from tasks.contract import task_type

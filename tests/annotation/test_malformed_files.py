@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from annotation import importing
+from annotation.journeys import importing
 from annotation.models import Example, Source, StoredTable
 from annotation.refusals import Refused
 from tableqa import Table

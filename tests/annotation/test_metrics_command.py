@@ -12,8 +12,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import adjudicating, releasing
-from annotation.rated_answers import rated_answers
+from annotation.journeys import adjudicating, releasing
+from annotation.releases.rated_answers import rated_answers
 from predictor.chat import ChatModel
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world

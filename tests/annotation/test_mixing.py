@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from annotation import adjudicating, mixing, release_files, releasing
+from annotation.journeys import adjudicating, releasing
 from annotation.refusals import Refused
-from annotation.release_files import Difference
+from annotation.releases import mixing, release_files
+from annotation.releases.release_files import Difference
 from tableqa import Example, Table
 from tableqa.mixing import Mixed, Part
 from tableqa.operations import RenameHeader

@@ -19,8 +19,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import adjudicating, annotating, assigning, guidance, queue, setting_up, urls
-from annotation.forms import SettingsForm
+from annotation import urls
+from annotation.forms.batches import SettingsForm
+from annotation.journeys import adjudicating, annotating, assigning, setting_up
 from annotation.models import (
     ApiToken,
     Batch,
@@ -33,8 +34,10 @@ from annotation.models import (
     Release,
     Source,
 )
+from annotation.quality import guidance
 from annotation.roles import Permission, Role
 from annotation.views import demo, pages
+from annotation.work import queue
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import PAGES as ROWS
@@ -640,7 +643,7 @@ def test_a_bad_file_says_which_line_and_how_to_mend_it(
 def test_a_file_that_is_too_large_is_refused_before_it_is_kept(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.importing.MOST_UPLOAD", 10)
+    monkeypatch.setattr("annotation.journeys.importing.MOST_UPLOAD", 10)
     large = io.BytesIO(b"x" * 11)
     large.name = "large.tsv"
 

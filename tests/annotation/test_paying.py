@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from annotation import adjudicating, annotating, paying, setting_up
+from annotation.journeys import adjudicating, annotating, setting_up
 from annotation.models import Assignment, Batch, Project
+from annotation.money import paying
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope, make_world
 

@@ -13,10 +13,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from annotation import adjudicating, importing, jobs, perturbing, release_files, releasing
+from annotation import jobs
+from annotation.journeys import adjudicating, importing, perturbing, releasing
 from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.refusals import Refused
-from annotation.release_files import Difference
+from annotation.releases import release_files
+from annotation.releases.release_files import Difference
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS

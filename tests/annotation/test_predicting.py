@@ -18,22 +18,13 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation import (
-    adjudicating,
-    annotating,
-    assigning,
-    doctor,
-    fooling,
-    helping,
-    jobs,
-    predicting,
-    release_files,
-    releasing,
-    reporting,
-    setting_up,
-)
+from annotation import doctor, jobs
+from annotation.help import fooling, helping, predicting
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
+from annotation.quality import reporting
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from annotation.roles import Role
 from predictor import client, listing
 from predictor.chat import ChatError
@@ -578,7 +569,7 @@ class TestTheInterface:
         )
 
     def test_in_practice_keeps_and_counts_nothing(self, world: World, server: Scripted) -> None:
-        from annotation import practising
+        from annotation.work import practising
         from tasks.contract import task_type
 
         task = task_type("question_paraphrase")

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import releasing
+from annotation.journeys import releasing
 from predictor.chat import ChatError, ChatModel
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.test_tokenizing import folder_with_words

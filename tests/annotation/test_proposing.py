@@ -15,8 +15,11 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import adjudicating, doctor, help_report, helping, proposing, reporting
+from annotation import doctor
+from annotation.help import help_report, helping, proposing
+from annotation.journeys import adjudicating
 from annotation.models import Annotation, Batch, Job, Proposal, Provenance, Reply, Trial
+from annotation.quality import reporting
 from annotation.refusals import Refused
 from predictor import client
 from tableqa import medians

@@ -15,10 +15,12 @@ from django.db.models.functions import Now
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import annotating, assigning, doctor, lineage, queue, setting_up
+from annotation import doctor
+from annotation.journeys import annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Place
 from annotation.refusals import Refused
 from annotation.roles import Role
+from annotation.work import lineage, queue
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 State = Assignment.State
@@ -124,7 +126,7 @@ def test_makers_never_get_what_they_made(world: World) -> None:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    from annotation import adjudicating
+    from annotation.journeys import adjudicating
 
     adjudicating.resolve_batch(batch=edits, now=NOON)
     item = Item.objects.get(batch=checks)

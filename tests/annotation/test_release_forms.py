@@ -12,10 +12,11 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import adjudicating, importing, perturbing, release_files, releasing
+from annotation.journeys import adjudicating, importing, perturbing, releasing
 from annotation.models import Example, Outcome, Release, Try, Verdict
-from annotation.part_three import SIDES, PartThree
 from annotation.refusals import Refused
+from annotation.releases import release_files
+from annotation.releases.part_three import SIDES, PartThree
 from tableqa.readers import READERS
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, make_world

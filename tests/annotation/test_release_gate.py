@@ -12,10 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation import adjudicating, release_files, releasing
+from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Outcome
 from annotation.refusals import Refused
-from annotation.release_files import Difference
+from annotation.releases import release_files
+from annotation.releases.release_files import Difference
 from tableqa.canonical import digest
 from tests.annotation.cast import NOON, World, make_world
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import adjudicating, release_files, releasing
+from annotation.journeys import adjudicating, releasing
 from annotation.models import Person, Release
 from annotation.refusals import Refused
-from annotation.release_files import Difference
+from annotation.releases import release_files
+from annotation.releases.release_files import Difference
 from tests.annotation.cast import NOON, World
 
 LATER = NOON + timedelta(seconds=61)

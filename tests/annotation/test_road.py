@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import adjudicating, agreement, assigning, release_files, releasing, setting_up
+from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import Decision, Person
+from annotation.quality import agreement
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World
 

@@ -12,8 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import setting_up, urls
+from annotation import urls
 from annotation.api import urls as api_urls
+from annotation.journeys import setting_up
 from annotation.models import Person
 from annotation.roles import Permission
 from tests.annotation.cast import World

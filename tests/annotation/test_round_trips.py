@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from annotation import adjudicating, annotating, assigning, importing, perturbing, release_files, releasing
+from annotation.journeys import adjudicating, annotating, assigning, importing, perturbing, releasing
 from annotation.models import Example as Row
 from annotation.models import Source
-from annotation.release_files import Raw
+from annotation.releases import release_files
+from annotation.releases.release_files import Raw
 from tableqa import Example, Table
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical
@@ -156,7 +157,7 @@ def test_a_release_is_imported_into_another_project_with_its_lineage(tmp_path: P
 
 
 def make_world_beside(world: World) -> Any:
-    from annotation import setting_up
+    from annotation.journeys import setting_up
 
     return setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
 

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotation import accounting, annotating, assigning, changing, doctor, queue, shares
+from annotation import doctor
+from annotation.journeys import annotating, assigning, changing
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Place
 from annotation.refusals import Refused
+from annotation.work import accounting, queue, shares
 from tests.annotation.cast import NOON, World, make_world
 
 State = Assignment.State

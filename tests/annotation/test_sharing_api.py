@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import setting_up, shares
+from annotation.journeys import setting_up
 from annotation.models import Batch, Membership
 from annotation.roles import Permission
+from annotation.work import shares
 from tests.annotation.cast import World
 
 

@@ -12,9 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import adjudicating, annotating, changing, doctor, shares
+from annotation import doctor
+from annotation.journeys import adjudicating, annotating, changing
 from annotation.models import Assignment, Batch, Decision, Item, Place
 from annotation.refusals import Refused
+from annotation.work import shares
 from tests.annotation.cast import NOON, World, make_world
 
 

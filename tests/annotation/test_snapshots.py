@@ -11,8 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation import assigning, jobs, snapshots
+from annotation import jobs
+from annotation.journeys import assigning
 from annotation.models import Batch, Event, Job, Person, Snapshot
+from annotation.quality import snapshots
 from tests.annotation.cast import World
 from tests.annotation.test_live_agreement import labelled, text
 

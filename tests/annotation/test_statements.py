@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import adjudicating, annotating, release_files, releasing, setting_up, statements
+from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import Batch, Gold, Item, Membership, Project
+from annotation.money import statements
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(days=1)

@@ -13,10 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Event, Inquiry, Item, Membership, Person
+from annotation.people.stories import THINGS
 from annotation.roles import Role
-from annotation.stories import THINGS
 from tests.annotation.cast import NOON, World
 
 

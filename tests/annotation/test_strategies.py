@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import strategies
+from annotation.work import strategies
 
 Study = tuple[list[int], list[str], int, dict[int, set[str]], int]
 PEOPLE = st.integers(1, 12).map(lambda n: [f"P{k}" for k in range(n)])

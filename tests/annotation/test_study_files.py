@@ -22,18 +22,8 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from annotation import (
-    adjudicating,
-    annotating,
-    assigning,
-    gold,
-    jobs,
-    lineage,
-    queue,
-    release_files,
-    releasing,
-    setting_up,
-)
+from annotation import jobs
+from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import (
     Batch,
     ConsentText,
@@ -50,13 +40,16 @@ from annotation.models import (
     Release,
     Source,
 )
+from annotation.quality import gold
 from annotation.refusals import Refused
+from annotation.releases import release_files
 from annotation.roles import Role
 from annotation.studying import applying, missing, planning, standing, words, writing, yaml_file
 from annotation.studying.planning import Plan
 from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
+from annotation.work import lineage, queue
 from tasks.contract import task_type, task_types
 from tests.annotation.cast import NOON, World, make_world
 
@@ -631,7 +624,7 @@ def label(batch: Batch, person: Person, said: str) -> None:
         "type": "question_type",
         "variant": "",
         "version": batch.task().version,
-        "base": annotating.plain(found).base,
+        "base": found.plain_item.base,
         "data": {"label": said},
     }
     annotating.submit(assignment=found, response=response, now=NOON)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation import adjudicating, perturbing, releasing, reporting
+from annotation.journeys import adjudicating, perturbing, releasing
 from annotation.models import Batch
-from annotation.release_files import verify
+from annotation.quality import reporting
+from annotation.releases.release_files import verify
 from tableqa.operations import RenameHeader, replay
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import LATER, accepted

@@ -12,7 +12,9 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation import adjudicating, jobs, predicting
+from annotation import jobs
+from annotation.help import predicting
+from annotation.journeys import adjudicating
 from annotation.management.commands import worker
 from annotation.models import Job, Try
 from predictor import client, listing

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation import adjudicating
+from annotation.journeys import adjudicating
 from annotation.models import Batch, Decision, Item, SentBack
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation import adjudicating, release_files, releasing
+from annotation.journeys import adjudicating, releasing
+from annotation.releases import release_files
 from tableqa import Example, Table
 from tableqa.tables import Span
 from tests.annotation.cast import NOON, World, make_world

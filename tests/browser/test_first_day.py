@@ -10,8 +10,9 @@ import pytest
 from django.apps import apps
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation import consenting, guidance, practising
 from annotation.models import Assignment, Batch, Consent, Inquiry, Item, PracticeDone, Reading
+from annotation.quality import consenting, guidance
+from annotation.work import practising
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, signed_in, takes_keys

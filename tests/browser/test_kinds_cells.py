@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation import adjudicating
+from annotation.journeys import adjudicating
 from annotation.models import Annotation, Batch, Item
 from tableqa import Example, Table
 from tableqa.examples import Context

@@ -10,8 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
-from annotation import lending, reporting
 from annotation.models import Annotation, Batch
+from annotation.quality import reporting
+from annotation.work import lending
 from tableqa import Example, Table
 from tableqa.readers.wtq import READER
 from tests.annotation.cast import World, make_world

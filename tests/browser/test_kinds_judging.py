@@ -16,7 +16,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
-from annotation import adjudicating
+from annotation.journeys import adjudicating
 from annotation.models import Annotation, Batch, ModelAnswer, Person
 from annotation.models import Example as StoredExample
 from tableqa import Example, Table

@@ -10,7 +10,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from annotation import assigning, doctor
+from annotation import doctor
+from annotation.journeys import assigning
 from annotation.models import Annotation, Batch
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import annotating

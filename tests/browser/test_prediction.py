@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation import predicting
+from annotation.help import predicting
 from annotation.models import Annotation, Batch, Draft, Try
 from predictor import client, listing
 from tableqa import Example, Table

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from annotation import proposing
+from annotation.help import proposing
 from annotation.models import Batch, Handling, Provenance
 from tests.browser.pages import annotating, signed_in
 from tests.browser.test_kinds_columns import (

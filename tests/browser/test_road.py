@@ -15,8 +15,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, FilePayload, Frame, Locator, Page, expect
 
-from annotation import adjudicating, doctor, release_files
+from annotation import doctor
+from annotation.journeys import adjudicating
 from annotation.models import Annotation, Person
+from annotation.releases import release_files
 from tests.annotation.cast import FILMS
 from tests.browser.pages import takes_keys
 

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from django.template.loader import get_template
 
-from annotation import practising
 from annotation.views.tables import drawn
+from annotation.work import practising
 from tableqa import Example
 from tasks.contract import (
     SHOWN,

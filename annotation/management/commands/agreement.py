@@ -4,9 +4,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation import agreement
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
+from annotation.quality import agreement
 
 
 class Command(RefusingCommand):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation import asking
+from annotation.help import asking
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation import setting_up
+from annotation.journeys import setting_up
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person
 

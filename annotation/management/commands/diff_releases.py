@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation import release_diff, release_files
+from annotation.releases import release_diff, release_files
 
 SHOWN = 20
 """Ids of a file that are printed; --json has them all."""

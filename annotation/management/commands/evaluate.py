@@ -7,10 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation import evaluating
-from annotation.evaluating import Keep
-from annotation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
-from annotation.release_files import Difference
+from annotation.evaluation import evaluating
+from annotation.evaluation.evaluating import Keep
+from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
+from annotation.releases.release_files import Difference
 from predictor.tokenizing import NoTokenizer, read_tokenizer
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError, read_predictions

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation import importing
+from annotation.journeys import importing
 from annotation.management.commands._refusing import RefusingCommand
 from tableqa.readers import READERS
 

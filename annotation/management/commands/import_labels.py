@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import labelled_elsewhere
+from annotation.journeys import labelled_elsewhere
 from annotation.management.commands._refusing import RefusingCommand
 
 

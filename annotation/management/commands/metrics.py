@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.commands._sheets import add_sheet_options, put_out
-from annotation.rated_answers import rated_answers
-from annotation.release_files import Difference
+from annotation.releases.rated_answers import rated_answers
+from annotation.releases.release_files import Difference
 from predictor import bertscore, geval
 from predictor.chat import ChatError
 from predictor.configuration import chat_model

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation import perturbing
+from annotation.journeys import perturbing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Source
 from annotation.refusals import Refused

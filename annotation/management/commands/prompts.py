@@ -10,10 +10,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation import examples_of
 from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.release_files import Difference
+from annotation.releases import examples_of
+from annotation.releases.release_files import Difference
 from tableqa.examples import Example
 from tableqa.prompt_files import (
     PromptError,

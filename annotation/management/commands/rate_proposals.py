@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation import proposing
+from annotation.help import proposing
 from annotation.management.commands._refusing import RefusingCommand
 
 

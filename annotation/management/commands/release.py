@@ -9,10 +9,11 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import release_files, releasing
+from annotation.journeys import releasing
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.provenances import PURPOSES
-from annotation.release_files import FORMATS
+from annotation.releases import release_files
+from annotation.releases.provenances import PURPOSES
+from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
 from tableqa.writers import hub
 

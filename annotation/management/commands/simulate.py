@@ -7,7 +7,8 @@ import httpx
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import adjudicating, simulating
+from annotation import simulating
+from annotation.journeys import adjudicating
 from annotation.management.commands._refusing import RefusingCommand
 
 

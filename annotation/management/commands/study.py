@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import setting_up
+from annotation.journeys import setting_up
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Project
 from annotation.roles import Permission, Role, permissions

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation import release_files
+from annotation.releases import release_files
 
 
 class Command(BaseCommand):

@@ -14,7 +14,9 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 
-from annotation import adjudicating, asking, jobs, predicting, proposing
+from annotation import jobs
+from annotation.help import asking, predicting, proposing
+from annotation.journeys import adjudicating
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""Charts as SVG, with their numbers in tables."""

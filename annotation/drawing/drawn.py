@@ -1,0 +1,339 @@
+"""Charts of a study with their numbers, from the figures that snapshots hold. Pure: no database, no request.
+
+A `Drawn` is a chart, its title, which says what it shows, and the same numbers as a table for beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.drawing import charts
+from annotation.drawing.charts import Point, Series
+from tableqa.proportions import Proportion
+
+Figures = Mapping[str, Any]
+"""One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
+
+MOST_SERIES = 8
+DASH = "–"
+WEEKS = 26
+"""So many weeks are drawn, the last ones."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A chart and its numbers: `head` names the columns of `rows`, whose first cell names the row.
+
+    The first `words` columns hold words, the others numbers.
+    """
+
+    name: str
+    title: str
+    svg: SafeString
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    words: int = 1
+
+    @property
+    def table(self) -> SafeString:
+        """Head and body of the table, escaped; made here because there may be a row for each pair of forty people."""
+        kinds = ["" if place < self.words else ' class="n"' for place in range(len(self.head))]
+        head = "".join(
+            f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, self.head, strict=True)
+        )
+        rows = "".join(
+            f'<tr><th scope="row" dir="auto">{escape(row[0])}</th>'
+            + "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds[1:], row[1:], strict=True))
+            + "</tr>\n"
+            for row in self.rows
+        )
+        return mark_safe(f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>")  # nosec B308 B703: escaped above
+
+
+def number(value: float | None) -> str:
+    """A coefficient with three decimals and a true minus, or a dash."""
+    return DASH if value is None else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def interval(figure: Figures) -> str:
+    """An interval in words, or a dash."""
+    if figure["low"] is None or figure["high"] is None:
+        return DASH
+    return f"{number(figure['low'])} to {number(figure['high'])}"
+
+
+def point(figure: Figures | None) -> Point | None:
+    """A figure as a chart takes it; None where nothing is there."""
+    return None if figure is None else Point(figure["value"], figure["low"], figure["high"])
+
+
+def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Drawn | None:
+    """Lines of agreement by week, one for each (name, weeks); None where no week has a value."""
+    shown = [(name, weeks) for name, weeks in given if any(one["value"] is not None for one in weeks)]
+    labels = sorted({one["name"] for _, weeks in shown for one in weeks})[-WEEKS:]
+    if not labels:
+        return None
+    found = [(name, {one["name"]: one for one in weeks}) for name, weeks in shown]
+    drawn = found[:MOST_SERIES]
+    series = [Series(name, [point(weeks.get(label)) for label in labels]) for name, weeks in drawn]
+    rows = [
+        (label, name, number(one["value"]), interval(one), str(one["units"]), str(one["raters"]))
+        for label in labels
+        for name, weeks in found
+        if (one := weeks.get(label)) is not None
+    ]
+    title = "Agreement by the week in which an item's last response came"
+    note = f"The first {MOST_SERIES} are drawn, all are in the table." if len(found) > MOST_SERIES else ""
+    return Drawn(
+        "weeks",
+        title,
+        charts.lines("weeks", title, labels, series, _axis(series)),
+        ("Week", "Measure", "Value", "95 % interval", "Items", "Raters"),
+        tuple(rows),
+        note,
+        words=2,
+    )
+
+
+def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
+    """Bars of agreement by source; None where there is one source only."""
+    sources = measure["sources"]
+    if len(sources) < 2:
+        return None
+    title = f"Agreement by source: {measure['name']}, {statistic}"
+    series = [Series(statistic, [point(one) for one in sources])]
+    rows = tuple(
+        (one["name"], number(one["value"]), interval(one), str(one["units"]), str(one["raters"]))
+        for one in sources
+    )
+    labels = [one["name"] for one in sources]
+    return Drawn(
+        "sources",
+        title,
+        charts.bars("sources", title, labels, series, _axis(series)),
+        ("Source", "Value", "95 % interval", "Items", "Raters"),
+        rows,
+    )
+
+
+def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn | None:
+    """A heat map of every two people; None where no two people share an item."""
+    if not measure["pairs"]:
+        return None
+    found = {(one["one"], one["other"]): one for one in measure["pairs"]}
+    keys = sorted({key for both in found for key in both}, key=lambda key: (called(names, key), key))
+    people = [called(names, key) for key in keys]
+
+    def between(one: str, other: str) -> float | None:
+        figure = found.get((one, other)) or found.get((other, one))
+        return None if figure is None else figure["value"]
+
+    values = [[between(one, other) for other in keys] for one in keys]
+    title = f"Agreement of every two people: {measure['name']}, {statistic}"
+    rows = [
+        (
+            f"{called(names, one)} and {called(names, other)}",
+            number(figure["value"]) if figure["value"] is not None else figure["reason"],
+            interval(figure),
+            str(figure["units"]),
+        )
+        for (one, other), figure in sorted(
+            found.items(), key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0])
+        )
+    ]
+    return Drawn(
+        "pairs",
+        title,
+        charts.heat("pairs", title, people, people, values),
+        ("Pair, the lowest first", "Value", "95 % interval", "Items in common"),
+        tuple(rows),
+        "A pair's figure rests on the items that both rated. A low line is a person who differs from everybody; one low "
+        "square is two people who differ from each other.",
+    )
+
+
+def confusion(measure: Figures) -> Drawn | None:
+    """A heat map of which labels two people gave to one item; None where values are no labels."""
+    found = measure["confusion"]
+    if found is None:
+        return None
+    labels, counts = found["labels"], found["counts"]
+    title = f"Which labels are confused: pairs of responses to one item, {measure['name']}"
+    pairs_of = [
+        (f"{labels[one]} / {labels[other]}", counts[one][other] // (2 if one == other else 1))
+        for one in range(len(labels))
+        for other in range(one, len(labels))
+    ]
+    total = sum(count for _, count in pairs_of) or 1
+    rows = tuple(
+        (name, f"{count:,}", f"{100 * count / total:.1f} %")
+        for name, count in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0]))
+    )
+    halved = [
+        [count / 2 if one == other else float(count) for other, count in enumerate(row)]
+        for one, row in enumerate(counts)
+    ]
+    return Drawn(
+        "confusion",
+        title,
+        charts.heat(
+            "confusion", title, labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True
+        ),
+        ("Labels", "Pairs", "Share"),
+        rows,
+    )
+
+
+def by_day(days: Sequence[date], counts: Sequence[int], title: str) -> Drawn | None:
+    """Columns of submissions by day; None before the first."""
+    if not days:
+        return None
+    labels = [day.isoformat() for day in days]
+    axis = charts.axis_over(counts)
+    rows = tuple((label, f"{count:,}") for label, count in reversed([*zip(labels, counts, strict=True)]))
+    short = [f"{day.day} {day:%b}" for day in days]
+    return Drawn(
+        "days", title, charts.columns("days", title, short, counts, axis), ("Day", "Submissions"), rows
+    )
+
+
+def shares(
+    name: str, title: str, head: tuple[str, str, str], found: Sequence[tuple[str, Proportion]], note: str = ""
+) -> Drawn | None:
+    """Bars of shares with their intervals; None where nothing was counted."""
+    there = [(label, one) for label, one in found if one.n]
+    if not there:
+        return None
+    series = [
+        Series(title, [Point(_hundred(one.value), _hundred(one.low), _hundred(one.high)) for _, one in there])
+    ]
+    ends = [
+        end for one in series[0].points if one is not None for end in (one.value, one.high) if end is not None
+    ]
+    axis = charts.axis_over(ends, unit="%")
+    labels = [label or "(empty)" for label, _ in there]
+    rows = tuple(
+        (label or "(empty)", one.percent, one.interval, f"{one.hits:,} of {one.n:,}") for label, one in there
+    )
+    return Drawn(
+        name,
+        title,
+        charts.bars(name, title, labels, series, axis),
+        (*head[:2], "95 % interval", head[2]),
+        rows,
+        note,
+    )
+
+
+def called(names: Mapping[str, str], key: str) -> str:
+    """What somebody is called on this page."""
+    return names.get(key, "somebody who has left")
+
+
+def _axis(series: Sequence[Series]) -> charts.Axis:
+    ends = [
+        end
+        for one in series
+        for point in one.points
+        if point is not None
+        for end in (point.value, point.low, point.high)
+        if end is not None
+    ]
+    return charts.axis_over([max(-1.0, end) for end in ends], most=1.0)
+
+
+def _hundred(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+# -- the monitors of a benchmark --------------------------------------------------------------------
+
+
+def monitors(found: Figures) -> list[Drawn]:
+    """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
+    of = found["of"]
+    drawn = [
+        _concentrated("answers", f"Answers: the commonest among {of}", "Answer", found["answers"]),
+        _concentrated(
+            "openings", f"How questions begin: the commonest, among {of}", "Opening", found["openings"]
+        ),
+        *(
+            _by_place(name, title, found[name])
+            for name, title in (
+                ("answer_rows", f"Rows that hold the answer, among {of}"),
+                ("evidence_rows", "Rows with marked evidence"),
+                ("edit_rows", "Rows that were edited"),
+            )
+        ),
+        _sizes(found["edit_sizes"]),
+    ]
+    return [one for one in drawn if one is not None]
+
+
+def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Drawn | None:
+    if found is None:
+        return None
+    spread = found["normalised"]
+    note = f"{found['distinct']:,} different ones among {found['n']:,}."
+    if spread is not None and found["low"] is not None:
+        note += (
+            f" Spread {spread:.3f} (95 % interval {found['low']:.3f} to {found['high']:.3f}): 1 where all differ, 0 "
+            "where all are one."
+        )
+    top = [(str(value), Proportion(**share)) for value, share in found["top"]]
+    return shares(name, title, (head, "Share", "Count"), top, note)
+
+
+def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
+    if found is None:
+        return None
+    parts = (("first", "all in the first three"), ("last", "all in the last two"), ("ends", "all in either"))
+    series = [
+        Series("here", [_share_point(found[part]) for part, _ in parts]),
+        Series("by chance", [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]),
+    ]
+    ends = [one.high for one in series[0].points if one is not None and one.high is not None]
+    rows = tuple(
+        (
+            words,
+            Proportion(**found[part]).percent,
+            Proportion(**found[part]).interval,
+            f"{100 * found[f'{part}_by_chance']:.1f} %",
+            f"{found[part]['hits']:,} of {found['n']:,}",
+        )
+        for part, words in parts
+    )
+    labels = [words for _, words in parts]
+    return Drawn(
+        name.replace("_", "-"),
+        title,
+        charts.bars(
+            name.replace("_", "-"), title, labels, series, charts.axis_over(ends, most=10.0, unit="%")
+        ),
+        ("Place", "Share", "95 % interval", "By chance", "Count"),
+        rows,
+        f"Tables of at most five rows say nothing and are left out ({found['short']:,}).",
+    )
+
+
+def _share_point(found: Figures) -> Point:
+    return Point(_hundred(found["value"]), _hundred(found["low"]), _hundred(found["high"]))
+
+
+def _sizes(found: Figures | None) -> Drawn | None:
+    if found is None:
+        return None
+    note = f"Median {found['median']:g}, mean {found['mean']:.2f}"
+    if found["low"] is not None:
+        note += f" (95 % interval {found['low']:.2f} to {found['high']:.2f})"
+    top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
+    return shares(
+        "edit-sizes", "Sizes of edits, in net operations", ("Operations", "Share", "Count"), top, f"{note}."
+    )

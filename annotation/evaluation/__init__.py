@@ -1,0 +1,1 @@
+"""Predictions on released data: runs and their reports."""

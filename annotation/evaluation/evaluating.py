@@ -1,0 +1,258 @@
+"""A model on a release: every original and every perturbed example put to it, and what its answers say.
+
+Works on the raw records of a release folder, whatever its format, and needs no database. Predictions are kept in a file
+of JSON Lines as they come; asking again goes on where the file ends.
+
+On the platform a run is a job of the kind "evaluate": who evaluated which model when, the file of its predictions with
+its digest, and which instances it answers rightly (`annotation.evaluation.evaluation_runs`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tableqa
+from annotation.releases import automatic, release_files
+from annotation.releases.release_files import Raw
+from predictor import client, prompts
+from predictor.chat import ChatError
+from predictor.client import Unanswered
+from predictor.configuration import chat_model
+from predictor.protocol import PredictRequest
+from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, judge
+from tableqa.mixing import Mixed
+from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
+from tableqa.question_types import comparisons
+
+AT_ONCE = client.MOST_WAITING
+"""Examples that a model is asked about at the same time."""
+TRIES = 5
+"""How often a model that does not answer is asked about one example."""
+MIX = "mix"
+"""The kind of examples that are composed of several perturbations (RobuT 3.1)."""
+
+Ask = Callable[[tableqa.Example], Mapping[str, Any]]
+"""What an example is put to: gives {"answers", "text", "model"}."""
+
+
+def load(folder: Path) -> Raw:
+    """The raw records of a release. Raises Difference where the folder is none."""
+    return release_files.load(folder, release_files.read_manifest(folder)["batches"])
+
+
+def sources(raw: Raw) -> dict[str, str]:
+    """The names of a release's sources, each with what its files call it, as predictions may name them."""
+    return dict(raw.datasets)
+
+
+def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
+    """Originals, then automatic perturbations, what people made, and mixes of that; each with its example.
+
+    What the benchmark files leave out because people contradicted it (`Raw.contradicted`) is left out here, too.
+
+    The baseline of what people made is the example that they made it of: a value change made on a short table is
+    compared with that (FREB-TQA 5).
+    """
+    of_question: dict[tuple[str, str], tuple[str, str, int]] = {}
+    for source, id in raw.originals:
+        example = raw.example(source, id)
+        more = of_question[source, id] = (group(example), *dialogue(example))
+        yield Instance(source, id, id, ORIGINAL, 0, id, example.answers, *more), example
+    for line, original in release_files.automatic_lines(raw):
+        if "digest" not in line:
+            continue
+        instance = automatic.again(line, original)
+        source, id = line["source"], instance.id_of(original.id)
+        if raw.left_out(source, id):
+            continue
+        one = Instance(
+            source,
+            id,
+            original.id,
+            instance.kind,
+            instance.seed,
+            original.id,
+            original.answers,
+            *of_question[source, original.id],
+        )
+        yield one, instance.perturbed.example
+    for (source, id), record in raw.derived.items():
+        if raw.left_out(source, id):
+            continue
+        example = raw.example(source, id)
+        question, parent = id, record["parent"]
+        while (source, question) in raw.derived:
+            question = raw.derived[source, question]["parent"]
+        more = of_question.get((source, question), ("", "", 0))
+        yield (
+            Instance(source, id, question, record["perturbation"], 0, parent, example.answers, *more),
+            example,
+        )
+    mix = release_files.read_manifest(raw.folder).get("mix")
+    for source, original, mixed in release_files.mixed(raw, mix["seed"]) if mix is not None else ():
+        if isinstance(mixed, Mixed):
+            example = mixed.example
+            more = of_question[source, original.id]
+            one = Instance(source, example.id, original.id, MIX, 0, original.id, example.answers, *more)
+            yield one, example
+
+
+def group(example: tableqa.Example) -> str:
+    """`COMPARISON` where the question compares, else "".
+
+    TAT-QA says so itself (`req_comparison`; FREB-TQA's files call it `rep_comparison`). Elsewhere a comparative or
+    superlative in the question does, as in FREB-TQA's lexical rule.
+    """
+    for name in ("req_comparison", "rep_comparison"):
+        if isinstance(said := example.meta.get(name), bool):
+            return COMPARISON if said else ""
+    return COMPARISON if comparisons(example.question) else ""
+
+
+def dialogue(example: tableqa.Example) -> tuple[str, int]:
+    """The dialogue that a question belongs to and its turn, from 0; ("", 0) where it belongs to none.
+
+    SQA knows a dialogue by its id and its annotator. Its positions need not begin at 0 nor be without holes, so a turn
+    is counted by the history before it.
+    """
+    meta = example.meta
+    if not all(name in meta for name in ("id", "annotator", "position")):
+        return "", 0
+    return f"{meta['id']}-{meta['annotator']}", len(example.history)
+
+
+Keep = Callable[[tableqa.Example], bool]
+"""Which examples a model is asked about at all, as `tableqa.lengths.Limit.fits` says (FREB-TQA 5)."""
+
+
+def asked(
+    raw: Raw, keep: Keep | None = None, *, seen: Callable[[int], None] = lambda number: None
+) -> tuple[list[Instance], int]:
+    """The instances that models are asked about, and how many were left out. For several models, once.
+
+    `seen` is told how many there were so far, for those who show progress.
+    """
+    kept, left_out = [], 0
+    for number, (instance, example) in enumerate(instances(raw)):
+        seen(number)
+        if keep is None or keep(example):
+            kept.append(instance)
+        else:
+            left_out += 1
+    return kept, left_out
+
+
+def judged(
+    of: tuple[list[Instance], int], predictions: Predictions, *, leave_out_missing: bool = False
+) -> Judgement:
+    """Which of these instances (`asked`) a model answers rightly. A pair that lost one side is left out whole."""
+    kept, left_out = of
+    return replace(judge(kept, predictions, leave_out_missing=leave_out_missing), left_out=left_out)
+
+
+def collect(
+    raw: Raw,
+    ask: Ask,
+    out: Path,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    keep: Keep | None = None,
+) -> int:
+    """Put every instance that `out` has no prediction for to the model, and add the answers there. Returns how many.
+
+    `keep` says which examples are put to it at all. Raises EvaluationError where the model cannot be asked; what came
+    before is kept.
+    """
+    here: dict[Any, Any] = {}
+    if out.exists():
+        _end_last_line(out)
+        here = read_predictions(out, sources(raw))
+
+    def wanted() -> Iterator[tuple[Instance, tableqa.Example]]:
+        named: dict[Any, str] = {}
+        for one, example in instances(raw):
+            if (keep is None or keep(example)) and answer_to(here, one, named) is None:
+                yield one, example
+
+    left = sum(1 for _ in wanted())
+    total, done = len(here) + left, len(here)
+    put, open_ones = 0, wanted()
+
+    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
+        one, example = pair
+        return {"source": one.source, "id": one.id, **ask(example)}
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as threads:
+        # A few at a time: what is in memory does not grow with the release.
+        while chunk := list(itertools.islice(open_ones, 8 * AT_ONCE)):
+            for record in threads.map(answered, chunk):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+                put += 1
+                progress(done + put, total)
+            file.flush()
+    return put
+
+
+def _end_last_line(out: Path) -> None:
+    """End a last line that has no end, or take it away where a killed process did not finish writing it."""
+    data = out.read_bytes()
+    start = data.rfind(b"\n") + 1
+    if start == len(data):
+        return
+    with out.open("rb+") as file:
+        try:
+            json.loads(data[start:])
+        except ValueError:
+            file.truncate(start)
+        else:
+            file.seek(0, 2)
+            file.write(b"\n")
+
+
+def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
+    """What puts an example to the predictor of that name. Raises LookupError naming the ones there are."""
+    if name not in predictors:
+        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/operations.md)"
+        raise LookupError(f"There is no predictor called {name!r}; there are: {known}.")
+    if predictors[name]["protocol"] == "chat":
+        return _chat(chat_model(predictors, name))
+    return _predicting(client.connect(predictors[name]))
+
+
+def _predicting(model: client.Model) -> Ask:
+    def ask(example: tableqa.Example) -> dict[str, Any]:
+        for attempt in itertools.count(1):
+            try:
+                found = model.predict(PredictRequest.about(example), within=client.PATIENT)
+            except Unanswered as unanswered:
+                if unanswered.kind == "too_large":
+                    # A model that cannot read a table gives no answer to it, which is wrong and is kept as it is.
+                    return {"answers": [], "text": "", "error": str(unanswered)}
+                if attempt == TRIES:
+                    raise EvaluationError(f"{model.model}: {unanswered}") from None
+                time.sleep(unanswered.pause or 0.2 * 2**attempt)
+                continue
+            return {"answers": list(found.answers), "text": found.text, "model": found.model}
+        raise AssertionError
+
+    return ask
+
+
+def _chat(model: Any) -> Ask:
+    def ask(example: tableqa.Example) -> dict[str, Any]:
+        messages, _ = prompts.asking_for_answers(example)
+        try:
+            reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
+        except ChatError as error:
+            raise EvaluationError(str(error)) from None
+        return {"answers": prompts.read_answers(reply) or [], "text": reply, "model": model.model}
+
+    return ask

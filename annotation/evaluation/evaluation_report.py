@@ -1,0 +1,371 @@
+"""How models do on a release, side by side: tables laid out as in the papers, charts of the same numbers, and every
+form in which they leave.
+
+    report = make_report("films 1.0", {"TAPEX": judgement, "OmniTab": other})
+    report.sheets, report.figures
+    written(report, "markdown")
+    write(report, Path("out"), ["html", "latex"])
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotation.drawing import charts
+from annotation.drawing.charts import Point, Series, Spread
+from tableqa.evaluation import (
+    MACRO,
+    ORIGINAL,
+    Difference,
+    Evaluation,
+    Judgement,
+    compare,
+    figures,
+    question_scores,
+)
+from tableqa.metrics import Estimate
+from tableqa.sheets import (
+    Cell,
+    Column,
+    Sheet,
+    as_csv,
+    as_html,
+    as_latex,
+    as_markdown,
+    as_text,
+    count,
+    text,
+)
+from tableqa.side_by_side import POSITIONS, in_order, sheets
+
+FORMATS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "html": "html", "csv": "csv"}
+"""The forms of a report, each with the ending of its file."""
+MOST_MODELS = 12
+"""Models side by side: with more, neither a table nor a chart can be read."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with the table of its numbers."""
+
+    name: str
+    title: str
+    svg: SafeString
+    sheet: Sheet
+
+    @property
+    def table(self) -> SafeString:
+        """The numbers as an HTML table."""
+        return _safe(as_html(self.sheet))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of some models on one benchmark."""
+
+    title: str
+    evaluations: Mapping[str, Evaluation]
+    differences: Mapping[tuple[str, str], Sequence[Difference]]
+    sheets: Sequence[Sheet]
+    figures: Sequence[Figure]
+    about: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def tables(self) -> list[tuple[Sheet, SafeString]]:
+        """The tables laid out as in the papers, each as HTML."""
+        return [(sheet, _safe(as_html(sheet))) for sheet in self.sheets if not _is_long(sheet)]
+
+    @property
+    def long_tables(self) -> list[tuple[Sheet, SafeString]]:
+        """The tables that hold every kind in every source, which a page shows folded."""
+        return [(sheet, _safe(as_html(sheet))) for sheet in self.sheets if _is_long(sheet)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON: every figure of every model with its interval, shares from 0 to 1."""
+        return {
+            "benchmark": self.title,
+            "about": list(self.about),
+            "models": [{"name": name, **one.to_dict()} for name, one in self.evaluations.items()],
+            "differences": [
+                {"first": first, "second": second, "rows": [one.to_dict() for one in found]}
+                for (first, second), found in self.differences.items()
+            ],
+        }
+
+
+def _is_long(sheet: Sheet) -> bool:
+    return sheet.name == "all-figures" or sheet.name.startswith("difference-")
+
+
+def make_report(
+    title: str, models: Mapping[str, Judgement], *, about: Sequence[str] = (), replicates: int = 1_000
+) -> Report:
+    """The report of these models. `about` are sentences that a reader has to know: what was left out, by which limit."""
+    evaluations = {name: figures(one, replicates=replicates) for name, one in models.items()}
+    differences = {
+        (first, second): compare(models[first], models[second], replicates=replicates)
+        for first, second in combinations(models, 2)
+    }
+    drawn = [
+        _robustness(evaluations),
+        _accuracy(evaluations),
+        *_positions(evaluations),
+        _seeds(evaluations),
+        _questions(models, _kinds(evaluations)),
+    ]
+    return Report(
+        title,
+        evaluations,
+        differences,
+        sheets(evaluations, differences),
+        [figure for figure in drawn if figure is not None],
+        tuple(about),
+    )
+
+
+# -- charts -----------------------------------------------------------------------------------------
+
+
+def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
+    """R-ACC of every kind: what is left of the right answers."""
+    kinds = _kinds(models)
+    series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
+    title = "Robustness: of the answers that were right before, the share that is right after"
+    return _bars("robustness", title, "R-ACC", kinds, series, most=100)
+
+
+def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
+    """Emd of every kind: how many right answers come and go."""
+    kinds = _kinds(models)
+    series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
+    title = "Change of accuracy: right answers after less right answers before, in percentage points"
+    return _bars("change", title, "Emd", kinds, series, most=0)
+
+
+def _bars(
+    name: str, title: str, figure: str, kinds: Sequence[str], series: Sequence[Series], most: float
+) -> Figure | None:
+    if not kinds or not any(_ends(series)):
+        return None
+    axis = charts.axis_over(_ends(series), most=most)
+    return Figure(
+        name, title, charts.bars(name, title, kinds, series, axis), _numbers(name, figure, kinds, series)
+    )
+
+
+def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
+    """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
+    made = []
+    for what, places in POSITIONS.items():
+        kinds = {"as it is": ORIGINAL, **places}
+        if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
+            continue
+        series = [
+            Series(name, [_point(one, kind, "after") for kind in kinds.values()])
+            for name, one in models.items()
+        ]
+        name, title = f"position-{what}", f"Accuracy by the place of the answer's {what}"
+        axis = charts.axis_over(_ends(series), most=100)
+        svg = charts.lines(name, title, list(kinds), series, axis)
+        made.append(
+            Figure(name, title, svg, _numbers(name, "Em", list(kinds), series, f"Place of the {what}"))
+        )
+    return made
+
+
+def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
+    """Accuracy under each seed of each kind that draws."""
+    kinds = _kinds(models)
+    spreads = [Spread(name, [_of_seeds(one, kind) for kind in kinds]) for name, one in models.items()]
+    every = [value for spread in spreads for values in spread.values for value in values]
+    if not every:
+        return None
+    rows = []
+    for kind in kinds:
+        for name, one in models.items():
+            row = one.row(kind)
+            if row is None or row.deviation is None:
+                continue
+            said = "; ".join(
+                f"{seed}: {100 * value:.2f}" for seed, value in row.seeds.items() if value is not None
+            )
+            deviation = Cell(f"{100 * row.deviation:.2f}", 100 * row.deviation)
+            values = _of_seeds(one, kind)
+            mean = sum(values) / len(values)
+            cells = (text(kind), text(name), count(len(values)), Cell(f"{mean:.2f}", mean))
+            rows.append((*cells, deviation, text(said)))
+    columns = (
+        Column("Perturbation", numeric=False),
+        Column("Model", numeric=False),
+        Column("seeds"),
+        Column("mean"),
+        Column("sd"),
+        Column("each", numeric=False),
+    )
+    title = "Accuracy under each seed"
+    # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
+    axis = charts.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
+    svg = charts.distribution("seeds", title, kinds, spreads, axis)
+    return Figure("seeds", title, svg, Sheet("seeds-numbers", "Em under each seed", columns, tuple(rows)))
+
+
+def _of_seeds(evaluation: Evaluation, kind: str) -> list[float]:
+    row = evaluation.row(kind)
+    values = [] if row is None else [100 * value for value in row.seeds.values() if value is not None]
+    return values if len(values) > 1 else []
+
+
+def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure | None:
+    """For each kind with several seeds: how many questions are right under which share of them."""
+    spreads, rows = [], []
+    for name, judgement in models.items():
+        several = {
+            kind
+            for kind in kinds
+            if len({one.instance.seed for one in judgement.judged if one.instance.kind == kind}) > 1
+        }
+        values = [
+            [100 * value for value in question_scores(judgement, kind).values()] if kind in several else []
+            for kind in kinds
+        ]
+        spreads.append(Spread(name, values))
+    for place, kind in enumerate(kinds):
+        for spread in spreads:
+            if of := spread.values[place]:
+                never, always = of.count(0.0), of.count(100.0)
+                numbers = (len(of), never, len(of) - never - always, always)
+                rows.append((text(kind), text(spread.name), *map(count, numbers)))
+    if not rows:
+        return None
+    columns = (
+        Column("Perturbation", numeric=False),
+        Column("Model", numeric=False),
+        Column("questions"),
+        Column("never right"),
+        Column("now and then"),
+        Column("always right"),
+    )
+    title = "Questions by the share of seeds under which they are answered rightly"
+    svg = charts.distribution("questions", title, kinds, spreads, charts.axis_over([], most=100))
+    return Figure(
+        "questions", title, svg, Sheet("questions-numbers", "Questions by seeds", columns, tuple(rows))
+    )
+
+
+def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
+    """The kinds of perturbation in the order of the tables."""
+    return in_order({row.kind for one in models.values() for row in one.rows} - {ORIGINAL})
+
+
+def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
+    row = evaluation.row(kind, MACRO)
+    if row is None:
+        return None
+    estimate: Estimate = getattr(row, figure)
+    return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high))
+
+
+def _hundred(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def _ends(series: Iterable[Series]) -> list[float]:
+    points = [point for one in series for point in one.points if point is not None]
+    return [end for point in points for end in (point.value, point.low, point.high) if end is not None]
+
+
+def _numbers(
+    name: str, figure: str, labels: Sequence[str], series: Sequence[Series], head: str = "Perturbation"
+) -> Sheet:
+    """The table of a chart: a row for each label, a column for each series."""
+    columns = (Column(head, numeric=False), *(Column(one.name) for one in series))
+    rows = tuple(
+        (text(label), *(_cell(one.points[place]) for one in series)) for place, label in enumerate(labels)
+    )
+    said = f"{figure} by {head.lower()}, with 95 % intervals"
+    return Sheet(f"{name}-numbers", said, columns, rows)
+
+
+def _cell(point: Point | None) -> Cell:
+    if point is None:
+        return text("–")
+    if point.value is None:
+        return Cell("undefined")
+    between = (
+        f"{point.low:.2f} to {point.high:.2f}" if point.low is not None and point.high is not None else ""
+    )
+    return Cell(f"{point.value:.2f}", point.value, between)
+
+
+# -- forms ------------------------------------------------------------------------------------------
+
+
+def written(report: Report, format: str) -> str:
+    """The whole report in one of `FORMATS`. Raises KeyError for another."""
+    tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
+    forms = {
+        "text": lambda: "\n".join([*_head(report), *map(as_text, report.sheets)]),
+        "json": lambda: json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
+        "markdown": lambda: "\n".join([*_head(report), *map(as_markdown, report.sheets)]),
+        "latex": lambda: "\n".join(map(as_latex, report.sheets)),
+        "html": lambda: _page(report),
+        "csv": lambda: "\r\n".join(f"{_csv_title(sheet)}\r\n{as_csv(sheet)}" for sheet in tables),
+    }
+    return forms[format]()
+
+
+def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
+    """Write the report into a folder, in these formats; CSV with a file for each table. Returns what was written."""
+    out.mkdir(parents=True, exist_ok=True)
+    made = []
+    for format in formats:
+        ending = FORMATS[format]
+        if format == "csv":
+            tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
+            files = {f"{sheet.name}.{ending}": as_csv(sheet) for sheet in tables}
+        else:
+            files = {f"evaluation.{ending}": written(report, format)}
+        for name, content in files.items():
+            path = out / name
+            path.write_text(content, encoding="utf-8", newline="")
+            made.append(path)
+    return made
+
+
+def _head(report: Report) -> list[str]:
+    return [report.title, *report.about, ""] if report.about else []
+
+
+def _csv_title(sheet: Sheet) -> str:
+    return as_csv(Sheet(sheet.name, sheet.title, (Column(sheet.title),), ())).rstrip("\r\n")
+
+
+def _page(report: Report) -> str:
+    """A page of its own, without anything from elsewhere: its style stands in it."""
+    sheet = "".join(_style(name) for name in ("standalone.css", "charts.css"))
+    # The element, too, is made here: templates hold none, for on a page of the platform it would be refused.
+    style = format_html("<style>\n{}</style>", _safe(sheet))
+    return render_to_string("evaluating/static.html", {"report": report, "style": style})
+
+
+def _style(name: str) -> str:
+    """One of our style sheets, without its comments."""
+    found = finders.find(f"askew/{name}")
+    assert isinstance(found, str), f"{name} lies among the static files"  # nosec
+    return re.sub(r"/\*.*?\*/\s*", "", Path(found).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _safe(markup: str) -> SafeString:
+    """Markup that was escaped where it was made (`tableqa.sheets.as_html`), or that is our own file."""
+    return SafeString(markup)  # nosec B703

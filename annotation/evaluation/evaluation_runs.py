@@ -1,0 +1,244 @@
+"""Evaluations of a release that are kept: which model, by whom, when, with the digest of its predictions.
+
+A run is a job of the kind "evaluate". Its ids name the release, the model and where the predictions come from: an upload,
+or a predictor of the settings. Its result holds the digests of two files in the data folder, the predictions as they came
+and which instances they answer rightly; a file that is not the one of the digest is not read.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
+
+from annotation import jobs
+from annotation.evaluation import evaluating
+from annotation.evaluation.evaluation_report import MOST_MODELS, Report, make_report
+from annotation.models import Job, Person, Release, Upload
+from annotation.refusals import Refused, require_storable
+from annotation.releases.raw_records import datasets
+from annotation.releases.release_files import Difference
+from tableqa.canonical import canonical
+from tableqa.evaluation import Instance, Judged, Judgement
+from tableqa.predictions import EvaluationError, read_lines, read_predictions
+
+KIND = "evaluate"
+MOST_UPLOAD = 64 * 1024 * 1024
+"""Bytes of an uploaded file of predictions; the command takes any size."""
+LONGEST_NAME = 60
+
+
+def runs(release: Release) -> QuerySet[Job]:
+    """The runs of a release, the newest first, whatever became of them."""
+    found = Job.objects.filter(project=release.project_id, kind=KIND, ids__release=release.pk)
+    return found.select_related("made_by").order_by("-pk")
+
+
+def start(
+    *,
+    release: Release,
+    name: str,
+    by: Person,
+    now: datetime,
+    file: UploadedFile | None = None,
+    predictor: str = "",
+    leave_out_missing: bool = False,
+) -> Job:
+    """Evaluate a model in the background, from a file of predictions or by asking a predictor.
+
+    Raises Refused: a file that is too large or has a line that is no prediction, a predictor that there is not, a name
+    under which there is a run already.
+    """
+    name = name.strip()
+    require_storable(name)
+    if not name or len(name) > LONGEST_NAME:
+        raise Refused("invalid_request", f"A model needs a name of at most {LONGEST_NAME} characters.")
+    if (file is None) == (not predictor):
+        raise Refused("invalid_request", "Send a file of predictions, or choose a predictor: one of the two.")
+    if runs(release).filter(ids__name=name).exclude(state=Job.State.FAILED).exists():
+        raise Refused("name_taken", f"This release has an evaluation of {name} already. Choose another name.")
+    if predictor and predictor not in settings.PREDICTORS:
+        raise Refused("invalid_request", f"There is no predictor called {predictor!r} in the settings.")
+    ids: dict[str, Any] = {
+        "release": release.pk,
+        "name": name,
+        "predictor": predictor,
+        "leave_out_missing": leave_out_missing,
+    }
+    if file is not None:
+        _require_predictions(file, release)
+        file.seek(0)
+        upload = Upload(project=release.project, name=str(file.name)[:255], made_by=by, made_at=now)
+        upload.file.save(upload.public_id, file, save=False)
+        upload.save()
+        ids["upload"] = upload.pk
+    return jobs.enqueue(project=release.project, kind=KIND, ids=ids, by=by, now=now)
+
+
+def _require_predictions(file: UploadedFile, release: Release) -> None:
+    name, size = str(file.name or "file"), file.size or 0
+    if not size:
+        raise Refused("invalid_request", f"{name} is empty.")
+    if size > MOST_UPLOAD:
+        mend = "Evaluate it on the command line: ./run manage evaluate"
+        raise Refused("invalid_request", f"{name} is larger than {MOST_UPLOAD // 2**20} MB. {mend}")
+    try:
+        if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
+            raise Refused("invalid_request", f"{name} holds no prediction.")
+    except EvaluationError as error:
+        raise Refused("invalid_request", f"{error}.".replace("..", ".")) from None
+
+
+def _sources(release: Release) -> dict[str, str]:
+    return datasets(release.manifest["sources"])
+
+
+@jobs.kind(KIND)
+def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    release = Release.objects.get(pk=job.ids["release"])
+    try:
+        return _perform(job, release, progress)
+    except (EvaluationError, Difference) as error:
+        raise Refused("invalid_request", str(error)) from None
+    except LookupError as error:
+        raise Refused("invalid_request", str(error.args[0]) if error.args else "Not found.") from None
+
+
+def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, Any]:
+    raw = evaluating.load(Path(settings.MEDIA_ROOT) / "releases" / release.public_id)
+    predictions = _predictions(job, release)
+    predictions.parent.mkdir(parents=True, exist_ok=True)
+    if job.ids["predictor"]:
+        ask = evaluating.model_of(settings.PREDICTORS, job.ids["predictor"])
+        evaluating.collect(raw, ask, predictions, progress=progress)
+    else:
+        _take(Upload.objects.get(pk=job.ids["upload"]), predictions)
+    said = read_predictions(predictions, evaluating.sources(raw))
+    total = len(said)
+    asked = evaluating.asked(raw, seen=lambda number: progress(min(number, total - 1), total))
+    judgement = evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"])
+    if not judgement.judged:
+        raise EvaluationError("None of the predictions is for an instance of this release.")
+    _write_judgement(judgement, _judged(job, release))
+    progress(total, total)
+    return {
+        "evaluation": release.public_id,
+        "models": sorted(_models(predictions)),
+        "predictions": len(said),
+        "instances": len(judgement.judged),
+        "missing": judgement.missing,
+        "predictions_sha256": _sha256(predictions),
+        "judged_sha256": _sha256(_judged(job, release)),
+    }
+
+
+def _take(upload: Upload, predictions: Path) -> None:
+    """Move an upload to its place; when the job runs again it may be there already."""
+    if upload.file and upload.file.storage.exists(upload.file.name or ""):
+        part = predictions.with_suffix(".part")
+        with upload.file.open("rb") as sent, part.open("wb") as copy:
+            shutil.copyfileobj(sent, copy)
+        part.rename(predictions)
+        upload.file.delete(save=False)
+
+
+def _models(predictions: Path) -> set[str]:
+    """The models that the records name, as a predictor's answers do."""
+    found = set()
+    with predictions.open(encoding="utf-8-sig") as lines:
+        for line in lines:
+            if '"model"' in line and isinstance(named := json.loads(line).get("model"), str):
+                found.add(named)
+    return found
+
+
+# -- side by side -----------------------------------------------------------------------------------
+
+
+def report(release: Release, chosen: Sequence[Job]) -> Report:
+    """The report of some runs of a release that are done. Raises Refused where a file is not the one that was judged."""
+    if not 1 <= len(chosen) <= MOST_MODELS:
+        raise Refused("invalid_request", f"Choose one to {MOST_MODELS} evaluations.")
+    about = [
+        f"{run.ids['name']}: left out for want of a prediction: {run.result['missing']} of its instances."
+        for run in chosen
+        if run.result["missing"]
+    ]
+    files = tuple(
+        (run.ids["name"], str(_judged(run, release)), run.result["judged_sha256"]) for run in chosen
+    )
+    return _report(f"{release.project.name}, {release.name}", files, tuple(about))
+
+
+@functools.lru_cache(maxsize=8)
+def _report(title: str, files: tuple[tuple[str, str, str], ...], about: tuple[str, ...]) -> Report:
+    """Runs never change, so neither does what is said of them."""
+    return make_report(
+        title, {name: _read_judgement(Path(path), sha) for name, path, sha in files}, about=about
+    )
+
+
+def _write_judgement(judgement: Judgement, path: Path) -> None:
+    def lines() -> Iterable[Mapping[str, Any]]:
+        yield {"missing": judgement.missing, "left_out": judgement.left_out}
+        for one in judgement.judged:
+            yield {"instance": asdict(one.instance), "before": one.before, "after": one.after}
+
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(canonical(line) + "\n" for line in lines())
+    part.rename(path)
+
+
+def _read_judgement(path: Path, sha256: str) -> Judgement:
+    gone = "The file of this evaluation is not the one that was written. Evaluate the model again, under another name."
+    try:
+        if _sha256(path) != sha256:
+            raise Refused("invalid_request", gone)
+        with path.open(encoding="utf-8") as lines:
+            head = json.loads(next(lines))
+            judged = tuple(_judged_of(json.loads(line)) for line in lines)
+    except OSError:
+        raise Refused("invalid_request", gone) from None
+    return Judgement(judged, head["missing"], head["left_out"])
+
+
+def _judged_of(record: Mapping[str, Any]) -> Judged:
+    instance = record["instance"]
+    return Judged(
+        Instance(**{**instance, "answers": tuple(instance["answers"])}), record["before"], record["after"]
+    )
+
+
+# -- files ------------------------------------------------------------------------------------------
+
+
+def _folder(release: Release) -> Path:
+    return Path(settings.MEDIA_ROOT) / "evaluations" / release.public_id
+
+
+def _predictions(run: Job, release: Release) -> Path:
+    """Where the predictions lie. What a predictor answered is found again by a later run that asks it under this name."""
+    if not run.ids["predictor"]:
+        return _folder(release) / f"{run.public_id}.predictions.jsonl"
+    named = hashlib.sha256(canonical([run.ids["predictor"], run.ids["name"]]).encode()).hexdigest()
+    return _folder(release) / f"{named[:16]}.predictions.jsonl"
+
+
+def _judged(run: Job, release: Release) -> Path:
+    return _folder(release) / f"{run.public_id}.judged.jsonl"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,291 @@
+"""The form that plans a batch, and the settings of its kind as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from annotation.forms.terms import TERMS, TermsForm
+from annotation.help import helping
+from annotation.journeys import assigning
+from annotation.models import Batch, Project, Source
+from annotation.work import strategies
+from predictor.configuration import is_live
+from tasks.contract import TaskType
+
+OF = {
+    "originals": "originals, as the source has them",
+    "perturbed": "examples that people perturbed",
+    "automatic": "examples that a program perturbed",
+}
+
+
+class BatchForm(TermsForm):
+    """Everything of a batch but its kind, which is chosen first, and the settings of the kind (`SettingsForm`)."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autofocus": True}))
+    sources = forms.ModelMultipleChoiceField(
+        queryset=Source.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="At least one, unless another batch feeds this one.",
+    )
+    of = forms.ChoiceField(required=False, label="Which examples")
+    size = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label="Sample size",
+        help_text="Leave it empty to take every example.",
+    )
+    strata = forms.ChoiceField(
+        required=False,
+        label="How the sample is drawn",
+        choices=list(strategies.STRATA.items()),
+        help_text=f"A small table has at most {strategies.SMALL} cells, a medium one {strategies.MEDIUM}.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=0,
+        help_text="The same seed draws the same sample in the same order.",
+    )
+    overlap = forms.IntegerField(
+        min_value=1,
+        max_value=assigning.MOST_OVERLAP,
+        label="People per item",
+    )
+    purpose = forms.ChoiceField(
+        required=False,
+        label="What it is for",
+        choices=[
+            ("work", "work: its decisions make the benchmark"),
+            (
+                "calibration",
+                "a calibration round: everyone does the same items, and looks at where they differ",
+            ),
+            ("qualification", "a qualification: whoever is good enough may work elsewhere"),
+        ],
+    )
+    pass_percent = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        label="Right items that pass the qualification, in percent",
+    )
+    strategy = forms.ChoiceField(
+        required=False,
+        label="Who gets which items",
+        choices=[(name, words) for name, words in strategies.STRATEGIES.items()],
+        help_text="Whoever made something never gets to check it.",
+    )
+    feeds_when = forms.CharField(
+        required=False,
+        label="Only outcomes that say",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="A field and its values on each line, such as: label = extraction, reasoning",
+    )
+    feeds_from = forms.ModelChoiceField(
+        queryset=Batch.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        label="Fed by",
+        empty_label="no other batch",
+        help_text="Accepted outcomes of that batch become items of this one, and their makers never get them.",
+    )
+    loop_model = forms.ChoiceField(
+        required=False,
+        label="Model in the loop",
+        help_text="Annotators see what it says of their work. Its weights are frozen when the batch opens.",
+    )
+    help = forms.ChoiceField(
+        required=False,
+        label="How proposals are shown",
+        choices=[
+            ("", "not at all"),
+            ("offered", "beside an empty form"),
+            ("filled", "filled in, for people to verify"),
+        ],
+        help_text="Machines propose whole responses; people accept, edit or reject them. Whose each response is is kept.",
+    )
+    help_rules = forms.BooleanField(
+        required=False, initial=True, label="Proposals by rules", help_text="They need no model."
+    )
+    help_models = forms.MultipleChoiceField(
+        required=False,
+        label="Proposals by language models",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Asked in the background when the batch opens, with accepted responses of people as demonstrations.",
+    )
+    repetitions = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=helping.MOST_REPETITIONS,
+        initial=helping.REPETITIONS,
+        label="Requests for each category",
+    )
+    search = forms.BooleanField(
+        required=False,
+        label="Put first what fools the model in the loop",
+        help_text="Every proposal is tried on it in the background.",
+    )
+    unhelped = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=helping.MOST_UNHELPED,
+        initial=0,
+        label="Share without help, in percent",
+        help_text="So many places are drawn to show no proposals: what help does to time, quality and variety is then "
+        "measured on the report of the batch.",
+    )
+    open_at_once = forms.BooleanField(
+        required=False, initial=True, label="Open it at once", help_text="Annotators get items from then on."
+    )
+
+    def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, task=task, project=project, **kwargs)
+        sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
+        self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
+        self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
+        self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
+        self.fields["of"].choices = [(name, OF[name]) for name in assigning.about(task)]  # type: ignore[attr-defined]
+        if len(assigning.about(task)) == 1:
+            self.fields["of"].widget = forms.HiddenInput()
+        self.fields["of"].initial = task.of[0]
+        self.fields["loop_model"].choices = _models()  # type: ignore[attr-defined]
+        if not task.predicts or not settings.PREDICTORS:
+            del self.fields["loop_model"]
+        chats = [name for name, entry in sorted(settings.PREDICTORS.items()) if entry["protocol"] == "chat"]
+        self.fields["help_models"].choices = [(name, name) for name in chats]  # type: ignore[attr-defined]
+        without = () if task.proposes else HELP
+        for name in (*without, *(("help_models", "repetitions") if not chats else ())):
+            self.fields.pop(name, None)
+        if "loop_model" not in self.fields:
+            self.fields.pop("search", None)
+        self.fields["overlap"].initial = task.default_overlap
+        why = (
+            "whose responses are compared" if not task.making else "each of whom makes something of their own"
+        )
+        self.fields["overlap"].help_text = f"How many people get each item, {why}."
+
+    def clean(self) -> dict[str, Any]:
+        """Everything under the names, and in the shapes, in which `assigning.plan_batch` takes it."""
+        given = super().clean() or {}
+        found = self.terms_given(given)
+        for name in TERMS:
+            given.pop(name, None)
+        given |= found
+        if given.get("purpose") not in ("", "work", None):
+            given["strategy"] = ""  # everyone gets every item, whatever stands beside it
+        given["purpose"] = given.get("purpose") or "work"
+        given["pass_percent"] = (given.get("pass_percent") or 0) if given["purpose"] == "qualification" else 0
+        said = {name: given.pop(name, None) for name in HELP}
+        given["help"] = said["help"] or ""
+        given["unhelped"] = (said["unhelped"] or 0) if given["help"] else 0
+        given["help_from"] = {}
+        if given["help"]:
+            given["help_from"] = {
+                "rules": bool(said["help_rules"]),
+                "models": said["help_models"] or [],
+                "search": bool(said["search"]),
+                "repetitions": said["repetitions"] or helping.REPETITIONS,
+            }
+        return given
+
+    def clean_feeds_when(self) -> dict[str, list[str]]:
+        """The lines as {"label": ["extraction"]}."""
+        found: dict[str, list[str]] = {}
+        for line in str(self.cleaned_data.get("feeds_when") or "").splitlines():
+            name, sign, values = (part.strip() for part in line.partition("="))
+            said = [value.strip() for value in values.split(",") if value.strip()]
+            if line.strip() and not (name and sign and said):
+                raise ValidationError(f"Write a field, = and its values; {line.strip()!r} is not that.")
+            if said:
+                found[name] = said
+        return found
+
+
+HELP = ("help", "help_rules", "help_models", "repetitions", "search", "unhelped")
+
+
+def _models() -> list[tuple[str, str]]:
+    """The models of the settings, with their licences and whether they answer while somebody types."""
+    choices = [("", "none")]
+    for name, entry in sorted(settings.PREDICTORS.items()):
+        facts = [entry.get("licence", ""), "" if is_live(entry) else "answers in the background"]
+        words = ", ".join(filter(None, facts))
+        choices.append((name, f"{name} ({words})" if words else name))
+    return choices
+
+
+def _source_in_words(source: Source) -> str:
+    return f"{source.name}: {source.examples_count} examples"
+
+
+class SettingsForm(forms.Form):
+    """The settings of a kind of annotation, rendered from its JSON Schema alone.
+
+    Fields that are left empty are left out, so that the schema's defaults apply.
+    """
+
+    def __init__(self, *args: Any, schema: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.specs: Mapping[str, Any] = schema.get("properties", {})
+        required = set(schema.get("required", ()))
+        for name, spec in self.specs.items():
+            self.fields[name] = _field(name, spec, required=name in required and "default" not in spec)
+
+    def settings(self) -> dict[str, Any]:
+        """What was set, by name, for the domain to fill up and to validate."""
+        given = ((name, self.cleaned_data[name]) for name in self.specs)
+        return {name: value for name, value in given if value not in (None, "", [])}
+
+
+def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": spec.get("title") or name.replace("_", " ").capitalize(),
+        "help_text": spec.get("description", ""),
+        "initial": spec.get("default"),
+        "required": required,
+    }
+    if "enum" in spec:
+        empty = [] if required or "default" in spec else [("", "not set")]
+        return forms.TypedChoiceField(
+            choices=[*empty, *((str(value), str(value)) for value in spec["enum"])],
+            coerce={str(value): value for value in spec["enum"]}.get,
+            empty_value=None,
+            **common,
+        )
+    if spec.get("type") == "boolean":
+        return forms.BooleanField(**{**common, "required": False})
+    if spec.get("type") in ("integer", "number"):
+        number = forms.IntegerField if spec["type"] == "integer" else forms.FloatField
+        return number(min_value=spec.get("minimum"), max_value=spec.get("maximum"), **common)
+    if spec.get("type") == "string":
+        return forms.CharField(
+            max_length=spec.get("maxLength", 2_000),
+            min_length=spec.get("minLength"),
+            empty_value="",
+            **common,
+        )
+    if spec.get("type") == "array" and spec.get("items", {}).get("type") == "string":
+        return LinesField(**common)
+    return forms.JSONField(**common)
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = (line.strip() for line in (super().to_python(value) or "").splitlines())
+        return [line for line in lines if line]

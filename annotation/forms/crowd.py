@@ -1,0 +1,55 @@
+"""The forms of crowd entry."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from annotation.people.crowd import PARAMETERS, PROLIFIC_RETURN
+
+
+class CrowdLinkForm(forms.Form):
+    """A new link for a crowd: where people come from, what they get at the end, how many and until when."""
+
+    name = forms.CharField(max_length=80, label="Name", help_text="People are called by it and a number.")
+    platform = forms.ChoiceField(
+        choices=[("prolific", "Prolific"), ("generic", "Another platform, or none")],
+        initial="prolific",
+        help_text="Which query parameters carry the ids: PROLIFIC_PID, STUDY_ID, SESSION_ID, or id, study, session.",
+    )
+    completion_code = forms.CharField(max_length=60, help_text="Shown once somebody's work is done.")
+    screen_out_code = forms.CharField(
+        max_length=60, help_text="Shown to those who do not pass the qualification."
+    )
+    return_url = forms.CharField(
+        max_length=500,
+        required=False,
+        label="Address to return to",
+        help_text="With {code} where the code goes. Prolific's own where this is empty; elsewhere the code is only shown.",
+    )
+    most = forms.IntegerField(
+        min_value=1, required=False, label="At most so many people", help_text="Empty: no limit."
+    )
+    until = forms.DateField(
+        label="Open until the end of",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        initial=lambda: timezone.localdate() + timedelta(days=30),
+    )
+
+    def clean_until(self) -> datetime:
+        """The end of that day where the person who fills the form in is at home."""
+        day: date = self.cleaned_data["until"]
+        return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))
+
+    def link(self) -> dict[str, Any]:
+        """What `crowd.make_link` wants to know."""
+        given = dict(self.cleaned_data)
+        platform = given.pop("platform")
+        given["expires_at"] = given.pop("until")
+        given["parameters"] = PARAMETERS[platform]
+        if platform == "prolific" and not given["return_url"]:
+            given["return_url"] = PROLIFIC_RETURN
+        return given

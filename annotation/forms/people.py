@@ -1,0 +1,198 @@
+"""The forms of people and their accounts: signing in, names, roles, tokens, invitations."""
+
+from __future__ import annotations
+
+import functools
+import zoneinfo
+from typing import Any
+
+from django import forms
+from django.contrib.auth import password_validation
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+
+from annotation.journeys import setting_up
+from annotation.models import Person, Project
+from annotation.roles import DESCRIPTIONS, Permission, Role
+
+SCOPES: dict[Permission, str] = {
+    Permission.ANNOTATE: "take items and submit responses",
+    Permission.ADJUDICATE: "decide where annotators differ",
+    Permission.SEE_PROGRESS: "read progress, releases and jobs",
+    Permission.IMPORT: "import examples",
+    Permission.SET_UP: "plan, open and close batches",
+    Permission.INVITE: "invite people",
+    Permission.RELEASE: "make releases",
+}
+
+
+@functools.cache
+def time_zones() -> list[tuple[str, str]]:
+    """The zones of the tz database by their names of place, UTC first."""
+    areas = (
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Europe",
+        "Indian",
+        "Pacific",
+    )
+    named = sorted(
+        zone for zone in zoneinfo.available_timezones() if zone.partition("/")[0] in areas and "/" in zone
+    )
+    return [("UTC", "UTC"), *((zone, zone.replace("_", " ")) for zone in named)]
+
+
+class TimeZoneField(forms.ChoiceField):
+    """A place whose clock is meant. A zone that is stored already stays choosable, whatever it is called."""
+
+    def __init__(self, *, stored: str = "", **kwargs: Any) -> None:
+        known = time_zones()
+        kept = [(stored, stored)] if stored and stored not in dict(known) else []
+        super().__init__(choices=[*kept, *known], initial=stored or "UTC", **kwargs)
+
+
+class SignInForm(AuthenticationForm):
+    """E-mail and password. Which of the two was wrong is not told."""
+
+    username = forms.EmailField(
+        label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
+    )
+    error_messages = {
+        "invalid_login": "This e-mail address and password do not go together. Check both; capitals matter.",
+        "inactive": "This account is closed.",
+    }
+
+
+class RegisterForm(forms.Form):
+    """An account for somebody who holds an invitation."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    email = forms.EmailField(
+        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+    password = forms.CharField(
+        strip=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 10 characters, not only digits and not a common password.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        password = given.get("password")
+        if password:
+            person = Person(name=given.get("name", ""), email=given.get("email"))
+            try:
+                password_validation.validate_password(password, person)
+            except ValidationError as error:
+                self.add_error("password", error)
+        return given
+
+
+class AccountForm(forms.Form):
+    """What a person says of themselves."""
+
+    name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].initial = person.name
+        self.fields["time_zone"] = TimeZoneField(
+            stored=person.time_zone, help_text="Pages show times as clocks there do."
+        )
+
+
+class PasswordForm(forms.Form):
+    """The old password and a new one. Somebody who came in by a link has no old one to give."""
+
+    new = forms.CharField(
+        label="New password",
+        strip=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 10 characters, not only digits and not a common password.",
+    )
+
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+        self.fields["old"] = forms.CharField(
+            label="Old password",
+            strip=False,
+            max_length=500,
+            widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        )
+        self.order_fields(["old", "new"])
+
+    def clean_old(self) -> str:
+        old: str = self.cleaned_data["old"]
+        if not self.person.check_password(old):
+            raise ValidationError("This is not your password.")
+        return old
+
+    def clean_new(self) -> str:
+        new: str = self.cleaned_data["new"]
+        password_validation.validate_password(new, self.person)
+        return new
+
+
+class TokenForm(forms.Form):
+    """A key for a program: what it is for, which project it opens, what it may do there."""
+
+    name = forms.CharField(max_length=80, help_text="What it is for, e.g. nightly export.")
+    project = forms.ModelChoiceField(queryset=Project.objects.none(), to_field_name="slug", empty_label=None)
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        choices=[(scope.value, words) for scope, words in SCOPES.items()],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one thing that the token may do."},
+        help_text="Never more than your own roles allow.",
+    )
+
+    def __init__(self, *args: Any, projects: QuerySet[Project], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+
+    def clean_scopes(self) -> list[Permission]:
+        return [Permission(scope) for scope in self.cleaned_data["scopes"]]
+
+
+class RolesForm(forms.Form):
+    """What somebody is in a project."""
+
+    roles = forms.MultipleChoiceField(
+        choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role."},
+    )
+
+    def clean_roles(self) -> list[Role]:
+        return [Role(role) for role in self.cleaned_data["roles"]]
+
+
+class InviteForm(RolesForm):
+    """Whom the link is for, what they will do, and how long the link works."""
+
+    name = forms.CharField(
+        max_length=120,
+        required=False,
+        label="For whom",
+        help_text="Only for this list, so that you can tell links apart.",
+    )
+    days = forms.IntegerField(
+        label="Works for so many days",
+        min_value=1,
+        max_value=setting_up.LONGEST_INVITATION.days,
+        initial=setting_up.INVITATION_LIFE.days,
+        required=False,
+    )
+    field_order = ("name", "roles", "days")
+
+    def clean_days(self) -> int:
+        return int(self.cleaned_data["days"] or 0) or setting_up.INVITATION_LIFE.days

@@ -1,0 +1,243 @@
+"""How often people fool the models that look along: per person, kind, model and week, of a batch or of a project.
+
+Fooled is what `tableqa.verdicts` says by the newest gold answer: right on the original, wrong on what was submitted.
+Verified is a fooled example that somebody else has answered blind with the answer that its maker gave. What simulated
+people did is not counted. In batches with help in crafting it is said whose words did it: a person's own, a machine's that
+a person handed in as they came, or a machine's that a person edited.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, Prefetch, QuerySet
+
+from annotation import visibility
+from annotation.help import predicting
+from annotation.help.origins import HUMAN
+from annotation.models import Batch, Membership, Person, Project, Try, Verdict
+from tableqa.answers import compare
+from tableqa.proportions import Proportion, proportion
+from tableqa.sheets import guarded
+from tasks.contract import task_types
+
+AT_ONCE = 500
+"""Rows that are looked at together."""
+
+OPEN = ("pending", "model_error")
+"""Verdicts that are none yet, or none about the person's work: they are not counted."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
+
+    `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
+    """
+
+    annotator: str
+    kind: str
+    model: str
+    panel: bool
+    week: str
+    origin: str
+    judged: bool
+    fooled: bool
+    checked: bool
+    verified: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one group came to. Both shares are of the submissions with a verdict."""
+
+    names: tuple[str, ...]
+    submitted: int
+    judged: int
+    fooled: Proportion
+    checked: int
+    verified: Proportion
+
+    @property
+    def rates(self) -> list[tuple[str, str]]:
+        """Rate and interval of both in words that a narrow column does not break."""
+        return [
+            (one.percent.replace(" ", "\u00a0"), one.interval.replace(" ", "\u00a0"))
+            for one in (self.fooled, self.verified)
+        ]
+
+    @property
+    def drawn(self) -> list[dict[str, str]]:
+        """Where the figure draws rate and interval of both, in per cent of its width; none where nothing was counted."""
+        return [
+            {"low": f"{100 * low:.1f}", "at": f"{100 * value:.1f}", "high": f"{100 * high:.1f}"}
+            for low, value, high in ((one.low, one.value, one.high) for one in (self.fooled, self.verified))
+            if low is not None and value is not None and high is not None
+        ]
+
+
+def of_batch(batch: Batch) -> list[Looked]:
+    """Every submission of a batch that a model has looked at."""
+    return list(_looked(Try.objects.filter(assignment__batch=batch), batch.project))
+
+
+def of_project(project: Project, person: Person) -> tuple[list[Looked], list[str]]:
+    """Every submission of a project that a model has looked at, and the names of the batches that are left out.
+
+    A batch in which the person annotates is left out until it is closed, as its agreement is.
+    """
+    own = list(visibility.annotates_in(person, project).order_by("pk"))
+    rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=own)
+    return list(_looked(rows, project)), [one.name for one in own]
+
+
+def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
+    names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+    zone = zoneinfo.ZoneInfo(project.time_zone)
+    titles: dict[tuple[str, str], str] = {}
+    found = (
+        # The newest revision, where there are several; simulated people fool nobody.
+        rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
+        .select_related("assignment__batch", "annotation__provenance")
+        .only(
+            *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id"),
+            "annotation__provenance__origin",
+            *("assignment__batch__task_type", "assignment__batch__variant"),
+        )
+        .prefetch_related(
+            Prefetch("verdicts", Verdict.objects.only("of_id", "verdict", "gold").order_by("pk"))
+        )
+        .order_by("pk")
+    )
+    for some in _in_parts(found):
+        fooled = {
+            row.pk for row in some if (said := list(row.verdicts.all())) and said[-1].verdict == "fooled"
+        }
+        given = predicting.answers_since(
+            [row.annotation_id for row in some if row.pk in fooled and row.annotation_id is not None]
+        )
+        for row in some:
+            said = list(row.verdicts.all())
+            batch = row.assignment.batch
+            year, week, _ = row.made_at.astimezone(zone).isocalendar()
+            answers = given.get(row.annotation_id or 0)
+            yield Looked(
+                annotator=names.get(row.assignment.person_id, "?"),
+                kind=titles.setdefault((batch.task_type, batch.variant), _title(batch)),
+                model=row.model or row.predictor,
+                panel=row.kind == Try.Kind.PANEL,
+                week=f"{year}-W{week:02}",
+                origin=_origin(row),
+                judged=bool(said) and said[-1].verdict not in OPEN,
+                fooled=row.pk in fooled,
+                checked=answers is not None,
+                verified=answers is not None and compare(answers, said[0].gold["perturbed"]).equal,
+            )
+
+
+def _origin(row: Try) -> str:
+    found = getattr(row.annotation, "provenance", None)
+    return found.origin if found is not None else HUMAN
+
+
+def _in_parts(rows: QuerySet[Try]) -> Iterator[list[Try]]:
+    part: list[Try] = []
+    for row in rows.iterator(chunk_size=AT_ONCE):
+        part.append(row)
+        if len(part) == AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _title(batch: Batch) -> str:
+    """A kind in words, with its variant: "Question paraphrase, word"."""
+    task = task_types().get(batch.task_type)
+    title = task.title if task else batch.task_type
+    return f"{title}, {batch.variant.replace('_', ' ')}" if batch.variant else title
+
+
+def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
+    """The submissions grouped by these fields of `Looked`, in the order of the groups' names."""
+    tallies: dict[tuple[str, ...], Counter[str]] = {}
+    for one in looked:
+        counts = tallies.setdefault(tuple(_named(one, field) for field in by), Counter())
+        counts["submitted"] += 1
+        for field in ("judged", "fooled", "checked", "verified"):
+            counts[field] += getattr(one, field)
+    return [
+        Line(
+            names,
+            counts["submitted"],
+            counts["judged"],
+            proportion(counts["fooled"], counts["judged"]),
+            counts["checked"],
+            proportion(counts["verified"], counts["judged"]),
+        )
+        for names, counts in sorted(tallies.items())
+    ]
+
+
+WHOSE = {"human": "a person's own", "machine": "a machine's", "machine_edited": "a machine's, edited"}
+"""`Looked.origin` in words."""
+
+
+def _named(one: Looked, field: str) -> str:
+    if field == "origin":
+        return WHOSE[one.origin]
+    if field == "model" and one.panel:
+        return f"{one.model}, asked afterwards"
+    return str(getattr(one, field))
+
+
+# -- the page and its CSV ---------------------------------------------------------------------------
+
+TABLES: tuple[tuple[str, str], ...] = (
+    ("Per model", ""),
+    ("Per kind", "kind"),
+    ("Per person", "annotator"),
+    ("Per week", "week"),
+)
+"""Title and field of each table of the page; each is by model besides, because two models may look at one submission, and
+by whose the submissions are."""
+
+CSV = (
+    *("annotator", "kind", "model", "panel", "week", "origin", "submitted", "judged", "fooled"),
+    *("fooling_rate", "fooling_low", "fooling_high", "checked", "verified"),
+    *("verified_rate", "verified_low", "verified_high"),
+)
+
+
+def tables(looked: Sequence[Looked]) -> list[dict[str, Any]]:
+    """The tables of the page: for each a title, the head of its names, and lines."""
+    return [
+        {
+            "title": title,
+            "head": title.removeprefix("Per ").capitalize(),
+            "lines": lines(looked, (field, "model", "origin") if field else ("model", "origin")),
+        }
+        for title, field in TABLES
+    ]
+
+
+def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:
+    """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
+    yield CSV
+    models = {(_named(one, "model")): one for one in looked}
+    origins = {words: name for name, words in WHOSE.items()}
+    for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
+        who, kind, model, week, whose = line.names
+        yield (
+            *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),
+            *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
+            *(line.checked, line.verified.hits, *_six(line.verified)),
+        )
+
+
+def _six(share: Proportion) -> tuple[float | None, ...]:
+    return tuple(None if one is None else round(one, 6) for one in (share.value, share.low, share.high))

@@ -1,0 +1,51 @@
+"""Whose a response is: a person's, a machine's, or a machine's that a person edited. Decided by content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tableqa import likeness
+
+HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A proposal that was shown: a key of its own, what it makes and changes, and whether it was taken last."""
+
+    key: Any
+    made: str
+    pieces: frozenset[str]
+    took: bool = False
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a response comes from: "human", "machine" or "machine_edited", of which of `Shown`, and how much of it."""
+
+    origin: str
+    key: Any = None
+    shared: float = 0.0
+
+
+def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
+    """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
+
+    What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
+    edited. Everything else is the person's own. Verification takes it again (`faults`).
+    """
+    for one in shown:
+        if one.made == made:
+            return Origin(MACHINE, one.key, 1.0)
+    found = [(likeness.shared(pieces, one.pieces), one.took, one) for one in shown]
+    likely = [
+        (share, took, -place, one)
+        for place, (share, took, one) in enumerate(found)
+        if share >= likeness.MUCH or (took and share)
+    ]
+    if not likely:
+        return Origin(HUMAN)
+    share, _, _, best = max(likely, key=lambda entry: entry[:3])
+    return Origin(EDITED, best.key, round(share, 4))

@@ -1,0 +1,667 @@
+"""The model in the loop: what it answers while somebody works, and what is looked at again afterwards.
+
+Nothing ever waits for it. A *preview* follows the keys and is not kept; a *try* is somebody's Enter or Check, kept and
+counted; a submission calls no model (`tries.rest`). A model that needs longer than a page waits, and whatever was open
+when something was submitted, is asked by a job, which also takes verdicts again when a gold answer has changed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+import tableqa
+import tasks.contract
+from annotation import jobs
+from annotation.help import judging, tries
+from annotation.models import Assignment, Batch, Decision, Item, Job, Outcome, Person, Project, Try
+from annotation.refusals import Refused
+from predictor.chat import ChatError
+from predictor.client import LIVE, PATIENT, Unanswered, connect
+from predictor.configuration import chat_model, is_live
+from predictor.listing import ask_for_list, breaker_of
+from predictor.protocol import Prediction, PredictRequest
+from tableqa import verdicts
+from tasks.contract import TaskType, unstorable_in
+
+State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
+
+MOST_BYTES = 256 * 1024
+"""Of a response that is looked at, as of a draft."""
+AGAIN = timedelta(seconds=60)
+"""Between two jobs that ask about the same batch."""
+LONGEST_PAUSE = timedelta(minutes=15)
+"""The same where a model keeps giving no answer."""
+MOST_SILENT = 3
+"""Questions that a model may leave without an answer before a job leaves the rest of them for later."""
+
+WORDS: Mapping[str, str] = {
+    "none": "No model looks along in this batch.",
+    "nothing": "There is nothing to try yet.",
+    "right_so_far": "The model is right on the original. What does it say of yours?",
+    "waiting": "The model is being asked. Go on; its answer comes by itself.",
+    "stale": "What you see is of an earlier state.",
+    "slow": "This model takes its time: it is asked when you press Check.",
+    "changed": "The model was exchanged since this batch opened, so it gives no verdict. You can go on and submit.",
+    "left_alone": "The model's endpoint gave no answer and is left alone for a while.",
+    "no_answer_yet": "The model has given no answer so far. It is asked again from time to time.",
+    "gone": "The model of this batch is not set up here at the moment. You can go on and submit.",
+}
+ON_YOU_GO = "You can go on and submit."
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a model says of one example: answers, how sure it is, where it looked, how much of the table it saw."""
+
+    answers: tuple[str, ...]
+    score: float | None
+    cells: tuple[tuple[str, str], ...]
+    rows_seen: int
+    rows_total: int
+    right: bool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "answers": list(self.answers),
+            "score": self.score,
+            "cells": [list(cell) for cell in self.cells],
+            "rows_seen": self.rows_seen,
+            "rows_total": self.rows_total,
+            "right": self.right,
+        }
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the page learns of a look: a state with a sentence, both answers and a verdict where there are any.
+
+    `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
+    what the person has tried on this item, None where nothing is counted.
+    """
+
+    state: State
+    words: str
+    original: Look | None = None
+    perturbed: Look | None = None
+    verdict: str | None = None
+    forms: tuple[str, str] | None = None
+    tries: int | None = None
+
+    def to_dict(self, seq: int) -> dict[str, Any]:
+        return {
+            "seq": seq,
+            "state": self.state,
+            "words": self.words,
+            "original": self.original.to_dict() if self.original else None,
+            "perturbed": self.perturbed.to_dict() if self.perturbed else None,
+            "verdict": self.verdict,
+            "forms": list(self.forms) if self.forms else None,
+            "tries": self.tries,
+        }
+
+
+# -- while somebody works ---------------------------------------------------------------------------
+
+
+def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq: int, now: datetime) -> Seen:
+    """What the batch's model says of a response as it is now: a "preview", or a "try", which is kept and counted.
+
+    A try of what was tried before is the same try. Raises Refused: already_submitted, invalid_request, draft_too_large.
+    """
+    if assignment.state == Assignment.State.SUBMITTED:
+        raise Refused(
+            "already_submitted", "This item is submitted. Undo the submission to try something else."
+        )
+    batch, item = assignment.batch, assignment.plain_item
+    asked = _asked(batch.task(), item, response)
+    counted = tries.of_person(assignment)
+    if not batch.loop_model:
+        return Seen("none", WORDS["none"], tries=counted)
+    entry = settings.PREDICTORS.get(batch.loop_model)
+    if entry is None:
+        return Seen("unavailable", WORDS["gone"], tries=counted)
+    if kind == "try" and asked.perturbed is None:
+        return Seen("nothing", WORDS["nothing"], tries=counted)
+    if kind == "try":
+        known = Try.objects.filter(
+            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
+        ).first()
+        if known is not None:
+            return _of_row(known, asked, counted, batch.task())
+    if not is_live(entry):
+        if kind == "preview":
+            return Seen("slow", WORDS["slow"], tries=counted)
+        _keep(assignment, asked, response, now=now)
+        start(batch=batch, now=now)
+        return Seen("waiting", WORDS["waiting"], tries=counted + 1)
+    began = time.monotonic()
+    answer = _ask(entry, asked, slot=_slot(assignment), seq=seq, within=LIVE)
+    if answer.state != "answered":
+        return Seen(answer.state, answer.words, tries=counted)
+    if answer.model and not freeze(batch, answer.model):
+        return Seen("changed", WORDS["changed"], tries=counted)
+    if kind == "try":
+        took = int((time.monotonic() - began) * 1000)
+        row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
+        return _of_row(row, asked, tries.of_person(assignment), batch.task())
+    held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
+
+
+def practise(
+    *, task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any], slot: str, seq: int
+) -> Seen:
+    """The same in practice, by the first model that answers at once. Nothing is kept, frozen or counted."""
+    asked = _asked(task, item, response)
+    name = practice_model()
+    if name is None:
+        return Seen("none", "No model looks along here.")
+    slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
+    answer = _ask(settings.PREDICTORS[name], asked, slot=slot, seq=seq, within=LIVE)
+    if answer.state != "answered":
+        return Seen(answer.state, answer.words)
+    held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _seen(asked, answer.original, answer.perturbed, held, answer.error, None, task)
+
+
+def practice_loop(task: TaskType) -> dict[str, Any] | None:
+    """`tries.loop` for practice: a model looks along while somebody works there, too."""
+    if not task.predicts:
+        return None
+    name = practice_model() or ""
+    return {
+        "model": name,
+        "licence": settings.PREDICTORS.get(name, {}).get("licence", ""),
+        "when": task.predicts,
+    }
+
+
+def practice_model() -> str | None:
+    """The model that people practise with: the bundled one where there is one."""
+    live = [name for name, entry in settings.PREDICTORS.items() if is_live(entry)]
+    return "bundled" if "bundled" in live else next(iter(live), None)
+
+
+def freeze(batch: Batch, model: str) -> bool:
+    """Whether this is the model, weights and all, that the batch has frozen. The first one that is seen is frozen."""
+    if not batch.loop_revision:
+        Batch.objects.filter(pk=batch.pk, loop_revision="").update(loop_revision=model)
+        batch.refresh_from_db(fields=["loop_revision"])
+    return batch.loop_revision == model
+
+
+def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> judging.Asked:
+    if len(str(response)) > MOST_BYTES:
+        raise Refused("draft_too_large", f"A response may have {MOST_BYTES // 1024} kB; this one is larger.")
+    if response.get("base", item.base) != item.base:
+        raise Refused("invalid_request", "The response was made on another table. Load the item again.")
+    if reason := unstorable_in(response):
+        raise Refused("invalid_request", f"The response holds {reason}, which cannot be kept. Take it out.")
+    return judging.asked(task, item, response.get("data"))
+
+
+def _slot(assignment: Assignment) -> str:
+    """A random-looking name per lease: who reads a model server's log learns neither person nor item from it."""
+    value = f"{assignment.pk}:{assignment.leased_at.isoformat()}"
+    return salted_hmac("annotation.slot", value, algorithm="sha256").hexdigest()[:16]
+
+
+# -- asking -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Raw answers on both examples, or the state and words to show instead; `error`: the model cannot read them."""
+
+    state: State
+    words: str = ""
+    model: str = ""
+    original: dict[str, Any] | None = None
+    perturbed: dict[str, Any] | None = None
+    error: str = ""
+
+
+UNREAD: Mapping[str, str] = {
+    "original": "The model gave no list of answers to the original, though it was asked {times} times.",
+    "perturbed": "The model gave no list of answers to what was made of it, though it was asked {times} times.",
+}
+"""What is said of a language model that talks and does not answer."""
+
+STATE_OF: Mapping[str, State] = {
+    "busy": "busy",
+    "late": "unavailable",
+    "gone": "unavailable",
+    "wrong": "unavailable",
+    "superseded": "stale",
+}
+
+
+def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int, within: float) -> Answer:
+    """Ask a model about both examples, the original first, in `within` seconds together."""
+    model, until = connect(entry), time.monotonic() + within
+    said: dict[str, Prediction] = {}
+    for name, example in (("original", asked.original), ("perturbed", asked.perturbed)):
+        if example is None:
+            continue
+        # The original is asked about beside each perturbed example: neither is to take the other's turn.
+        request = PredictRequest.about(example, slot=f"{slot}.{name[0]}", seq=seq) if slot else None
+        request = request or PredictRequest.about(example)
+        try:
+            said[name] = model.predict(request, within=max(0.05, until - time.monotonic()))
+        except Unanswered as unanswered:
+            if unanswered.kind == "too_large":
+                return Answer("answered", model="", error=str(unanswered))
+            if unanswered.kind == "superseded":
+                return Answer("stale", WORDS["stale"])
+            return Answer(STATE_OF[unanswered.kind], f"{unanswered} {ON_YOU_GO}")
+    if len({prediction.model for prediction in said.values()}) > 1:
+        return Answer("unavailable", f"The model is being exchanged at this moment. {ON_YOU_GO}")
+    raw = {name: tries.raw(prediction) for name, prediction in said.items()}
+    return Answer(
+        "answered",
+        model=next(iter(said.values())).model,
+        original=raw.get("original"),
+        perturbed=raw.get("perturbed"),
+    )
+
+
+def _ask_chat(name: str, asked: judging.Asked) -> Answer:
+    """The same of a language model, which has no weights to name: its name stands for them.
+
+    An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
+    times (`predictor.listing`), then the model has failed on the example; so it has where the endpoint refuses it.
+    """
+    entry, model = settings.PREDICTORS[name], chat_model(settings.PREDICTORS, name)
+    breaker, named = breaker_of(entry), f"{name}:{model.model}"
+    if not breaker.lets_through():
+        return Answer("unavailable", f"{WORDS['left_alone']} {ON_YOU_GO}")
+    said: dict[str, dict[str, Any]] = {}
+    error_said = ""
+    try:
+        for part, example in (("original", asked.original), ("perturbed", asked.perturbed)):
+            if example is None:
+                continue
+            listed = ask_for_list(model, example)
+            said[part] = listed.raw()
+            if listed.answers is None:  # there will be no verdict: the other example would only cost
+                error_said = UNREAD[part].format(times=len(listed.unread))
+                break
+    except ChatError as error:
+        breaker.report(error.kind != "away")
+        if error.kind == "away":
+            return Answer("unavailable", f"{error} {ON_YOU_GO}")
+        return Answer("answered", model=named, error=f"The model's endpoint refuses the question: {error}")
+    except BaseException:
+        breaker.report(False)  # the one call that a pause lets through has ended, however it did
+        raise
+    breaker.report(True)
+    return Answer("answered", "", named, said.get("original"), said.get("perturbed"), error=error_said)
+
+
+def _ask_patiently(name: str, asked: judging.Asked) -> Answer:
+    """A model of either protocol, with all the time that a job gives it."""
+    entry = settings.PREDICTORS[name]
+    if entry["protocol"] == "chat":
+        return _ask_chat(name, asked)
+    return _ask(entry, asked, slot="", seq=0, within=max(PATIENT, entry.get("deadline_ms", 0) / 1000))
+
+
+# -- keeping ----------------------------------------------------------------------------------------
+
+
+def _keep(
+    assignment: Assignment,
+    asked: judging.Asked,
+    response: Mapping[str, Any],
+    *,
+    answer: Answer | None = None,
+    milliseconds: int | None = None,
+    now: datetime,
+) -> Try:
+    """The row of a try, made or found: two requests that try the same are one try."""
+    batch = assignment.batch
+    row = Try(
+        assignment=assignment,
+        kind=Try.Kind.PERSON,
+        predictor=batch.loop_model,
+        digest=asked.digest,
+        asked=asked.keys,
+        response=dict(response),
+        milliseconds=milliseconds,
+        made_at=now,
+    )
+    if answer is not None:
+        _fill(row, answer, batch.loop_revision, now)
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+            tries.keep_verdict(
+                row, judging.hold(asked, row.original, row.perturbed, failed=bool(row.error)), now=now
+            )
+    except IntegrityError:
+        row = Try.objects.get(
+            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
+        )
+    return row
+
+
+def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
+    row.model, row.error, row.answered_at = answer.model or revision, answer.error[:400], now
+    row.original, row.perturbed = answer.original, answer.perturbed
+
+
+def _of_row(row: Try, asked: judging.Asked, counted: int, task: TaskType) -> Seen:
+    if row.answered_at is None and _was_asked_in_vain(row):
+        return Seen("unavailable", f"{WORDS['no_answer_yet']} {ON_YOU_GO}", tries=counted)
+    if row.answered_at is None:
+        return Seen("waiting", WORDS["waiting"], tries=counted)
+    held = judging.hold(asked, row.original, row.perturbed, failed=bool(row.error))
+    return _seen(asked, row.original, row.perturbed, held, row.error, counted, task)
+
+
+def _was_asked_in_vain(row: Try) -> bool:
+    """Whether a job for its batch has begun since this was tried, is over, and has left it open."""
+    return Job.objects.filter(
+        kind="predictions",
+        ids={"batch": row.assignment.batch_id},
+        state__in=[Job.State.DONE, Job.State.FAILED],
+        made_at__gte=row.made_at,
+    ).exists()
+
+
+def _seen(
+    asked: judging.Asked,
+    original: Mapping[str, Any] | None,
+    perturbed: Mapping[str, Any] | None,
+    held: judging.Held,
+    error: str,
+    counted: int | None,
+    task: TaskType,
+) -> Seen:
+    judged = held.judgements["perturbed"]
+    nothing_yet = asked.perturbed is None and not error
+    return Seen(
+        state="answered",
+        words=error or (_so_far(held) if nothing_yet else task.verdict_words.get(held.verdict, held.words)),
+        # A model that cannot read the example, or be read, has said nothing that is right or wrong.
+        original=_look(original, asked.original, None if error else held.judgements["original"]),
+        perturbed=_look(perturbed, asked.perturbed, None if error else judged),
+        verdict=None if nothing_yet else held.verdict,
+        forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
+        tries=counted,
+    )
+
+
+def _so_far(held: judging.Held) -> str:
+    """What is said of the original alone, before anything is tried."""
+    found = held.judgements["original"]
+    if found is None:
+        return ""
+    return WORDS["right_so_far"] if found.right else verdicts.WORDS["wrong_on_original"]
+
+
+def _look(
+    said: Mapping[str, Any] | None, example: tableqa.Example | None, judged: verdicts.Judgement | None
+) -> Look | None:
+    if said is None or example is None:
+        return None
+    rows, columns = example.table.row_ids, example.table.column_ids
+    return Look(
+        answers=tuple(said["answers"]),
+        score=said["score"],
+        cells=tuple((rows[row], columns[column]) for row, column in said["cells"]),
+        rows_seen=said["rows_seen"],
+        rows_total=said["rows_total"],
+        right=judged.right if judged is not None else None,
+    )
+
+
+# -- afterwards -------------------------------------------------------------------------------------
+
+
+def start(*, batch: Batch, now: datetime, by: Person | None = None) -> Job | None:
+    """Have what is open in a batch asked in the background; None where a job is on it already."""
+    under_way = Job.objects.filter(
+        project_id=batch.project_id,
+        kind="predictions",
+        ids={"batch": batch.pk},
+        state__in=[Job.State.QUEUED, Job.State.RUNNING],
+    )
+    if under_way.exists():
+        return None
+    project = Project.objects.get(pk=batch.project_id)
+    return jobs.enqueue(project=project, kind="predictions", ids={"batch": batch.pk}, by=by, now=now)
+
+
+def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetime) -> Job | None:
+    """Have another model look at everything that was submitted, so that one sees what fools only the model in the loop.
+
+    Rows that it has looked at already stay. Raises Refused(invalid_request).
+    """
+    task = batch.task()
+    if task.predicts != "live":
+        raise Refused("invalid_request", f"Nothing that {task.title.lower()} makes can be put to a model.")
+    others = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
+    if predictor not in others:
+        raise Refused("invalid_request", f"Choose another model: {', '.join(others) or 'there is none'}.")
+    submitted = Assignment.objects.filter(batch=batch).submitted()
+    submitted = submitted.exclude(
+        Exists(Try.objects.filter(annotation=OuterRef("annotation"), predictor=predictor))
+    ).select_related("batch", "item__example__stored_table", "annotation")
+    for key in list(submitted.order_by("pk").values_list("pk", flat=True)):
+        assignment = submitted.get(pk=key)
+        annotation = assignment.annotation
+        if annotation is None or annotation.response is None:
+            continue
+        asked = judging.asked(task, assignment.plain_item, annotation.response.get("data"))
+        if asked.perturbed is not None:
+            Try.objects.get_or_create(
+                annotation=annotation,
+                predictor=predictor,
+                defaults={
+                    "assignment": assignment,
+                    "kind": Try.Kind.PANEL,
+                    "digest": asked.digest,
+                    "asked": asked.keys,
+                    "response": annotation.response,
+                    "made_at": now,
+                },
+            )
+    return start(batch=batch, now=now, by=by)
+
+
+def look_after(*, now: datetime) -> int:
+    """Start a job for each batch with something to do that had none in the last minute. Returns how many; cheap.
+
+    Where a model gives no answer, or was exchanged, the pause doubles until there is something new to ask.
+    """
+    started = 0
+    for batch in Batch.objects.filter(opened_at__isnull=False).filter(
+        ~Q(loop_model="")
+        | Exists(Try.objects.filter(assignment__batch=OuterRef("pk"), answered_at__isnull=True))
+    ):
+        mine = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
+        before = list(mine[:2])
+        last = before[0].made_at if before else None
+        open_rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
+        if last is not None and now - last < _pause(before, new=open_rows.filter(made_at__gt=last).exists()):
+            continue
+        waits = open_rows.exists()
+        to_freeze = (
+            bool(batch.loop_model) and not batch.loop_revision and batch.closed_at is None and last is None
+        )
+        checked = Decision.objects.filter(item__batch__feeds_from=batch)
+        if last is not None:
+            checked = checked.filter(made_at__gte=last)
+        if waits or to_freeze or checked.exists():
+            started += start(batch=batch, now=now) is not None
+    return started
+
+
+def _pause(before: Sequence[Job], *, new: bool) -> timedelta:
+    """How long after a batch's newest job there may be another. `before`: its newest job and the one before that."""
+    if new or len(before) < 2 or before[0].result.get("asked", 1) or not before[0].result.get("left"):
+        return AGAIN
+    return min(max(AGAIN, 2 * (before[0].made_at - before[1].made_at)), LONGEST_PAUSE)
+
+
+@jobs.kind("predictions")
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Freeze the model of a batch that has none yet, ask what is open, and take verdicts again. Safe to run twice."""
+    batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
+    _freeze_now(batch)
+    asked, left = fill(batch=batch, now=timezone.now(), progress=progress)
+    return {"asked": asked, "left": left, "verdicts": recheck(batch=batch, now=timezone.now())}
+
+
+def _freeze_now(batch: Batch) -> None:
+    entry = settings.PREDICTORS.get(batch.loop_model)
+    if batch.loop_revision or entry is None:
+        return
+    if entry["protocol"] == "chat":
+        freeze(batch, f"{batch.loop_model}:{entry['model']}")
+        return
+    try:
+        freeze(batch, connect(entry).identity(within=PATIENT))
+    except Unanswered:
+        return  # the first answer freezes it
+
+
+def fill(
+    *,
+    batch: Batch,
+    now: datetime,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[int, int]:
+    """Ask the models for the answers that are still open. Returns how many were answered, and how many are left.
+
+    A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
+    among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.
+    """
+    rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
+    found = list(rows.order_by("pk").values_list("pk", "kind"))
+    random.shuffle(found)
+    keys = [key for key, _ in sorted(found, key=lambda one: one[1] != Try.Kind.PERSON)]
+    done, silent = 0, Counter[str]()
+    for place, key in enumerate(keys, start=1):
+        row = _loaded(key)
+        if row.answered_at is None and silent[row.predictor] < MOST_SILENT:
+            if _answer(batch, row, now):
+                done += 1
+            else:
+                silent[row.predictor] += 1
+        progress(place, len(keys))
+    return done, len(keys) - done
+
+
+def _answer(batch: Batch, row: Try, now: datetime) -> bool:
+    entry = settings.PREDICTORS.get(row.predictor)
+    if entry is None:
+        return False
+    asked = judging.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
+    began = time.monotonic()
+    answer = _ask_patiently(row.predictor, asked)
+    if answer.state != "answered":
+        return False
+    in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
+    if in_loop and answer.model and not freeze(batch, answer.model):
+        return False
+    _fill(row, answer, batch.loop_revision if in_loop else row.predictor, now)
+    row.milliseconds = int((time.monotonic() - began) * 1000)
+    with transaction.atomic():
+        won = Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(
+            model=row.model,
+            error=row.error,
+            answered_at=row.answered_at,
+            original=row.original,
+            perturbed=row.perturbed,
+            milliseconds=row.milliseconds,
+        )
+        if won:
+            tries.keep_verdict(row, _held(row, asked), now=now)
+    return True
+
+
+def answer_to(batch: Batch, asked: judging.Asked) -> Answer | None:
+    """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
+
+    None where it gives no answer, or is another one than the batch has frozen.
+    """
+    entry = settings.PREDICTORS.get(batch.loop_model)
+    if entry is None or asked.perturbed is None:
+        return None
+    answer = _ask_patiently(batch.loop_model, asked)
+    if answer.state != "answered" or (answer.model and not freeze(batch, answer.model)):
+        return None
+    return answer
+
+
+def recheck(*, batch: Batch, now: datetime) -> int:
+    """Take the verdicts of what was submitted again by the gold answers of now. Returns how many are new."""
+    rows = Try.objects.filter(
+        assignment__batch=batch, annotation__isnull=False, answered_at__isnull=False
+    ).filter(Exists(_checked_since().filter(pk=OuterRef("annotation"))))
+    new = 0
+    for key in list(rows.order_by("pk").values_list("pk", flat=True)):
+        row = _loaded(key)
+        before = row.verdicts.count()
+        asked = judging.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
+        tries.keep_verdict(row, _held(row, asked), now=now)
+        new += row.verdicts.count() - before
+    return new
+
+
+def _checked_since() -> Any:
+    """Annotations whose example somebody has looked at since, in an item of its own that is decided."""
+    from annotation.models import Annotation
+
+    decided = Item.objects.filter(decision__kind=Decision.Kind.ACCEPTED)
+    return Annotation.objects.filter(outcomes__example__items__in=decided)
+
+
+def _held(row: Try, asked: judging.Asked) -> judging.Held:
+    gold = given_since(row)
+    return judging.hold(asked, row.original, row.perturbed, gold=gold, failed=bool(row.error))
+
+
+def given_since(row: Try) -> list[str] | None:
+    """The answer to what was submitted that others have given since, blind to the first one; None where nobody has."""
+    if row.annotation_id is None:
+        return None
+    return answers_since([row.annotation_id]).get(row.annotation_id)
+
+
+def answers_since(annotations: Sequence[int]) -> dict[int, list[str]]:
+    """For annotations (ids): what an accepted outcome on the example they made says is its right answer, the newest."""
+    found: dict[int, list[str]] = {}
+    outcomes = Outcome.objects.filter(decision__item__example__outcome__annotations__in=list(annotations))
+    outcomes = outcomes.select_related("decision__item__batch", "decision__item__example__stored_table")
+    for outcome in outcomes.order_by("pk").distinct():
+        item = outcome.decision.item
+        task = item.batch.task()
+        plain = item.plain()
+        gold = task.gold(task.restore(outcome.response["data"]), plain)
+        if gold is None:
+            continue
+        made = item.example.outcome
+        for key in made.annotations.filter(pk__in=list(annotations)).values_list("pk", flat=True):
+            found[key] = list(gold)
+    return found
+
+
+def _loaded(key: int) -> Try:
+    return Try.objects.select_related(
+        "assignment__batch__project", "assignment__item__example__stored_table", "annotation"
+    ).get(pk=key)

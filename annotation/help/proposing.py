@@ -1,0 +1,461 @@
+"""Proposals made in the background: by rules, by language models (LETA, RobuT 5), and tried on the model in the loop.
+
+A language model is asked for each category of a kind, several times, with accepted responses of people as demonstrations.
+Every request and what came of it is kept, so a job that runs again asks nothing twice. A reply that is not of the form, or
+whose response does not meet the kind's contract, is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count
+from django.utils import timezone
+
+import tableqa
+import tasks.contract
+from annotation import events, jobs
+from annotation.help import helping, judging, predicting
+from annotation.models import (
+    Batch,
+    Decision,
+    Example,
+    Item,
+    Job,
+    Outcome,
+    Person,
+    Proposal,
+    Provenance,
+    Reply,
+    Source,
+    StoredTable,
+    Trial,
+)
+from annotation.refusals import Refused
+from annotation.work import lending
+from predictor.chat import ChatError, ChatModel
+from predictor.configuration import chat_model
+from tableqa.by_place import by_place
+from tableqa.canonical import canonical, digest, thaw
+from tasks.contract import Invalid, Proposed, TaskType, Wanted, unstorable_in
+
+TEMPERATURE = 0.7
+MOST_TOKENS = 2_048
+MOST_POOL = 200
+"""Accepted responses that demonstrations are drawn from."""
+LONGEST_REPLY = 20_000
+
+SYSTEM = (
+    "You help people who make test questions for programs that answer questions about tables. {what}\n"
+    "Reply with one JSON object and nothing else: {form}\n"
+    '"why" is one sentence that explains the change. Where nothing of the sort can be done well, reply with '
+    '{{"why": "the reason", "applies": false}}.'
+)
+
+Tell = Callable[[int, int], None]
+
+
+@jobs.kind("proposals")
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Make what is missing of a batch's proposals. Safe to run twice."""
+    batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
+    return make(batch=batch, progress=progress)
+
+
+def make(
+    *,
+    batch: Batch,
+    now: Callable[[], datetime] = timezone.now,
+    progress: Tell = lambda done, total: None,
+) -> dict[str, int]:
+    """What is missing: rules for every item first, then trials, then language models with trials of theirs.
+
+    Returns how many of each were made. Raises Refused(predictor_failed) where a language model gives no answer; what is
+    there is kept.
+    """
+    task, wants = batch.task(), batch.help_from
+    keys = list(batch.items.order_by("position").values_list("pk", flat=True))
+    phases = [name for name in ("rules", "search", "models") if wants.get(name)]
+    total, done = len(keys) * len(phases), 0
+    context = lending.at_hand(batch.project, task.needs)
+    counts, away = {"rules": 0, "replies": 0, "trials": 0}, False
+    for phase in phases:
+        asked = [Asked(batch, name) for name in wants["models"]] if phase == "models" else []
+        for key in keys:
+            item = _loaded(key)
+            if phase == "rules" and not item.proposals.filter(maker=helping.RULES).exists():
+                counts["rules"] += len(helping.by_rules(item, context, now=now()))
+            for one in asked:
+                counts["replies"] += one.ask(item, now=now)
+            if wants.get("search") and phase != "rules" and not away:
+                tried, away = search(item, now=now())
+                counts["trials"] += tried
+            done += 1
+            progress(done, total)
+    return counts
+
+
+def _loaded(key: int) -> Item:
+    return Item.objects.select_related("batch__project", "example__stored_table").get(pk=key)
+
+
+def counts(batch: Batch) -> list[dict[str, Any]]:
+    """How many proposals each maker has made for how many items of a batch, and what came of its requests."""
+    found: dict[str, dict[str, Any]] = {}
+    made = Proposal.objects.filter(item__batch=batch).order_by().values_list("maker")
+    for maker, proposals, items in made.annotate(n=Count("pk"), of=Count("item", distinct=True)):
+        found[maker] = _line(maker) | {"proposals": proposals, "items": items}
+    replies = Reply.objects.filter(item__batch=batch).order_by().values_list("maker", "outcome")
+    for maker, outcome, number in replies.annotate(n=Count("pk")):
+        line = found.setdefault(maker, _line(maker))
+        for name in ("requests", "does_not_apply", "again", "refused"):
+            line[name] = line[name] or 0
+        line["requests"] += number
+        if outcome != Reply.Outcome.PROPOSED:
+            line[outcome] += number
+    return [found[maker] for maker in sorted(found)]
+
+
+def _line(maker: str) -> dict[str, Any]:
+    return {"maker": maker, "items": 0, "proposals": 0} | dict.fromkeys(
+        ("requests", "does_not_apply", "again", "refused")
+    )
+
+
+# -- proposals to be rated --------------------------------------------------------------------------
+
+
+def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: datetime) -> Source:
+    """Proposals of a batch as examples of a source of their own, whether or not anybody verified them.
+
+    They say in their meta who made them, of what, and by which perturbation: beside people's examples of the same
+    originals, `perturbation_rating` compares the two as they came out of the machine (RobuT, table 5: 100 of a kind). A
+    seeded sample, each outcome once. Raises Refused: name_taken, nothing_to_release.
+    """
+    rows = list(
+        Proposal.objects.filter(item__batch=batch).order_by("pk").values_list("pk", "item_id", "digest")
+    )
+    once = {(item, made): key for key, item, made in reversed(rows)}
+    chosen = random.Random(f"rated:{seed}").sample(sorted(once.values()), min(size, len(once)))
+    if not chosen:
+        raise Refused("nothing_to_release", f"{batch.name} has no proposals yet.")
+    name = f"Proposals of {batch.name}"[:120]
+    if Source.objects.filter(project=batch.project_id, name=name).exists():
+        raise Refused("name_taken", f"There is a source called {name!r} already.")
+    found = [_alone(key) for key in sorted(chosen)]
+    beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
+    with transaction.atomic():
+        source = Source.objects.create(
+            project_id=batch.project_id,
+            name=name,
+            reader="askew",
+            checksum=digest([one.id for one in found]),
+            licence=" AND ".join(dict.fromkeys(one.licence for one in beneath))[:80],
+            citation="\n".join(dict.fromkeys(one.citation for one in beneath if one.citation)),
+            examples_count=len(found),
+            tables_count=len({one.table.digest() for one in found}),
+            made_by=by,
+            started_at=now,
+            ready_at=now,
+        )
+        for position, one in enumerate(found):
+            stored, _ = StoredTable.objects.get_or_create(
+                digest=one.table.digest(), defaults={"content": one.table.to_dict()}
+            )
+            more = {k: v for k, v in one.to_dict().items() if k not in ("id", "question", "answers", "table")}
+            Example.objects.create(
+                source=source,
+                external_id=one.id,
+                position=position,
+                question=one.question,
+                answers=list(one.answers),
+                stored_table=stored,
+                table_digest=stored.digest,
+                more=more,
+            )
+        events.record(
+            project_id=batch.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
+        )
+    return source
+
+
+def _alone(key: int) -> tableqa.Example:
+    """The example that a proposal makes, as an import has it."""
+    row = Proposal.objects.select_related("item__batch", "item__example__stored_table").get(pk=key)
+    task, item = row.item.batch.task(), row.item.plain()
+    made = helping.outcome(task, item, row.data)
+    meta = {
+        "maker": row.maker,
+        "original": item.example.id,
+        "perturbation": row.item.batch.variant or row.item.batch.task_type,
+        "proposal": row.public_id,
+    }
+    named = f"{item.example.id}~{row.public_id}"
+    return by_place(dataclasses.replace(made, id=named, meta={**thaw(item.example.meta), **meta}))
+
+
+# -- search against the model in the loop -----------------------------------------------------------
+
+
+def search(item: Item, *, now: datetime) -> tuple[int, bool]:
+    """Try every proposal of an item that was not tried yet on the batch's model.
+
+    Returns how many were, and whether the model did not answer, or is another one than the batch has frozen: then nothing
+    is kept, and there is no use in asking it about the next item.
+    """
+    batch, task, plain = item.batch, item.batch.task(), item.plain()
+    if not batch.loop_model:
+        return 0, False
+    known = set(
+        Trial.objects.filter(proposal__item=item, predictor=batch.loop_model).values_list(
+            "proposal_id", flat=True
+        )
+    )
+    found = 0
+    for row in item.proposals.exclude(pk__in=known).order_by("pk"):
+        asked = judging.asked(task, plain, row.data)
+        if asked.perturbed is None:  # the kind has become stricter since: there is nothing to try
+            continue
+        answer = predicting.answer_to(batch, asked)
+        if answer is None:
+            return found, True
+        held = judging.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+        Trial.objects.get_or_create(
+            proposal=row,
+            model=answer.model or batch.loop_revision,
+            defaults={
+                "predictor": batch.loop_model,
+                "verdict": held.verdict,
+                "original": answer.original,
+                "perturbed": answer.perturbed,
+                "made_at": now,
+            },
+        )
+        found += 1
+    return found, False
+
+
+# -- language models --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """An accepted response of a person as a language model is shown it. `of` is the original that it was made of."""
+
+    of: int
+    id: str
+    put: str
+    why: str
+    reply: Mapping[str, Any]
+
+
+class Asked:
+    """One language model of a batch, asked item by item. Raises Refused(predictor_failed) where it is not set up."""
+
+    def __init__(self, batch: Batch, name: str) -> None:
+        self.batch, self.task = batch, batch.task()
+        try:
+            model = chat_model(settings.PREDICTORS, name)
+        except LookupError as error:
+            raise Refused("predictor_failed", str(error)) from None
+        self.usage: list[Mapping[str, Any]] = []
+        self.model: ChatModel = dataclasses.replace(model, heard=self.usage.append)
+        self.maker = f"{name}:{model.model}"[:200]
+
+    def ask(self, item: Item, *, now: Callable[[], datetime]) -> int:
+        """Ask everything about an item that was not asked yet. Returns how many requests were answered."""
+        plain, asked = item.plain(), 0
+        known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
+        for wanted in self.task.wanted(plain):
+            for repetition in range(1, self.batch.help_from.get("repetitions", helping.REPETITIONS) + 1):
+                if (wanted.key, repetition) not in known:
+                    self._ask_once(item, plain, wanted, repetition, now)
+                    asked += 1
+        return asked
+
+    def _ask_once(
+        self,
+        item: Item,
+        plain: tasks.contract.Item,
+        wanted: Wanted,
+        repetition: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        seed = seed_of(self.batch, item, wanted.key, repetition)
+        shown = drawn(self.pool.get(wanted.key, ()), original_of(item), wanted.demonstrations, seed)
+        self.usage.clear()
+        try:
+            (text,) = self.model.ask(
+                conversation(wanted, shown, self.task.put(plain)),
+                temperature=TEMPERATURE,
+                seed=seed,
+                most_tokens=MOST_TOKENS,
+            )
+        except ChatError as error:
+            raise Refused("predictor_failed", f"{error} What was proposed so far is kept.") from None
+        read = read_reply(text, self.task, wanted, plain)
+        proposal, said = None, read.outcome
+        if read.held is not None:
+            before = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
+            said = Reply.Outcome.AGAIN if before else Reply.Outcome.PROPOSED
+            if before is None:
+                helping.keep(item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now())
+                before = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
+            proposal = before
+        used = self.usage[-1] if self.usage else {}
+        Reply.objects.create(
+            item=item,
+            maker=self.maker,
+            category=wanted.key,
+            repetition=repetition,
+            seed=seed,
+            demonstrations=[one.id for one in shown],
+            outcome=said,
+            reason=read.reason[:400],
+            text="" if unstorable_in(text) else text[:LONGEST_REPLY],
+            proposal=proposal,
+            prompt_tokens=_count(used.get("prompt_tokens")),
+            completion_tokens=_count(used.get("completion_tokens")),
+            made_at=now(),
+        )
+
+    @cached_property
+    def pool(self) -> dict[str, list[Demonstration]]:
+        """What people made in this project, by category."""
+        return demonstrations(self.batch)
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def seed_of(batch: Batch, item: Item, category: str, repetition: int) -> int:
+    """The seed of one request: another one for each, and the same whenever it is made."""
+    return random.Random(f"propose:{batch.seed}:{item.example_id}:{category}:{repetition}").randrange(2**31)
+
+
+def original_of(item: Item) -> int:
+    """The key of what an item's example was made of first; its own, where it is an original."""
+    example = item.example
+    while example.parent is not None:
+        example = example.parent
+    return example.pk
+
+
+def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
+    """Accepted responses of people to this kind and variant anywhere in the project, by category; a seeded sample of them.
+
+    Left out is what came from a machine, edited or not, and what simulated people made.
+    """
+    task = batch.task()
+    accepted = Outcome.objects.filter(
+        decision__kind=Decision.Kind.ACCEPTED,
+        decision__item__batch__project=batch.project_id,
+        decision__item__batch__task_type=batch.task_type,
+        decision__item__batch__variant=batch.variant,
+    )
+    machines = Provenance.objects.exclude(origin=Provenance.Origin.HUMAN).values("annotation")
+    accepted = accepted.exclude(annotations__in=machines).exclude(
+        annotations__assignment__person__is_simulated=True
+    )
+    keys = list(accepted.order_by("pk").values_list("pk", flat=True).distinct())
+    chosen = random.Random(f"pool:{batch.seed}").sample(keys, min(len(keys), MOST_POOL))
+    found: dict[str, list[Demonstration]] = {}
+    for key in sorted(chosen):
+        row = Outcome.objects.select_related(
+            "decision__item__batch", "decision__item__example__stored_table"
+        ).get(pk=key)
+        item = row.decision.item
+        for category, one in _demonstrated(task, row, item):
+            found.setdefault(category, []).append(one)
+    return found
+
+
+def _demonstrated(task: TaskType, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
+    plain = item.plain()
+    response = task.restore(row.response["data"])
+    found = []
+    for wanted in task.wanted(plain):
+        reply = task.replied(response, wanted, plain)
+        if reply is not None:
+            why = " ".join(task.describe(response, plain))[:600]
+            found.append(
+                (wanted.key, Demonstration(original_of(item), row.public_id, task.put(plain), why, reply))
+            )
+    return found
+
+
+def drawn(pool: Sequence[Demonstration], of: int, most: int, seed: int) -> list[Demonstration]:
+    """Demonstrations for one request: at most so many, never one that was made of the same original."""
+    others = [one for one in pool if one.of != of]
+    return random.Random(f"demonstrations:{seed}").sample(others, min(most, len(others)))
+
+
+def conversation(wanted: Wanted, shown: Sequence[Demonstration], put: str) -> list[dict[str, str]]:
+    """What a language model is sent: the request, each demonstration with its explanation, and the item."""
+    form = canonical_form(wanted.form)
+    messages = [{"role": "system", "content": SYSTEM.format(what=wanted.what, form=form)}]
+    for one in shown:
+        reply = {"why": one.why, "applies": True, **one.reply}
+        messages.append({"role": "user", "content": one.put})
+        messages.append({"role": "assistant", "content": json.dumps(reply, ensure_ascii=False)})
+    return [*messages, {"role": "user", "content": put}]
+
+
+def canonical_form(form: str) -> str:
+    """The form of a reply with what every reply has."""
+    return '{"why": "one sentence", "applies": true, ' + form.strip()[1:]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a reply comes to: a proposal that holds, that nothing applies, or why it is refused."""
+
+    outcome: str
+    reason: str = ""
+    held: helping.Held | None = None
+
+
+def read_reply(text: str, task: TaskType, wanted: Wanted, item: tasks.contract.Item) -> Read:
+    """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
+    said = _object(text)
+    if said is None:
+        return Read(Reply.Outcome.REFUSED, "The reply is not one JSON object.")
+    why, applies = said.pop("why", ""), said.pop("applies", None)
+    if type(applies) is not bool or not isinstance(why, str):
+        return Read(Reply.Outcome.REFUSED, "The reply does not say whether it applies, and why.")
+    if not applies:
+        return Read(Reply.Outcome.DOES_NOT_APPLY, "" if unstorable_in(why) else why)
+    if reason := unstorable_in([said, why]):
+        return Read(Reply.Outcome.REFUSED, f"The reply holds {reason}.")
+    try:
+        data = task.taken(said, wanted, item)
+        task.parse(data, item)
+    except Invalid as invalid:
+        return Read(Reply.Outcome.REFUSED, str(invalid))
+    held = helping.hold(task, item, Proposed(data, wanted.key, "model", why[:600]))
+    if held is None:
+        return Read(Reply.Outcome.REFUSED, "The reply changes nothing.")
+    return Read(Reply.Outcome.PROPOSED, held=held)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    if len(text) > LONGEST_REPLY:
+        return None
+    fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", text, re.DOTALL)
+    try:
+        said = json.loads(fenced.group(1) if fenced else text)
+        canonical(said)  # what no canonical form exists for (NaN, say) is no JSON
+    except (ValueError, RecursionError, TypeError):
+        return None
+    return said if isinstance(said, dict) else None

@@ -1,0 +1,486 @@
+"""From responses to decisions: by the batch's rule where it decides, by a person where it does not.
+
+Only batches of work are decided (not those in which people qualify or calibrate), never what was set aside, and never
+gold items: nothing here asks them. Raw responses stay as they are, whatever is decided of them.
+
+Who adjudicates an item is nobody who had it, made it, or may still annotate in its batch (`visibility.may_adjudicate`):
+whoever reads responses here is refused for as long as the batch is open to them as an annotator.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from string import ascii_uppercase
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from annotation import events, jobs
+from annotation.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Item,
+    Job,
+    Membership,
+    Outcome,
+    Person,
+    Place,
+    Project,
+    Release,
+    SentBack,
+)
+from annotation.refusals import Refused, require_storable
+from annotation.roles import Permission, permissions
+from annotation.work import lineage, queue, revisions
+from tasks import resolving
+from tasks.contract import Accepted, OneMore, Resolution, TaskType
+from tasks.contract import Item as PlainItem
+from tasks.contract import Outcome as Resolved
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One response as an adjudicator sees it: under a letter (after Z, two), without a name.
+
+    added      asked for in addition, because the others did not agree
+    sent_back  what adjudicators wrote when they gave an earlier one of the same person back, oldest first
+    """
+
+    letter: str
+    annotation: Annotation
+    response: Any
+    words: list[str]
+    added: bool
+    sent_back: tuple[str, ...] = ()
+
+
+DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
+"""The items that are ever decided."""
+
+
+def resolve_due(*, now: datetime, limit: int = 200) -> int:
+    """Resolve complete items whose time for undo has passed. Returns how many; safe to run anywhere, any time."""
+    due = Item.objects.filter(DECIDABLE, due_at__lte=now).order_by("due_at").values_list("pk", flat=True)
+    resolved = 0
+    for pk in list(due[:limit]):
+        try:
+            resolved += resolve_item(item_id=pk, now=now)
+        except Exception:
+            # One item that cannot be resolved must not keep the others waiting; it stays due and is named in the log.
+            log.exception("item %s cannot be resolved", pk)
+    return resolved
+
+
+def resolve_batch(
+    *, batch: Batch, now: datetime, progress: Callable[[int, int], None] = lambda done, total: None
+) -> int:
+    """Resolve what is complete in one batch, without waiting for the time for undo. Returns how many.
+
+    What waits for an adjudicator is looked at again: the batch's rule may have changed. In a closed batch an item that
+    still lacks somebody who was asked in addition goes to an adjudicator.
+    """
+    items = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True)
+    due = Q(due_at__isnull=False) | Q(adjudication__isnull=False)
+    if batch.closed_at is not None:
+        due |= Q(places__added=True, places__taken=False)
+    resolved, pks = 0, list(items.filter(due).order_by("position").values_list("pk", flat=True).distinct())
+    for done, pk in enumerate(pks, start=1):
+        resolved += resolve_item(item_id=pk, now=now, again=True)
+        progress(done, len(pks))
+    return resolved
+
+
+def asked_in_vain(batch: Batch) -> bool:
+    """Whether people were asked in addition to whom nobody has come; in a closed batch `resolve_batch` sees to it."""
+    return Place.objects.filter(batch=batch, added=True, taken=False, item__decision__isnull=True).exists()
+
+
+def start_resolving(*, batch: Batch, by: Person | None, now: datetime) -> Job:
+    """`resolve_batch` in the background: a closed batch may have thousands of complete items."""
+    return jobs.enqueue(project=batch.project, kind="resolve", ids={"batch": batch.pk}, by=by, now=now)
+
+
+@jobs.kind("resolve")
+def _run_resolving(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
+    resolved = resolve_batch(batch=batch, now=timezone.now(), progress=progress)
+    return {"batch": batch.public_id, "resolved": resolved}
+
+
+def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job | None:
+    """Have another rule decide in this batch from now on; {} is the kind's own.
+
+    What is decided stays decided. What waits for an adjudicator, and what is complete, is resolved anew in the
+    background (the job, None where nothing changed). Raises Refused (invalid_request) for what is no rule of this kind.
+    """
+    checked = checked_rule(batch, rule)
+    if checked == batch.resolve:
+        return None
+    with transaction.atomic():
+        before = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk).resolve
+        Batch.objects.filter(pk=batch.pk).update(resolve=checked)
+        events.record(
+            project_id=batch.project_id,
+            actor=by,
+            thing="batch",
+            thing_id=batch.pk,
+            before=before.get("rule", "own rule"),
+            after=checked.get("rule", "own rule"),
+            now=now,
+        )
+        batch.resolve = checked
+        return start_resolving(batch=batch, by=by, now=now)
+
+
+def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
+    """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
+    try:
+        return resolving.check(batch.task(), rule, overlap=batch.overlap)
+    except resolving.BadRule as bad:
+        raise Refused("invalid_request", str(bad)) from None
+
+
+def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
+    """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
+    found = {"accepted": 0, "onemore": 0, "adjudication": 0}
+    for item in waiting(batch).select_related("example__stored_table")[:most]:
+        task, plain = batch.task(), item.plain()
+        responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        resolution = resolving.resolve(task, rule, responses, plain)
+        name = {Accepted: "accepted", OneMore: "onemore"}.get(type(resolution), "adjudication")
+        found[name] += 1
+    return found
+
+
+def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
+    """Decide a complete item by its batch's rule. False where that changed nothing: decided, or not complete any more.
+
+    again: also where it waits for an adjudicator, or, in a closed batch, for somebody who was asked in addition.
+    """
+    with transaction.atomic():
+        item = _locked(item_id)
+        waits = Adjudication.objects.filter(item=item).exists()
+        closed = item.batch.closed_at is not None
+        if Decision.objects.filter(item=item).exists() or not _decidable(item):
+            return False
+        complete = item.submitted_count >= item.places_count and (
+            item.due_at is not None or (again and waits)
+        )
+        if not complete:
+            left = again and closed and not waits and _only_added_are_free(item)
+            if left:
+                _ask(item, "One more person was asked for, and nobody came before the batch was closed.", now)
+            return left
+        Item.objects.filter(pk=item.pk).update(due_at=None)
+        annotations = _annotations(item)
+        task, plain = item.batch.task(), item.plain()
+        responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
+        resolution = resolving.resolve(task, item.batch.resolve, responses, plain)
+        if isinstance(resolution, Accepted):
+            # A decision names the rule it was made by, for a batch may have another one by the time it is verified.
+            _write(item, resolution, annotations, by=None, rule=item.batch.resolve or None, now=now)
+            return True
+        if isinstance(resolution, OneMore) and not closed and _somebody_is_left(item):
+            Adjudication.objects.filter(item=item).delete()
+            queue.add_place(item)
+            _record(item, "adjudication" if waits else "complete", "one more", None, now)
+            return True
+        reason = resolution.reason
+        if isinstance(resolution, OneMore) and not closed:
+            reason += " Nobody is left who could be asked."
+        # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
+        _ask(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
+        return not waits
+
+
+def waiting(batch: Batch) -> QuerySet[Item]:
+    """Items of a batch that wait for an adjudicator: those that matter most first, and of equal ones the oldest."""
+    return _waiting(Q(batch=batch))
+
+
+def waiting_in(project: Project) -> QuerySet[Item]:
+    """The same of all batches of a project."""
+    return _waiting(Q(batch__project=project))
+
+
+def _waiting(where: Q) -> QuerySet[Item]:
+    items = Item.objects.filter(
+        where, adjudication__isnull=False, decision__isnull=True, batch__set_aside_at__isnull=True
+    )
+    return items.select_related("adjudication", "batch__project", "example__source").order_by(
+        F("adjudication__weight").desc(), "adjudication__asked_at", "pk"
+    )
+
+
+def candidates(item: Item) -> list[Candidate]:
+    """The responses under letters, in an order drawn for the item: nobody can tell who is who."""
+    task, plain = item.batch.task(), item.plain()
+    annotations = _annotations(item)
+    random.Random(f"adjudication:{item.public_id}").shuffle(annotations)
+    notes: dict[int, list[str]] = {}
+    sent_back = SentBack.objects.filter(assignment__item=item).order_by("pk")
+    for assignment_id, note in sent_back.values_list("assignment_id", "note"):
+        notes.setdefault(assignment_id, []).append(note)
+    found = []
+    for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
+        response = task.read(annotation.response or {}, plain)
+        words = task.describe(response, plain)
+        told = tuple(notes.get(annotation.assignment_id, ()))
+        found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added, told))
+    return found
+
+
+def letters(number: int) -> list[str]:
+    """The names of so many responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
+    found = []
+    for place in range(number):
+        name = ""
+        while place >= 0:
+            place, letter = divmod(place, len(ascii_uppercase))
+            name, place = ascii_uppercase[letter] + name, place - 1
+        found.append(name)
+    return found
+
+
+def decide(
+    *,
+    item: Item,
+    by: Person,
+    note: str,
+    now: datetime,
+    choose: Sequence[str] = (),
+    response: Mapping[str, Any] | None = None,
+    exclude: str = "",
+) -> Decision:
+    """An adjudicator's word: `choose` responses (letters or annotation ids), write one's own, or `exclude`.
+
+    A note is asked for; where the item is excluded, the reason may stand for it. Raises Refused: decided,
+    invalid_request; `tasks.contract.Invalid` for a response that does not hold.
+    """
+    note = note.strip() or exclude.strip()
+    require_storable(note, exclude)
+    if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
+        raise Refused(
+            "invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three."
+        )
+    if not note:
+        raise Refused("invalid_request", "Say in a note why you decide so.")
+    with transaction.atomic():
+        item = _locked(item.pk)
+        _require_waiting(item)
+        task, plain = item.batch.task(), item.plain()
+        annotations: list[Annotation] = []
+        resolution: Resolution
+        if exclude.strip():
+            resolution = Accepted((), exclude.strip())
+        elif response is not None:
+            resolution = task.uphold([task.receive(response, plain)], plain)
+        else:
+            chosen = _chosen(item, choose)
+            annotations = [candidate.annotation for candidate in chosen]
+            outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
+            resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
+        if not isinstance(resolution, Accepted):
+            raise Refused("invalid_request", f"These responses cannot stand together: {resolution.reason}")
+        return _write(item, resolution, annotations, by=by, note=note, now=now)
+
+
+def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
+    """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
+
+    The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
+    written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
+    Raises Refused: decided, invalid_request, batch_closed, author_gone.
+    """
+    require_storable(note)
+    if not note.strip():
+        raise Refused("invalid_request", "Write to its author what is wrong with the response.")
+    with transaction.atomic():
+        item = _locked(item.pk)
+        _require_waiting(item)
+        (candidate,) = _chosen(item, [choose])
+        annotation = candidate.annotation
+        assignment = annotation.assignment
+        if item.batch.closed_at is not None:
+            raise Refused(
+                "batch_closed",
+                "The batch is closed: nobody can write a response anew. Decide, or exclude it.",
+            )
+        if Release.objects.holding(annotation).exists():
+            raise Refused("decided", "This response has been released; it stays as it is.")
+        if assignment.person_id not in _annotators(item.batch):
+            raise Refused(
+                "author_gone",
+                "Whoever wrote this response does not annotate here any more. Decide, or exclude it.",
+            )
+        assignment.batch, assignment.item = item.batch, item
+        revisions.withdraw(assignment, annotation, by=by, now=now)
+        _record(item, "adjudication", "sent back", by, now)
+        return SentBack.objects.create(
+            assignment=assignment, annotation=annotation, note=note.strip(), made_by=by, made_at=now
+        )
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _locked(item_id: int) -> Item:
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
+    return Item.objects.select_related("batch__project", "example__stored_table", "example__source").get(
+        pk=item_id
+    )
+
+
+def _require_waiting(item: Item) -> None:
+    if Decision.objects.filter(item=item).exists():
+        raise Refused("decided", "This item has been decided.")
+    if not Adjudication.objects.filter(item=item).exists():
+        raise Refused("invalid_request", "This item does not wait for an adjudicator.")
+
+
+def _decidable(item: Item) -> bool:
+    batch = item.batch
+    return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
+
+
+def _only_added_are_free(item: Item) -> bool:
+    """Whether everybody who was planned has answered, and only places that were added later are open."""
+    places = Place.objects.filter(item=item)
+    answered = Assignment.objects.filter(item=item).submitted().values("place")
+    missing = places.exclude(pk__in=answered)
+    return missing.exists() and not missing.filter(added=False).exists()
+
+
+def _annotators(batch: Batch) -> set[int]:
+    """Everybody (by id) who may annotate in the batch's project."""
+    members = Membership.objects.filter(
+        project_id=batch.project_id, removed_at__isnull=True, person__is_active=True
+    )
+    return {
+        person
+        for person, roles in members.values_list("person_id", "roles")
+        if Permission.ANNOTATE in permissions(roles)
+    }
+
+
+def _somebody_is_left(item: Item) -> bool:
+    """Whether anybody may annotate here who neither had the item nor helped to make it."""
+    had = set(item.assignments.values_list("person_id", flat=True))
+    barred = set(item.exclusions.values_list("person_id", flat=True))
+    return bool(_annotators(item.batch) - had - barred)
+
+
+def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[Any]) -> float:
+    """How much it matters that somebody looks: how far the responses are apart, times what hangs on the item.
+
+    That is every open batch that takes what comes of it, directly or through another; and, once its own batch is closed,
+    the release, for which there is nothing else to wait for.
+    """
+    followers, batches = 0, [item.batch_id]
+    while batches:
+        batches = list(
+            Batch.objects.filter(feeds_from__in=batches, closed_at__isnull=True).values_list("pk", flat=True)
+        )
+        followers += len(batches)
+    hangs = followers + (item.batch.closed_at is not None)
+    return round((0.5 + resolving.apart(task, responses, plain)) * (1 + hangs), 4)
+
+
+def _annotations(item: Item) -> list[Annotation]:
+    """The newest revisions of the submitted assignments, in the order of their places."""
+    submitted = (
+        Assignment.objects.filter(item=item)
+        .submitted()
+        .select_related("annotation", "place", "person", "batch")
+    )
+    found = []
+    for assignment in submitted.order_by("place__number"):
+        annotation = assignment.annotation
+        if annotation is not None:
+            annotation.assignment = assignment
+            found.append(annotation)
+    return found
+
+
+def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
+    known = candidates(item)
+    chosen = [c for c in known if c.letter in choose or c.annotation.public_id in choose]
+    if len(chosen) != len(set(choose)):
+        raise Refused("invalid_request", f"Choose among {', '.join(c.letter for c in known)}.")
+    return chosen
+
+
+def _merged(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
+    """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
+    if isinstance(resolution, Accepted) and resolution.outcomes and len(resolution.outcomes) == len(outcomes):
+        return Accepted(outcomes, resolution.reason)
+    return resolution
+
+
+def _write(
+    item: Item,
+    resolution: Accepted,
+    annotations: Sequence[Annotation],
+    *,
+    by: Person | None,
+    note: str = "",
+    rule: Mapping[str, Any] | None = None,
+    now: datetime,
+) -> Decision:
+    """The decision with its outcomes, the examples they make, and the items they feed."""
+    kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
+    event = _record(item, "complete" if by is None else "adjudication", kind.value, by, now)
+    decision = Decision.objects.create(
+        item=item,
+        kind=kind,
+        reason=resolution.reason,
+        note=note,
+        rule=rule,
+        made_by=by,
+        made_at=now,
+        event_id=event,
+    )
+    task, plain = item.batch.task(), item.plain()
+    for number, resolved in enumerate(resolution.outcomes, start=1):
+        outcome = Outcome(decision=decision, number=number, response=task.envelope(resolved.response, plain))
+        perturbed = task.perturb(plain, resolved.response)
+        if perturbed is not None:
+            outcome.example = lineage.make_example(item=item, perturbed=perturbed)
+        outcome.save(force_insert=True)
+        if annotations:
+            outcome.annotations.set([annotations[index] for index in resolved.by])
+    if kind == Decision.Kind.ACCEPTED:
+        lineage.follow_up(decision)
+    return decision
+
+
+def _ask(item: Item, reason: str, now: datetime, *, weight: float = 0.5, again: bool = False) -> None:
+    """Have an adjudicator look; where one was asked `again`, the item keeps its place in the line."""
+    if again:
+        Adjudication.objects.filter(item=item).update(reason=reason, weight=weight)
+        return
+    Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_at=now)
+    _record(item, "complete", "adjudication", None, now)
+
+
+def _record(item: Item, before: str, after: str, by: Person | None, now: datetime) -> Any:
+    return events.record(
+        project_id=item.batch.project_id,
+        actor=by,
+        thing="item",
+        thing_id=item.pk,
+        before=before,
+        after=after,
+        now=now,
+    )

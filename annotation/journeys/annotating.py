@@ -1,0 +1,363 @@
+"""The annotator's journey: next item, drafts, submission, skip, flag, undo.
+
+Pages and API call these functions with what `access` loaded. A submission is one transaction: the
+annotation, the assignment's state, the counts and the log change together or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, DateTimeField, F, Value, When
+
+import tasks.contract
+from annotation.compiled import Update, moment, number
+from annotation.help import helping, tries
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Draft,
+    Flag,
+    Item,
+    Release,
+    SentBack,
+    Tally,
+)
+from annotation.quality import qualifying
+from annotation.refusals import Refused, require_storable
+from annotation.work import queue, revisions
+from annotation.work.gates import asks
+from tasks.contract import Invalid, Problem, unstorable_in
+
+State = Assignment.State
+
+DRAFT_BYTES = 256 * 1024
+UNDO_WINDOW = timedelta(seconds=60)
+"""How long after its last submission an item may be resolved: the time in which U still works."""
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """What the page learns from saving: the new revision, when, what is wrong so far, old and new answer."""
+
+    revision: int
+    saved_at: datetime
+    problems: tuple[Problem, ...]
+    answer: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is wrong with a response so far, and its old and new answer (`TaskType.preview`)."""
+
+    problems: tuple[Problem, ...]
+    answer: Mapping[str, Any] | None
+
+
+def payload(assignment: Any) -> dict[str, Any]:
+    """What an annotator's page gets of an assignment that `access` loaded: what its kind shows, and nothing else."""
+    batch, item = assignment.batch, assignment.plain_item
+    task = batch.task()
+    draft: Draft | None = getattr(assignment, "draft", None)
+    return {
+        "id": assignment.public_id,
+        "state": assignment.state,
+        "batch": {"id": batch.public_id, "name": batch.name},
+        "item": assignment.item.public_id,
+        **task.presented(item),
+        "draft": _draft_payload(draft) if draft is not None and draft.revision else None,
+        # Whoever is sent a response back has it as the draft: nobody else is asked about.
+        "sent_back": _sent_back(assignment) if draft is not None and draft.revision else None,
+        "annotation": (
+            {"id": assignment.annotation.public_id, "revision": assignment.annotation.revision}
+            if assignment.annotation
+            else None
+        ),
+        "lease": {
+            "seconds": int(queue.LEASE.total_seconds()),
+            "expires_at": assignment.leased_until.isoformat(),
+        },
+        "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
+        "loop": tries.loop(batch),
+        "help": helping.mode(assignment),
+    }
+
+
+def save_draft(
+    *, assignment: Assignment, revision: int, response: Mapping[str, Any], now: datetime
+) -> SavedDraft:
+    """Keep what was typed. `revision` is the one it was typed on (0 at first); a stale one is refused.
+
+    Drafts are kept whatever they say, also after the lease ran out. The problems found are
+    information: only a submission is judged. Raises Refused: stale_draft with the newer draft,
+    draft_too_large, already_submitted.
+    """
+    if len(json.dumps(response).encode()) > DRAFT_BYTES:
+        raise Refused("draft_too_large", f"A draft may have {DRAFT_BYTES // 1024} kB; this one is larger.")
+    if reason := unstorable_in(response):
+        raise Refused("invalid_request", f"The draft holds {reason}, which cannot be kept. Take it out.")
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission to change it.")
+    task, item = assignment.batch.task(), assignment.plain_item
+    with transaction.atomic():
+        _touch(assignment, now)
+        saved = _write_draft(assignment, revision, response, now)
+    found = found_in(response, task, item)
+    return SavedDraft(saved, now, found.problems, found.answer)
+
+
+def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> Found:
+    """What is to be said of a response that somebody works on, whatever it holds."""
+    problems: Sequence[Problem] = ()
+    try:
+        problems = task.warnings(task.receive(response, item), item)
+    except Invalid as invalid:
+        problems = invalid.problems
+    # Old and new answer hold the gold one: for kinds that show it.
+    shown = "answers" in task.showing(item)
+    return Found(tuple(problems), task.preview(response.get("data"), item) if shown else None)
+
+
+def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime) -> Annotation:
+    """Store the response as an annotation. Asking again with the same response returns the same annotation.
+
+    A response of an older version of the kind is refused: it was not asked what this version asks.
+    Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
+    response), place_taken, batch_closed, decided.
+    """
+    return submit_and_next(assignment=assignment, response=response, then_next=False, holding=(), now=now)[0]
+
+
+def submit_and_next(
+    *,
+    assignment: Assignment,
+    response: Mapping[str, Any],
+    then_next: bool,
+    holding: Sequence[str],
+    now: datetime,
+) -> tuple[Annotation, Assignment | None]:
+    """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop.
+
+    Raises what `submit` raises.
+    """
+    batch, person = assignment.batch, assignment.person
+    at_once = then_next and batch.state == "open" and not asks(batch)
+    task, item = batch.task(), assignment.plain_item
+    stored = task.envelope(task.receive(response, item), item)
+    annotation, following = None, None
+    if assignment.state != State.SUBMITTED:
+        if batch.closed_at is not None:
+            raise Refused("batch_closed", "The batch was closed. Your draft is kept under My work.")
+        if assignment.state == State.SKIPPED:
+            raise Refused("place_taken", "You skipped this item.")
+        try:
+            with transaction.atomic():
+                annotation, tally = _store(assignment, stored, now)
+                if at_once:
+                    following = queue.take_next(
+                        batch=batch, person=person, holding=holding, now=now, tally=tally
+                    )
+        except (IntegrityError, _Late):
+            # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
+            assignment = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
+            annotation = None
+    if annotation is None:
+        annotation = _already(assignment, stored)
+    assignment.state, assignment.annotation = State.SUBMITTED, annotation
+    if then_next and following is None:
+        following = queue.following(batch=batch, person=person, holding=holding, now=now)
+    return annotation, following
+
+
+def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
+    """Give the item up for good, with a reason; somebody else gets the place. Skipping twice is one skip."""
+    reason = reason.strip()
+    require_storable(reason)
+    if not reason:
+        raise Refused("invalid_request", "Say why you skip this item.")
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission to skip it.")
+    kept = assignment.state == State.LEASED and queue.give_back(
+        assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
+    )
+    if not kept:  # the lease had been taken back, perhaps a moment ago
+        queue.turn_down(assignment, reason=reason[:500], now=now)
+    qualifying.after_submission(assignment, now)
+
+
+def give_back(*, assignment: Assignment, now: datetime) -> None:
+    """Return the item unanswered: the place is free again, the draft stays with the person."""
+    if assignment.state == State.SUBMITTED:
+        raise Refused("already_submitted", "This item is submitted. Undo the submission first.")
+    queue.give_back(assignment, state=State.RETURNED, reason="given back", now=now, actor=assignment.person)
+
+
+def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
+    """Leave a note on the item for the manager. Nothing else changes; the same note twice is one note."""
+    note = note.strip()
+    require_storable(note)
+    if not note:
+        raise Refused("invalid_request", "Write what is odd about this item.")
+    found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
+    return found
+
+
+def ping(*, assignment: Assignment, now: datetime) -> bool:
+    """A sign of life: the lease is renewed and the time counts as work. False where no lease is held any more."""
+    if assignment.state != State.LEASED:
+        return False
+    _touch(assignment, now)
+    return True
+
+
+def resume(*, assignment: Assignment, now: datetime) -> Assignment:
+    """Open an assignment from My work: a lease that ran out is taken again where its place is free."""
+    if assignment.state == State.RETURNED:
+        queue.take_again(assignment, now=now)
+    elif assignment.state == State.LEASED:
+        queue.renew(assignment)
+    return assignment
+
+
+def undo(*, annotation: Annotation, now: datetime) -> Assignment:
+    """Withdraw the submission and open the item again with it as the draft; the place is kept.
+
+    Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted.
+    """
+    with transaction.atomic():
+        assignment = Assignment.objects.select_related("batch__project", "person").get(
+            pk=annotation.assignment_id
+        )
+        _lock_undecided(assignment.item_id)
+        assignment.refresh_from_db(fields=["state", "annotation"])
+        if assignment.state == State.LEASED and annotation.response is not None:
+            return assignment
+        if assignment.annotation_id != annotation.pk:
+            raise Refused(
+                "not_submitted", "A newer revision of this annotation exists, or it is not submitted."
+            )
+        if assignment.batch.closed_at is not None:
+            raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
+        if Release.objects.holding(annotation).exists():
+            raise Refused("decided", "This annotation has been released; it stays as it is.")
+        revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
+    return assignment
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+class _Late(Exception):
+    """The place is not the person's any more; what was begun is undone."""
+
+
+_count_submission = Update(
+    lambda: Item.objects.filter(pk=number("item")),
+    submitted_count=F("submitted_count") + 1,
+    due_at=Case(
+        When(places_count__lte=F("submitted_count") + 1, then=Value(moment("due"))),
+        default=None,
+        output_field=DateTimeField(),
+    ),
+)
+
+
+def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> tuple[Annotation, Tally]:
+    """The submission and the person's tally after it, in the caller's transaction.
+
+    Raises _Late, IntegrityError, Refused (decided).
+    """
+    if assignment.state == State.RETURNED:
+        _lock_undecided(assignment.item_id)
+        try:
+            queue.take_again(assignment, now=now)
+        except Refused:
+            raise _Late from None
+    # First, because it locks the item: submission, undo and decision take turns.
+    decides = assignment.batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
+    _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW if decides else None)
+    annotation = revisions.append(
+        assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
+    )
+    tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
+    if tally is None:
+        _require_undecided(assignment.item_id)
+        raise _Late
+    tries.rest(annotation, assignment=assignment, now=now)
+    if assignment.batch.help:
+        helping.attribute(annotation, assignment=assignment)
+    qualifying.after_submission(assignment, now)
+    return annotation, tally
+
+
+def _sent_back(assignment: Assignment) -> str | None:
+    """What an adjudicator wrote who gave the newest submission back."""
+    notes = SentBack.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
+    return notes.first()
+
+
+def _draft_payload(draft: Draft) -> dict[str, Any]:
+    return {"revision": draft.revision, "response": draft.response, "saved_at": draft.saved_at.isoformat()}
+
+
+def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, Any], now: datetime) -> int:
+    """The new revision number. A retry of the request that made the stored one is answered with it."""
+    mine = Draft.objects.filter(assignment=assignment)
+    if mine.filter(revision=revision).update(revision=revision + 1, response=response, saved_at=now):
+        return revision + 1
+    newer = mine.first()
+    if newer is None and revision == 0:
+        made, created = Draft.objects.get_or_create(
+            assignment=assignment, defaults={"revision": 1, "response": response, "saved_at": now}
+        )
+        if created:
+            return 1
+        newer = made
+    if newer is not None and newer.response == response:
+        return newer.revision
+    raise Refused(
+        "stale_draft",
+        "This item was changed in another window after you opened it here.",
+        draft=_draft_payload(newer) if newer else None,
+    )
+
+
+def _touch(assignment: Assignment, now: datetime) -> None:
+    """Count the time since the last sign of life, if it was short, and renew a live lease."""
+    gap = (now - assignment.seen_at).total_seconds()
+    Assignment.objects.filter(pk=assignment.pk).update(
+        seen_at=now, active_seconds=F("active_seconds") + (gap if 0 < gap <= revisions.LONGEST_GAP else 0.0)
+    )
+    queue.renew(assignment)
+
+
+def _lock_undecided(item_id: int) -> None:
+    """Undo and decision of one item take turns; after the decision there is nothing to change."""
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
+    _require_undecided(item_id)
+
+
+def _require_undecided(item_id: int) -> None:
+    if Decision.objects.filter(item_id=item_id).exists():
+        raise Refused("decided", "This item has been decided; its annotations stay as they are.")
+
+
+def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
+    if assignment.annotation is None:
+        raise Refused(
+            "place_taken",
+            "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
+        )
+    if assignment.annotation.response != stored:
+        raise Refused(
+            "already_submitted",
+            "You have submitted another answer for this item, perhaps in another tab. Undo it to change it.",
+        )
+    return assignment.annotation

@@ -1,0 +1,468 @@
+"""The manager's journey: plan a batch over a seeded sample, open it, close it, see its progress."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import jsonschema
+from django.conf import settings as django_settings
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+
+import tableqa
+import tasks.contract
+from annotation import events
+from annotation.help import helping
+from annotation.models import (
+    Adjudication,
+    Batch,
+    Decision,
+    Example,
+    Flag,
+    Item,
+    Person,
+    Project,
+    Source,
+    StoredTable,
+    Tally,
+)
+from annotation.models.sources import ExampleQuerySet
+from annotation.quality import guidance, qualifying
+from annotation.refusals import Refused, require_storable
+from annotation.work import lending, lineage, places, queue, shares, strategies, terms
+from tableqa.canonical import digest
+from tasks.contract import TaskType
+
+OF = {
+    "originals": ExampleQuerySet.originals,
+    "perturbed": ExampleQuerySet.perturbed,
+    "automatic": ExampleQuerySet.automatic,
+}
+"""Which examples there are: as the source has them, perturbed by people, perturbed by a program."""
+MOST_OVERLAP = terms.MOST_OVERLAP
+LONGEST_NAME = 120
+
+
+def plan_batch(
+    *,
+    project: Project,
+    name: str,
+    task: TaskType,
+    by: Person | None,
+    now: datetime,
+    variant: str = "",
+    settings: Mapping[str, Any] | None = None,
+    overlap: int | None = None,
+    seed: int = 0,
+    sources: Iterable[Source] = (),
+    size: int | None = None,
+    only: Sequence[str] | None = None,
+    feeds_from: Batch | None = None,
+    of: str = "",
+    loop_model: str = "",
+    help: str = "",
+    help_from: Mapping[str, Any] | None = None,
+    unhelped: int = 0,
+    purpose: str = "work",
+    strategy: str = "",
+    strata: str = "",
+    feeds_when: Mapping[str, Sequence[Any]] | None = None,
+    resolve: Mapping[str, Any] | None = None,
+    caps: Mapping[str, Any] | None = None,
+    pay: Mapping[str, Any] | None = None,
+    gold_percent: int = 0,
+    gold_feedback: bool = False,
+    pass_percent: int = 0,
+    requires: Batch | None = None,
+    must_practise: bool = False,
+) -> Batch:
+    """A batch over a seeded sample of the sources' examples, or fed by another batch.
+
+    `of` is one of `about(task)`, by default what the kind is usually about. `size` None takes
+    every example; `only` names examples by their ids and is taken in its own order. Examples that the
+    kind has no use for (`TaskType.prepare`) are left out before they are counted. `strata` ("source", "difficulty":
+    `strategies.STRATA`) keeps the share of each stratum in the sample. What was asked for is kept in `Batch.sampling`.
+    `purpose`, `strategy` and everything after it are what `Batch` says of them; a batch that is no work gives every
+    item to everyone. `resolve` {} is the kind's own rule.
+    `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
+    `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
+    percentage of places that are drawn to show none.
+    Raises Refused: name_taken, invalid_request.
+    """
+    settings = _settings(task, settings or {})
+    _require_edits(task, variant, settings)
+    overlap = task.default_overlap if overlap is None else overlap
+    terms.check_overlap(overlap)
+    if task.variants and variant not in task.variants:
+        raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
+    if not task.variants and variant:
+        raise Refused("invalid_request", f"{task.title} has no variants.")
+    require_storable(name)
+    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+        raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
+    if loop_model and not task.predicts:
+        raise Refused("invalid_request", f"{task.title} knows no model in the loop.")
+    if loop_model and loop_model not in django_settings.PREDICTORS:
+        known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
+        raise Refused("invalid_request", f"There is no model called {loop_model!r}; there are: {known}.")
+    help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
+    if help_from.get("search") and not loop_model:
+        raise Refused("invalid_request", "To search for what fools a model, choose a model in the loop.")
+    of = of or task.of[0]
+    if of not in about(task):
+        raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
+    study = terms.check(
+        task,
+        project,
+        purpose=purpose,
+        strategy=strategy,
+        overlap=overlap,
+        feeds_from=feeds_from,
+        feeds_when=feeds_when or {},
+        resolve=resolve or {},
+        caps=caps or {},
+        pay=pay or {},
+        gold_percent=gold_percent,
+        gold_feedback=gold_feedback,
+        pass_percent=pass_percent,
+        requires=requires,
+        must_practise=must_practise,
+    )
+    if strata not in strategies.STRATA:
+        known = ", ".join(filter(None, strategies.STRATA))
+        raise Refused("invalid_request", f"A sample is drawn by {known}, or from all examples alike.")
+    sources = list(sources)
+    sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
+    sampling |= {"size": size} if only is None else {"only": list(only)}
+    if only is not None:
+        examples, size = _named(sources, only), None
+    else:
+        # A kind that leaves examples out is given all of them, or a small sample might be empty.
+        wanted = None if task.without else size
+        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata)
+    if not examples and feeds_from is None:
+        raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
+    if task.prepares:
+        lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
+    try:
+        with transaction.atomic():
+            batch = Batch.objects.create(
+                project=project,
+                name=name.strip(),
+                task_type=task.key,
+                version=task.version,
+                variant=variant,
+                settings=settings,
+                settings_digest=digest(settings),
+                overlap=overlap,
+                seed=seed,
+                feeds_from=feeds_from,
+                loop_model=loop_model,
+                help=help,
+                help_from=help_from,
+                unhelped=unhelped,
+                sampling=sampling,
+                **study,
+                made_by=by,
+                made_at=now,
+            )
+            made = lineage.make_items(batch=batch, examples=examples, size=size)
+            if examples and not made:
+                raise Refused("invalid_request", f"None of these examples makes an item: {task.without}")
+            if feeds_from is not None:
+                lineage.catch_up(batch)
+            guidance.ensure(project=project, task=task, now=now)
+            _record(batch, by, "", "planned", now)
+    except IntegrityError:
+        raise Refused(
+            "name_taken", f"This project has a batch called {name!r}; choose another name."
+        ) from None
+    batch.refresh_from_db()
+    return batch
+
+
+def about(task: TaskType) -> tuple[str, ...]:
+    """The names in `OF` of the examples that a batch of the kind can be planned over.
+
+    A kind that is about perturbed examples is so whoever perturbed them.
+    """
+    return (*task.of, "automatic") if "perturbed" in task.of else task.of
+
+
+def sample(
+    sources: Iterable[Source],
+    *,
+    seed: int,
+    of: str = "originals",
+    size: int | None = None,
+    strata: str = "",
+) -> list[Example]:
+    """A seeded sample of the examples of the sources, in random order; the same seed, the same order.
+
+    `strata` keeps the share of each source, or of each difficulty, in it.
+    """
+    examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
+    ordered = examples.order_by("source_id", "position", "pk")
+    if strata:
+        chosen = strategies.stratified(_strata(ordered, strata), size, seed)
+    else:
+        ids = list(ordered.values_list("pk", flat=True))
+        count = len(ids) if size is None else min(size, len(ids))
+        chosen = random.Random(f"sample:{seed}").sample(ids, count)
+    found = examples.select_related("stored_table").in_bulk(chosen)
+    return [found[pk] for pk in chosen]
+
+
+def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
+    """The examples (ids) by stratum, strata by name."""
+    found: dict[str, list[int]] = {}
+    if by == "source":
+        for pk, source in examples.values_list("pk", "source__public_id"):
+            found.setdefault(source, []).append(pk)
+        return found
+    # Table by table, so that each is read once and one is held at a time.
+    table: tuple[int, int, frozenset[str]] | None = None
+    for example in examples.order_by("stored_table_id", "source_id", "position", "pk").iterator(500):
+        if example.operations:
+            cells, texts = _cells(example.table())
+        else:
+            if table is None or table[0] != example.stored_table_id:
+                stored = StoredTable.objects.get(pk=example.stored_table_id)
+                table = (stored.pk, *_cells(stored.table()))
+            _, cells, texts = table
+        among = bool(example.answers) and all(_as_text(answer) in texts for answer in example.answers)
+        found.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
+    return dict(sorted(found.items()))
+
+
+def _cells(table: tableqa.Table) -> tuple[int, frozenset[str]]:
+    texts = frozenset(_as_text(cell) for row in table.rows for cell in row)
+    return math.prod(table.shape), texts
+
+
+def _as_text(value: object) -> str:
+    return " ".join(str(value).casefold().split())
+
+
+def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """From now on people get items of it, and its settings are frozen. Opening twice is opening once.
+
+    Raises Refused(invalid_request) for a split with too few people, and a qualification without known responses.
+    """
+    if batch.opened_at is None and batch.purpose == Batch.Purpose.QUALIFICATION:
+        qualifying.require_ready(batch)
+    with transaction.atomic():
+        if Batch.objects.filter(pk=batch.pk, opened_at__isnull=True).update(opened_at=now):
+            batch.opened_at = now
+            if batch.feeds_from_id is not None:
+                lineage.catch_up(batch)  # what was decided while the batch was being planned
+            lending.prepare(batch.project, batch.task().needs)
+            if batch.strategy == "split":
+                shares.split_all(batch=batch, by=by, now=now)
+            elif batch.strategy == "everyone" and batch.purpose != Batch.Purpose.QUALIFICATION:
+                # Who comes later gets places of their own (`queue`); so does everybody in a qualification batch.
+                places.set_overlap(
+                    batch=batch, overlap=max(1, len(shares.annotators(batch.project))), now=now
+                )
+            helping.order(batch, by=by, now=now)
+            _record(batch, by, "planned", "open", now)
+
+
+def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """Nobody gets or submits items any more. Complete items may be resolved at once."""
+    if batch.opened_at is None:
+        raise Refused("batch_not_open", "Open the batch before you close it.")
+    with transaction.atomic():
+        before = batch.state
+        if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
+            batch.closed_at = now
+            Item.objects.filter(batch=batch, due_at__isnull=False).update(due_at=now)
+            queue.take_back_all(batch=batch, reason="batch closed", now=now, actor=by)
+            lineage.perturb_on(batch, now=now)
+            _record(batch, by, before, "closed", now)
+
+
+def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """Nobody gets items of it until it goes on; what people have on their desk they may finish. Pausing twice is once."""
+    _require_begun(batch)
+    with transaction.atomic():
+        running = Batch.objects.filter(pk=batch.pk, paused_at__isnull=True, closed_at__isnull=True)
+        if running.update(paused_at=now):
+            batch.paused_at = now
+            _record(batch, by, "open", "paused", now)
+
+
+def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """A paused batch goes on. One that goes on already is left alone."""
+    _require_begun(batch)
+    with transaction.atomic():
+        if Batch.objects.filter(pk=batch.pk, paused_at__isnull=False, closed_at__isnull=True).update(
+            paused_at=None
+        ):
+            batch.paused_at = None
+            _record(batch, by, "paused", "open", now)
+
+
+def _require_begun(batch: Batch) -> None:
+    if batch.opened_at is None:
+        raise Refused("batch_not_open", f"Open the batch {batch.name} first.")
+    if batch.closed_at is not None:
+        raise Refused("batch_closed", f"The batch {batch.name} is closed; a closed batch stays closed.")
+
+
+@dataclass(frozen=True)
+class Action:
+    """What can be done with several batches at once: its words, the states in which it does something, and doing it."""
+
+    verb: str
+    done: str
+    states: tuple[str, ...]
+    do: Callable[..., None]
+
+
+ACTIONS = {
+    "open": Action("Open", "open", ("planned",), open_batch),
+    "pause": Action("Pause", "paused", ("open",), pause_batch),
+    "resume": Action("Resume", "open again", ("paused",), resume_batch),
+    "close": Action("Close", "closed", ("open", "paused"), close_batch),
+}
+
+
+def act(
+    *, batches: Sequence[Batch], action: str, by: Person, now: datetime
+) -> tuple[list[Batch], list[tuple[Batch, str]]]:
+    """Do one of `ACTIONS` with each batch. Returns those it was done with, and those that refused, with why.
+
+    Each batch is a transaction of its own: one that refuses keeps no other from being changed.
+    """
+    asked = ACTIONS[action]
+    changed, refused = [], []
+    for batch in batches:
+        if batch.state not in asked.states:
+            refused.append((batch, f"{batch.name} is {batch.state}."))
+            continue
+        try:
+            asked.do(batch=batch, by=by, now=now)
+        except Refused as why:
+            refused.append((batch, f"{batch.name}: {why.detail}"))
+        else:
+            changed.append(batch)
+    return changed, refused
+
+
+def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
+    """Counts by batch id, in seven queries whatever the number of batches or items.
+
+    `places` = `submitted` + `leased` + `free`; `items` = `open` + `complete` + `adjudication` + `decided`
+    (+ `excluded`); the `gold` mixed in is none of these. `skipped` and `returned` count endings that freed their
+    place again.
+    """
+    ids = [batch.pk for batch in batches]
+    found = {
+        batch.pk: {"items": batch.items_count, "places": batch.places_count, "submitted": 0, "leased": 0}
+        | {
+            "skipped": 0,
+            "returned": 0,
+            "complete": 0,
+            "adjudication": 0,
+            "decided": 0,
+            "excluded": 0,
+            "flags": 0,
+            "gold": 0,
+        }
+        for batch in batches
+    }
+    tallies = Tally.objects.filter(batch_id__in=ids).values("batch_id")
+    summed = tallies.annotate(
+        leases=Sum("leased"), submissions=Sum("submitted"), skips=Sum("skipped"), returns=Sum("returned")
+    )
+    for tally in summed:
+        found[tally["batch_id"]] |= {
+            "leased": tally["leases"],
+            "submitted": tally["submissions"],
+            "skipped": tally["skips"],
+            "returned": tally["returns"],
+        }
+    decisions = Decision.objects.filter(item__batch_id__in=ids)
+    asked = Adjudication.objects.filter(item__batch_id__in=ids, item__decision__isnull=True)
+    has_decision = Exists(Decision.objects.filter(item_id=OuterRef("pk")))
+    was_asked = Exists(Adjudication.objects.filter(item_id=OuterRef("pk")))
+    complete = Item.objects.filter(
+        Q(batch_id__in=ids, is_gold=False), ~has_decision, ~was_asked, submitted_count__gte=F("places_count")
+    )
+    for name, rows, batch in (
+        ("decided", decisions.filter(kind=Decision.Kind.ACCEPTED), "item__batch_id"),
+        ("excluded", decisions.filter(kind=Decision.Kind.EXCLUDED), "item__batch_id"),
+        ("adjudication", asked, "item__batch_id"),
+        ("complete", complete, "batch_id"),
+        ("flags", Flag.objects.filter(assignment__batch_id__in=ids), "assignment__batch_id"),
+        ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
+    ):
+        for batch_id, number in _counted(rows, batch):
+            found[batch_id][name] = number
+    for counts in found.values():
+        counts["items"] -= counts["gold"]
+        counts["free"] = counts["places"] - counts["submitted"] - counts["leased"]
+        settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
+        counts["open"] = counts["items"] - settled
+    return found
+
+
+def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
+    """How many rows there are of each batch; `batch` is the way from a row to its batch."""
+    return rows.order_by().values_list(batch).annotate(n=Count("pk"))
+
+
+def _named(sources: Iterable[Source], only: Sequence[str]) -> list[Example]:
+    """The examples with these ids, in this order. Raises Refused naming the ids that no source has."""
+    named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
+    found = {example.external_id: example for example in named.select_related("stored_table")}
+    if missing := [id for id in only if id not in found]:
+        raise Refused("invalid_request", f"No source has the examples {', '.join(missing[:10])}.")
+    return [found[id] for id in dict.fromkeys(only)]
+
+
+def _settings(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the schema's defaults, validated by the kind's own JSON Schema."""
+    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
+    filled = {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(
+        settings
+    )
+    try:
+        jsonschema.validate(filled, dict(task.settings_schema))
+    except jsonschema.ValidationError as error:
+        where = ".".join(str(part) for part in error.absolute_path) or "settings"
+        raise Refused("invalid_request", f"{where}: {error.message}") from None
+    return filled
+
+
+def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a contract that leaves no operation to a kind that edits: nobody could ever submit a response."""
+    if "allowed" not in (settings.get("contract") or {}):
+        return
+    blank = tableqa.Example(id="blank", question="", table=tableqa.Table(["a"], [["b"]]), answers=())
+    asked = task.contract(tasks.contract.Item(blank, variant, settings))
+    own = task.contract(tasks.contract.Item(blank, variant, {**settings, "contract": {}}))
+    if own is not None and asked is not None and asked.allowed == ():
+        names = ", ".join(own.allowed) if own.allowed else "any operation"
+        raise Refused(
+            "invalid_request",
+            f"contract.allowed: {task.title} takes {names}, and none of these is left. Name at least one of them.",
+        )
+
+
+def _record(batch: Batch, by: Person | None, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=batch.project_id,
+        actor=by,
+        thing="batch",
+        thing_id=batch.pk,
+        before=before,
+        after=after,
+        now=now,
+    )

@@ -1,0 +1,184 @@
+"""Changing a batch that is open: what can be changed, what that does to items that people have worked on, and doing it.
+
+    wanted = {"overlap": 3, "caps": {"items_per_day": 60}}
+    effects(batch, wanted)                # sentences with counts, before anything is done
+    change(batch=batch, wanted=wanted, by=manager, now=now)
+
+What is decided stays decided, whatever is changed. Settings of the
+kind, sample and seed are frozen: other ones mean another batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from annotation import events
+from annotation.journeys import adjudicating
+from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
+from annotation.refusals import Refused
+from annotation.work import shares, terms
+from annotation.work.places import set_overlap, undecided
+from tableqa.canonical import digest
+
+CHANGEABLE: Final[dict[str, str]] = {
+    "overlap": "people per item",
+    "resolve": "rule that decides",
+    "caps": "limits of a person",
+    "pay": "pay",
+    "gold_percent": "share of gold items",
+    "gold_feedback": "feedback on gold items",
+    "requires": "qualification asked for",
+    "must_practise": "practice first",
+}
+CHUNK = 500
+
+
+def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """What of `wanted` is not so yet, checked. Raises Refused(invalid_request)."""
+    if unknown := sorted(set(wanted) - CHANGEABLE.keys()):
+        raise Refused(
+            "invalid_request", f"{unknown[0]} of an opened batch cannot be changed; plan another batch."
+        )
+    checked = terms.check_change(batch, wanted)
+    return {name: value for name, value in checked.items() if getattr(batch, name) != value}
+
+
+def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
+    """What the change does to items and people, in sentences with counts. Raises what `differences` raises."""
+    found = differences(batch, wanted)
+    said: list[str] = []
+    decided = Decision.objects.filter(item__batch=batch).count()
+    if found:
+        said.append(f"{_items(decided)} decided: nothing changes there.")
+        waiting = Adjudication.objects.filter(item__batch=batch, item__decision__isnull=True).count()
+        if waiting and "resolve" not in found:
+            said.append(f"{_items(waiting)} waiting for an adjudicator: they go on waiting.")
+    if "overlap" in found:
+        said += _effects_of_overlap(batch, found["overlap"])
+    if "resolve" in found:
+        said += _effects_of_rule(batch, found["resolve"])
+    if "caps" in found:
+        said += _effects_of_caps(batch, found["caps"])
+    if "pay" in found:
+        done = Assignment.objects.filter(batch=batch).submitted().count()
+        said.append(
+            f"The new rate counts for everything in the batch, also for the {done:,} responses that are there."
+        )
+    if "gold_percent" in found or "gold_feedback" in found:
+        said.append("Gold counts from each person's next item on; what they had stays as it was.")
+    if "requires" in found or "must_practise" in found:
+        people = Tally.objects.filter(batch=batch).count()
+        said.append(
+            f"Asked before the next item, also of the {people} people who have worked here; their responses stay."
+        )
+    return said
+
+
+def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
+    """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
+    with transaction.atomic():
+        # Items come before the batch in the order of locks.
+        if "overlap" in wanted:
+            _lock_items(batch)
+        batch.refresh_from_db()
+        found = differences(batch, wanted)
+        before = {name: getattr(batch, name) for name in found}
+        if "overlap" in found:
+            more = found["overlap"] > batch.overlap
+            set_overlap(batch=batch, overlap=found["overlap"], now=now)
+            if more and batch.strategy == "split" and batch.opened_at is not None:
+                shares.hand_out(batch=batch, by=by, now=now)
+        if "resolve" in found:
+            adjudicating.change_rule(batch=batch, rule=found["resolve"], by=by, now=now)
+        plain = {name: value for name, value in found.items() if name not in ("overlap", "resolve")}
+        if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(
+            **plain or {"overlap": F("overlap")}
+        ):
+            raise Refused("batch_closed", f"The batch {batch.name} is closed; it stays as it is.")
+        batch.refresh_from_db()
+        for name in found.keys() - {"resolve"}:
+            events.record(
+                project_id=batch.project_id,
+                actor=by,
+                thing="batch",
+                thing_id=batch.pk,
+                before=_in_short(name, before[name]),
+                after=_in_short(name, found[name]),
+                now=now,
+            )
+    return found
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
+    items = undecided(batch)
+    if overlap > batch.overlap:
+        complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
+        said = [f"{_items(items.count())} not decided: each gets room for {overlap - batch.overlap} more."]
+        if complete:
+            said.append(f"Complete of these now: {complete:,}. They wait for more people again.")
+        return said
+    held = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
+    done = items.filter(~Exists(held), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
+    beyond = items.filter(submitted_count__gt=overlap).count()
+    said = [f"{_items(items.count())} not decided: free places beyond {overlap} go."]
+    if number := done.count():
+        said.append(f"Complete of these then: {number:,}. They are resolved.")
+    if beyond:
+        said.append(f"With more responses than that: {beyond:,}. Every response stays and counts.")
+    return said
+
+
+def _effects_of_rule(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
+    complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
+    said = [
+        f"{_items(complete)} complete and not decided: the new rule decides, and so it does from then on."
+    ]
+    foreseen = {name: number for name, number in adjudicating.foreseen(batch, rule).items() if number}
+    if foreseen:
+        what = ", ".join(f"{number} {FORESEEN[name]}" for name, number in foreseen.items())
+        said.append(
+            f"What waits for an adjudicator is resolved anew. Of the first {sum(foreseen.values())}: {what}."
+        )
+    return said
+
+
+FORESEEN = {
+    "accepted": "are accepted",
+    "one more": "ask for one more person",
+    "adjudication": "go on waiting",
+}
+
+
+def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
+    said = []
+    if (most := caps.get("items")) is not None:
+        there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
+        who = "1 person has" if there == 1 else f"{there} people have"
+        said.append(f"{who} submitted {most} items or more already: no further one for them.")
+    if {"items_per_day", "hours_per_day"} & caps.keys():
+        said.append("Limits of a day count from now on, with what people have done today.")
+    if not caps:
+        said.append("Nobody's work is limited in this batch any more; the limits of the project stay.")
+    return said
+
+
+def _in_short(name: str, value: Any) -> str:
+    """A value as the log has room for it: what is longer than its 20 characters by the beginning of its digest."""
+    plain = f"{name} {getattr(value, 'pk', value)}"
+    return plain if len(plain) <= 20 else f"{name[:11]} {digest(value)[:8]}"
+
+
+def _items(number: int) -> str:
+    return f"{number:,} {'item is' if number == 1 else 'items are'}"
+
+
+def _lock_items(batch: Batch) -> None:
+    list(Item.objects.select_for_update(no_key=True).filter(batch=batch).order_by("pk").values_list("pk"))

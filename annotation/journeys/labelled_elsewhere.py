@@ -1,0 +1,490 @@
+"""Labels that people gave somewhere else, read from CSV into a batch: looked at first, then written whole or not at all.
+
+One line is one person's response to one example. Whoever gave it becomes a person who cannot sign in (`is_external`), with a
+pseudonym like everybody else. The responses take planned places, so agreement counts them; exports mark them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F
+
+from annotation import events
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Item,
+    Membership,
+    Person,
+    Place,
+    Tally,
+)
+from annotation.quality import guidance
+from annotation.refusals import Refused
+from tableqa.tables import unstorable
+from tasks.contract import Invalid, TaskType
+
+MOST_LINES: Final = 100_000
+MOST_PROBLEMS: Final = 100
+LONGEST_NAME: Final = 120
+UNDO_WINDOW: Final = timedelta(seconds=60)
+"""As after any submission: until then the item is not resolved."""
+ROWS: Final = 500
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One line that holds: who, on which item (by key), with what response as it is stored."""
+
+    line: int
+    annotator: str
+    item: int
+    response: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What is wrong with a line (the header is line 1)."""
+
+    line: int
+    message: str
+
+
+@dataclass
+class Preview:
+    """What a file would do to a batch. It is written only where `troubles` is empty."""
+
+    labels: list[Labelled] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    troubles_left_out: int = 0
+    known: int = 0
+
+    @property
+    def annotators(self) -> dict[str, int]:
+        """How many new responses each person has, by name."""
+        return dict(sorted(Counter(label.annotator for label in self.labels).items()))
+
+    @property
+    def items(self) -> int:
+        return len({label.item for label in self.labels})
+
+    def tell(self, line: int, message: str) -> None:
+        if len(self.troubles) < MOST_PROBLEMS:
+            self.troubles.append(Trouble(line, message))
+        else:
+            self.troubles_left_out += 1
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns say what. The others are fields of the response; one called `response` is the whole of it as JSON."""
+
+    example: str = "example"
+    annotator: str = "annotator"
+    source: str = "source"
+    response: str = "response"
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Columns that have another name than the field they hold: {"Label": "label"}."""
+
+
+# -- looking ----------------------------------------------------------------------------------------
+
+
+def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
+    """Read the file against the batch and say what it would do, line by line; nothing is written.
+
+    Raises Refused where no line can be read at all: no such columns, or a batch that takes no labels.
+    """
+    columns = columns or Columns()
+    require_takes_labels(batch)
+    header, lines = _lines(text)
+    for name in (columns.example, columns.annotator):
+        if name not in header:
+            raise Refused(
+                "import_failed",
+                f"The file has no column {name!r}. Its columns are: {', '.join(header) or 'none'}. It needs "
+                f"{columns.example!r}, {columns.annotator!r}, and the fields of the response.",
+            )
+    data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
+    if not data:
+        raise Refused("import_failed", "The file has no column with a response, such as 'label'.")
+    found = Preview()
+    items = _Items(batch)
+    task = batch.task()
+    seen: dict[tuple[int, str], int] = {}
+    rows = list(lines)
+    items.load({row.get(columns.example, "").strip() for _, row in rows})
+    for line, row in rows:
+        try:
+            label = _label(line, row, columns, data, items, task)
+            earlier = seen.setdefault((label.item, label.annotator), line)
+            if earlier != line:
+                raise _Wrong(f"{label.annotator} has a response to this example in line {earlier} already.")
+            if items.has(label):
+                found.known += 1
+            else:
+                items.take(label)
+                found.labels.append(label)
+        except _Wrong as wrong:
+            found.tell(line, str(wrong))
+    return found
+
+
+def require_takes_labels(batch: Batch) -> None:
+    """Raises Refused where labels made elsewhere have no place in the batch."""
+    if batch.opened_at is None or batch.closed_at is not None:
+        raise Refused(
+            "batch_not_open" if batch.closed_at is None else "batch_closed",
+            f"Labels are read into a batch that is open or paused; {batch.name} is {batch.state}.",
+        )
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        raise Refused("invalid_request", "A qualification is about who works here: it takes no labels.")
+    if batch.loop_model or batch.help:
+        raise Refused(
+            "invalid_request",
+            "In this batch a model looks along or proposals are shown. Labels made elsewhere were made without them: "
+            "read them into a batch of their own.",
+        )
+
+
+class _Wrong(Exception):
+    """What is wrong with one line."""
+
+
+def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The header and the lines that are not empty, with their numbers in the file."""
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise Refused(
+            "import_failed", f"Line {reader.line_num} is no CSV ({error}). Save the file as CSV in UTF-8."
+        ) from None
+    if not rows:
+        raise Refused("import_failed", "The file is empty.")
+    if len(rows) > MOST_LINES:
+        raise Refused("import_failed", f"At most {MOST_LINES:,} lines are read at once; split the file.")
+    header = [name.strip() for name in rows[0][1]]
+    if twice := [name for name, number in Counter(header).items() if number > 1]:
+        raise Refused("import_failed", f"The column {twice[0]!r} is there twice.")
+    return header, (
+        (number, dict(zip(header, [*row, *[""] * len(header)], strict=False)))
+        for number, row in rows[1:]
+        if any(cell.strip() for cell in row)
+    )
+
+
+def _label(
+    line: int,
+    row: Mapping[str, str],
+    columns: Columns,
+    data: Sequence[str],
+    items: _Items,
+    task: TaskType,
+) -> Labelled:
+    for cell in row.values():
+        if reason := unstorable(cell):
+            raise _Wrong(f"The line holds {reason}, which cannot be kept. Take it out.")
+    annotator = row[columns.annotator].strip()
+    if not annotator:
+        raise _Wrong(f"It does not say who (column {columns.annotator!r}).")
+    if len(annotator) > LONGEST_NAME:
+        raise _Wrong(f"The name of the annotator has more than {LONGEST_NAME} characters.")
+    item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
+    plain = item.plain()
+    problems: list[str] = []
+    for tried in _responses(row, columns, data):
+        envelope = {
+            "type": task.key,
+            "variant": plain.variant,
+            "version": task.version,
+            "base": plain.base,
+            "data": tried,
+        }
+        try:
+            return Labelled(line, annotator, item.pk, task.envelope(task.receive(envelope, plain), plain))
+        except Invalid as invalid:
+            problems = problems or [
+                f"{problem.path}: {problem.message}" if problem.path else problem.message
+                for problem in invalid.problems
+            ]
+    raise _Wrong(" ".join(problems) or "It has no response.")
+
+
+def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """What the line may mean: its cells as text, else those that are JSON as what they say (lists, numbers)."""
+    if columns.response in data and row[columns.response].strip():
+        try:
+            whole = json.loads(row[columns.response])
+        except ValueError:
+            raise _Wrong(f"The column {columns.response!r} holds no JSON.") from None
+        if not isinstance(whole, dict):
+            raise _Wrong(
+                f"The column {columns.response!r} must hold a JSON object, the fields of the response."
+            )
+        yield whole
+        return
+    as_text = {
+        columns.fields.get(name, name): row[name]
+        for name in data
+        if name != columns.response and row[name] != ""
+    }
+    if not as_text:
+        raise _Wrong("It has no response.")
+    yield as_text
+    as_json = {name: _json(cell) for name, cell in as_text.items()}
+    if as_json != as_text:
+        yield as_json
+
+
+def _json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+class _Items:
+    """The batch's items by example id, with the room that is left on them."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.by_example: dict[str, list[Item]] = defaultdict(list)
+        self.room: Counter[int] = Counter()
+        self.decided: set[int] = set()
+        self.there: dict[tuple[int, str], Any] = {}
+
+    def load(self, examples: Iterable[str]) -> None:
+        """Everything that lines with these example ids are judged by, 500 ids a query."""
+        wanted = sorted(set(examples) - {""})
+        for start in range(0, len(wanted), ROWS):
+            chunk = wanted[start : start + ROWS]
+            found = Item.objects.filter(batch=self.batch, example__external_id__in=chunk).select_related(
+                "example__stored_table", "example__source"
+            )
+            for item in found.order_by("pk"):
+                item.batch = self.batch
+                self.by_example[item.example.external_id].append(item)
+            of_chunk = {"item__batch": self.batch, "item__example__external_id__in": chunk}
+            self.room.update(
+                Place.objects.filter(
+                    **of_chunk, taken=False, added=False, reserved_for__isnull=True
+                ).values_list("item_id", flat=True)
+            )
+            self.decided |= set(Decision.objects.filter(**of_chunk).values_list("item_id", flat=True))
+            given = Assignment.objects.filter(**of_chunk, person__is_external=True, annotation__isnull=False)
+            for item_id, name, response in given.values_list(
+                "item_id", "person__name", "annotation__response"
+            ):
+                self.there[item_id, name] = response
+
+    def find(self, example: str, source: str) -> Item:
+        if not example:
+            raise _Wrong("It does not say which example.")
+        found = [item for item in self.by_example[example] if source in ("", item.example.source.name)]
+        if not found:
+            where = f" from the source {source!r}" if source else ""
+            raise _Wrong(f"The batch has no item on an example {example!r}{where}.")
+        if len(found) > 1:
+            names = ", ".join(sorted(item.example.source.name for item in found))
+            raise _Wrong(f"Several sources have an example {example!r} ({names}): add a column 'source'.")
+        (item,) = found
+        if item.is_gold:
+            raise _Wrong(
+                "This is a gold item, whose right answer is known; it takes no labels from elsewhere."
+            )
+        return item
+
+    def has(self, label: Labelled) -> bool:
+        """Whether this very response is there already; another one of the same person is refused."""
+        if (label.item, label.annotator) not in self.there:
+            return False
+        if self.there[label.item, label.annotator] != label.response:
+            raise _Wrong(f"{label.annotator} has another response to this example already.")
+        return True
+
+    def take(self, label: Labelled) -> None:
+        if label.item in self.decided:
+            raise _Wrong("This item has been decided; nothing is added to it any more.")
+        if not self.room[label.item]:
+            raise _Wrong(
+                f"The item has no free place left: its batch plans {self.batch.overlap} responses. "
+                "Plan a batch with more."
+            )
+        self.room[label.item] -= 1
+
+
+# -- writing ----------------------------------------------------------------------------------------
+
+
+def write(
+    *, batch: Batch, text: str, by: Person | None, now: datetime, columns: Columns | None = None
+) -> Preview:
+    """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing."""
+    found = look(batch=batch, text=text, columns=columns)
+    if found.troubles:
+        first = found.troubles[0]
+        more = len(found.troubles) + found.troubles_left_out - 1
+        others = f" ({more} more lines are wrong)" if more else ""
+        raise Refused("import_failed", f"Line {first.line}: {first.message}{others} Nothing was written.")
+    if found.labels:
+        with transaction.atomic():
+            _write(batch, found.labels, by, now)
+    return found
+
+
+def _write(batch: Batch, labels: Sequence[Labelled], by: Person | None, now: datetime) -> None:
+    """In the order of the queue: items, tallies by person, then assignments and their places."""
+    guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
+    per_item: Counter[int] = Counter(label.item for label in labels)
+    _lock_items(sorted(per_item))
+    people = {name: _person(batch, name, now) for name in sorted({label.annotator for label in labels})}
+    for person in sorted(people.values(), key=lambda person: person.pk):
+        Tally.objects.get_or_create(batch=batch, person=person)
+        Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
+            "pk"
+        ).first()
+    free = _free_places(sorted(per_item))
+    made: list[Assignment] = []
+    for label in labels:
+        if not free[label.item]:
+            raise Refused(
+                "place_taken", "Somebody took a place meanwhile. Look at the file again. Nothing was written."
+            )
+        made.append(
+            Assignment(
+                batch=batch,
+                item_id=label.item,
+                place_id=free[label.item].pop(0),
+                person=people[label.annotator],
+                reason="made elsewhere",
+                leased_at=now,
+                leased_until=now,
+                seen_at=now,
+            )
+        )
+    Assignment.objects.bulk_create(made, batch_size=ROWS)
+    logged = Event.objects.bulk_create(
+        [
+            Event(
+                project_id=batch.project_id,
+                actor=by,
+                thing="assignment",
+                thing_id=assignment.pk,
+                after=Assignment.State.SUBMITTED,
+                at=now,
+            )
+            for assignment in made
+        ],
+        batch_size=ROWS,
+    )
+    written = Annotation.objects.bulk_create(
+        [
+            Annotation(
+                assignment=assignment,
+                revision=1,
+                response=label.response,
+                guidelines=guidelines,
+                made_at=now,
+                event=event,
+            )
+            for assignment, label, event in zip(made, labels, logged, strict=True)
+        ],
+        batch_size=ROWS,
+    )
+    for assignment, annotation in zip(made, written, strict=True):
+        assignment.state, assignment.annotation, assignment.ended_at = (
+            Assignment.State.SUBMITTED,
+            annotation,
+            now,
+        )
+    Assignment.objects.bulk_update(made, ["state", "annotation", "ended_at"], batch_size=ROWS)
+    places = [assignment.place_id for assignment in made]
+    for start in range(0, len(places), ROWS):
+        Place.objects.filter(pk__in=places[start : start + ROWS]).update(taken=True)
+    for person_name, number in Counter(label.annotator for label in labels).items():
+        Tally.objects.filter(batch=batch, person=people[person_name]).update(
+            submitted=F("submitted") + number
+        )
+    _count(per_item, now)
+    events.record(
+        project_id=batch.project_id,
+        actor=by,
+        thing="batch",
+        thing_id=batch.pk,
+        before=batch.state,
+        after="labels imported",
+        now=now,
+    )
+
+
+def _lock_items(keys: Sequence[int]) -> None:
+    for start in range(0, len(keys), ROWS):
+        locked = Item.objects.select_for_update(no_key=True).filter(pk__in=keys[start : start + ROWS])
+        list(locked.order_by("pk").values_list("pk", flat=True))
+    if _decided(keys):
+        raise Refused(
+            "decided", "An item was decided meanwhile. Look at the file again. Nothing was written."
+        )
+
+
+def _decided(keys: Sequence[int]) -> bool:
+    return any(
+        Decision.objects.filter(item__in=keys[start : start + ROWS]).exists()
+        for start in range(0, len(keys), ROWS)
+    )
+
+
+def _free_places(keys: Sequence[int]) -> dict[int, list[int]]:
+    """The free planned places of each item, locked, by number."""
+    free: dict[int, list[int]] = {key: [] for key in keys}
+    for start in range(0, len(keys), ROWS):
+        places = Place.objects.select_for_update(of=("self",), no_key=True).filter(
+            item__in=keys[start : start + ROWS], taken=False, added=False, reserved_for__isnull=True
+        )
+        for pk, item in places.order_by("item", "number").values_list("pk", "item_id"):
+            free[item].append(pk)
+    return free
+
+
+def _count(per_item: Mapping[int, int], now: datetime) -> None:
+    """The items' counters; those that are complete now may be resolved once the time for undo has passed."""
+    by_number: dict[int, list[int]] = defaultdict(list)
+    for key, number in per_item.items():
+        by_number[number].append(key)
+    for number, keys in by_number.items():
+        for start in range(0, len(keys), ROWS):
+            chunk = Item.objects.filter(pk__in=keys[start : start + ROWS])
+            chunk.update(submitted_count=F("submitted_count") + number)
+            chunk.filter(submitted_count__gte=F("places_count")).update(due_at=now + UNDO_WINDOW)
+
+
+def _person(batch: Batch, name: str, now: datetime) -> Person:
+    """The person elsewhere who is called so in this project: the same one for every file."""
+    found = Person.objects.filter(
+        is_external=True, name=name, erased_at__isnull=True, memberships__project=batch.project_id
+    ).first()
+    if found is None:
+        found = Person.objects.create_person(name, is_external=True, is_active=False)
+        membership = Membership.objects.create(project_id=batch.project_id, person=found)
+        events.record(
+            project_id=batch.project_id,
+            actor=None,
+            thing="membership",
+            thing_id=membership.pk,
+            after="labels imported",
+            now=now,
+        )
+    return found

@@ -1,0 +1,693 @@
+"""A benchmark out: raw records up to one event, what follows from them, and a manifest.
+
+A release is bounded by a watermark: the last event of the project when it began. Writers that were
+under way then are waited for, so that nothing below the watermark can appear later. From there on
+only immutable rows are read; nothing in the files depends on when, where or under which name the
+release is made, so the same data gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import zipfile
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation import by_key, events, jobs
+from annotation.by_key import PAGE
+from annotation.help import helping, tries
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Example,
+    Guidelines,
+    Item,
+    Job,
+    Membership,
+    Person,
+    PerturbationRun,
+    Project,
+    Release,
+    Source,
+    StoredTable,
+)
+from annotation.money import statements
+from annotation.refusals import Refused, require_storable
+from annotation.releases import automatic, mixing, provenances, release_files
+from annotation.releases.release_files import FORMATS
+from annotation.work import lineage
+from tableqa.canonical import canonical, digest
+from tableqa.on_disk import Shelf, Sorted
+from tableqa.perturbations import PERTURBATIONS
+
+TABLES = 100
+"""Source tables that are in memory at once."""
+LONGEST_NAME = 80
+
+
+def make_release(
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person | None,
+    now: datetime,
+    allow_simulated: bool = False,
+    mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
+    out: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Release:
+    """Write a release to the data folder and, when given, a copy to `out` (absent or empty).
+
+    With `mix`, a seed, accepted perturbations of one original are composed as well (`annotation.releases.mixing`).
+
+    Making it again under the same name is fine while the data is the same; other data under a name
+    that was used is refused. Raises Refused.
+    """
+    if out is not None:
+        _require_empty(out)
+    release = plan_release(
+        project=project,
+        name=name,
+        format=format,
+        by=by,
+        now=now,
+        allow_simulated=allow_simulated,
+        mix=mix,
+        waivers=waivers,
+        purpose=purpose,
+    )
+    try:
+        release = write_release(release, progress=progress)
+    except BaseException:
+        Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
+        raise
+    if out is not None:
+        shutil.copytree(folder(release), out, dirs_exist_ok=True)
+    return release
+
+
+def _require_empty(out: Path) -> None:
+    """Make the folder, or refuse one that cannot be made or is in use, before anything else happens."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise Refused("invalid_request", f"{out} exists and is not an empty folder. Name another one.")
+    except OSError as error:
+        raise Refused(
+            "invalid_request", f"{out} cannot be made ({error.strerror}). Name another folder."
+        ) from None
+
+
+def start_release(
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person,
+    now: datetime,
+    allow_simulated: bool = False,
+    mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
+) -> Release:
+    """Make a release in the background; its job tells how far it is."""
+    with transaction.atomic():
+        release = plan_release(
+            project=project,
+            name=name,
+            format=format,
+            by=by,
+            now=now,
+            allow_simulated=allow_simulated,
+            mix=mix,
+            waivers=waivers,
+            purpose=purpose,
+        )
+        release.job = jobs.enqueue(
+            project=project, kind="release", ids={"release": release.pk}, by=by, now=now
+        )
+        release.save(update_fields=["job"])
+    return release
+
+
+@jobs.kind("release")
+def _run_release(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    release = Release.objects.select_related("project").get(pk=job.ids["release"])
+    release = write_release(release, progress=progress)
+    return {"release": release.public_id}
+
+
+def plan_release(
+    *,
+    project: Project,
+    name: str,
+    format: str,
+    by: Person | None,
+    now: datetime,
+    allow_simulated: bool,
+    mix: int | None = None,
+    waivers: Mapping[str, str] | None = None,
+    purpose: str = "",
+) -> Release:
+    """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished."""
+    if purpose not in ("", *provenances.PURPOSES):
+        raise Refused("invalid_request", f"A purpose is one of {', '.join(provenances.PURPOSES)}, or none.")
+    if format not in FORMATS:
+        raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    if mix is not None and format not in mixing.FORMATS:
+        raise Refused(
+            "invalid_request",
+            f"The format {format} has no place for mixes; these have: {', '.join(mixing.FORMATS)}.",
+        )
+    require_storable(name)
+    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+        raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")
+    opened = Batch.objects.filter(project=project, opened_at__isnull=False).exists()
+    if not opened and not PerturbationRun.objects.filter(project=project, event__isnull=False).exists():
+        raise Refused(
+            "nothing_to_release", "No batch of this project has been opened yet, and nothing was perturbed."
+        )
+    simulated = Assignment.objects.filter(
+        batch__project=project, person__is_simulated=True, annotations__isnull=False
+    ).exists()
+    if simulated and not allow_simulated:
+        raise Refused(
+            "simulated_people",
+            "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
+            "and do not publish it as data.",
+        )
+    watermark = _watermark(project)
+    _require_finished_runs(project, watermark)
+    return Release.objects.create(
+        project=project,
+        name=name.strip(),
+        format=format,
+        watermark=watermark,
+        allow_simulated=allow_simulated,
+        mix_seed=mix,
+        waivers=dict(waivers or {}),
+        purpose=purpose,
+        made_by=by,
+        made_at=now,
+    )
+
+
+def _require_finished_runs(project: Project, watermark: int) -> None:
+    """Refuse where people judged an automatic perturbation that no finished run makes: no release could make it again."""
+    runs = _finished(project, watermark)
+    judged = Example.objects.automatic().filter(
+        items__batch__project=project, items__assignments__annotations__event_id__lte=watermark
+    )
+    kinds: dict[str, int] = {}
+    for parent, kind, seed in by_key.fields(judged.distinct(), "parent_id", "perturbation", "seed"):
+        any_seed = not PERTURBATIONS[kind].seeded
+        if not any(
+            kind in run.kinds and (any_seed or seed in run.seeds) and _holds(run.chosen, parent)
+            for run in runs
+        ):
+            kinds[kind] = kinds.get(kind, 0) + 1
+    if kinds:
+        named = ", ".join(f"{number} of {kind}" for kind, number in sorted(kinds.items()))
+        raise Refused(
+            "run_unfinished",
+            f"People judged automatic perturbations of a run that is not finished ({named}), and a release makes only "
+            "finished runs again. Start the same run once more, with the same kinds, seeds and selection (on the page, or "
+            "./run manage perturb): it goes on where it stopped. Then release.",
+        )
+
+
+def write_release(
+    release: Release, *, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Release:
+    """Write the files and make the release visible. A release that is ready already is left as it is."""
+    if release.ready_at is not None:
+        return release
+    target = folder(release)
+    part = target.with_name(target.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    manifest = write_files(release, part, progress)
+    whole = digest(manifest)
+    earlier = Release.objects.filter(
+        project=release.project, name=release.name, ready_at__isnull=False
+    ).first()
+    if earlier is not None:
+        shutil.rmtree(part)
+        if earlier.digest != whole:
+            raise Refused(
+                "name_taken", f"{release.name} was released before with other contents. Choose another name."
+            )
+        Release.objects.filter(pk=release.pk).delete()
+        return earlier
+    shutil.rmtree(target, ignore_errors=True)
+    part.rename(target)
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            Release.objects.filter(pk=release.pk).update(digest=whole, manifest=manifest, ready_at=now)
+            events.record(
+                project_id=release.project_id,
+                actor=release.made_by,
+                thing="release",
+                thing_id=release.pk,
+                after="ready",
+                now=now,
+            )
+    except IntegrityError:
+        raise Refused("name_taken", f"{release.name} has just been released by somebody else.") from None
+    release.refresh_from_db()
+    return release
+
+
+def folder(release: Release) -> Path:
+    """Where the files of a release lie."""
+    return Path(settings.MEDIA_ROOT) / "releases" / release.public_id
+
+
+def archive(release: Release) -> Path:
+    """The release as one zip, made on first demand; equal bytes for equal contents."""
+    source = folder(release)
+    target = source.with_suffix(".zip")
+    if not target.exists():
+        part = target.with_suffix(".part")
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted(source.rglob("*")):
+                if path.is_file():
+                    entry = zipfile.ZipInfo(
+                        path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0)
+                    )
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    entry.file_size = path.stat().st_size  # so that a large one gets the long form
+                    with path.open("rb") as held, packed.open(entry, "w") as out:
+                        shutil.copyfileobj(held, out)
+        part.rename(target)
+    return target
+
+
+# -- the files --------------------------------------------------------------------------------------
+
+
+def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Raw records, derived files and manifest into an empty folder; returns the manifest."""
+    batches = _batches(release)
+    keys = _items(batches)
+    steps = 2 * len(keys) + 1
+    runs = _runs(release)
+    release_files.write_records(out / "sources.jsonl", _sources(batches, runs))
+    done = 0
+
+    def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+        nonlocal done
+        for items, line in lines:
+            done += items
+            progress(done, steps)
+            yield line
+
+    release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, keys)))
+    release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, keys)))
+    if runs:
+        # Before the records are read: people may have judged automatic perturbations, too.
+        release_files.write_records(out / automatic.LINES, _perturbed(runs))
+    described = [_batch(release, batch) for batch in batches]
+    raw = release_files.load(out, described)
+    if not raw.decisions and not raw.annotations and not runs:
+        raise Refused("nothing_to_release", "There is no annotation to release yet.")
+    waivers = _waivers(release, release_files.gate(raw))
+    proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
+    if (first := next(proposed, None)) is not None:
+        release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
+    raw.purpose = release.purpose
+    release_files.write_derived(raw, release.format, release.mix_seed)
+    tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
+    if (first := next(tried, None)) is not None:
+        release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
+    manifest: dict[str, Any] = {
+        "layout": release_files.LAYOUT,
+        "rules": release_files.RULES,
+        "format": release.format,
+        "project": release.project.slug,
+        "sources": [record for _, record in sorted(raw.sources.items())],
+        "batches": described,
+        "guidelines": _guidelines(release, batches),
+        "statement": statements.counted(
+            release.project, batches, watermark=release.watermark, until=_moment(release.watermark)
+        ),
+        "counts": release_files.counted(raw),
+        "agreement": release_files.figures(raw),
+        "waivers": waivers,
+        "contradicted": list(raw.contradicted.values()),
+        "mix": (
+            mixing.summary(release_files.mixed(raw, release.mix_seed), release.mix_seed)
+            if release.mix_seed is not None
+            else None
+        ),
+        "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
+        if runs
+        else None,
+        **({"purpose": release.purpose} if release.purpose else {}),
+    }
+    release_files.write_beside(raw, manifest)
+    manifest["files"] = release_files.describe(out)
+    text = canonical(manifest)
+    (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+    progress(steps, steps)
+    return manifest
+
+
+def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:
+    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived.
+
+    A waiver of what breaks nothing is refused (invalid_request): its id is likely a slip of the pen for another's.
+    """
+    left = sorted(broken.keys() - release.waivers.keys())
+    if left:
+        named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
+        more = f" and {len(left) - 10} more" if len(left) > 10 else ""
+        raise Refused(
+            "contract_broken",
+            f"{len(left)} accepted outcomes break their contract{more}. Waive each with a reason, which is "
+            f"published (--waive ID=REASON, or on the page). {named}",
+        )
+    if idle := sorted(release.waivers.keys() - broken.keys()):
+        raise Refused(
+            "invalid_request",
+            f"Nothing is there to waive for {', '.join(idle[:10])}: no accepted outcome of this id breaks its contract. "
+            "Correct the id or leave the waiver out.",
+        )
+    return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
+
+
+def _moment(watermark: int) -> datetime:
+    """When the last event that counts took place; long ago where there is none."""
+    found = Event.objects.filter(pk=watermark).values_list("at", flat=True).first()
+    return found or datetime.min.replace(tzinfo=UTC)
+
+
+def _watermark(project: Project) -> int:
+    """The last event that counts. On PostgreSQL a short lock waits for writers under way: ids are given before commit."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(f"LOCK TABLE {Event._meta.db_table} IN SHARE MODE")
+        return int(Event.objects.filter(project=project).aggregate(last=Max("pk"))["last"] or 0)
+
+
+def _batches(release: Release) -> list[Batch]:
+    opened = Event.objects.filter(
+        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
+    ).values("thing_id")
+    found = Batch.objects.filter(pk__in=opened, purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    return list(found.select_related("feeds_from").order_by("pk"))
+
+
+def _batch(release: Release, batch: Batch) -> dict[str, Any]:
+    return {
+        "id": batch.public_id,
+        "name": batch.name,
+        "type": batch.task_type,
+        "version": batch.version,
+        "variant": batch.variant,
+        "settings": batch.settings,
+        "settings_digest": batch.settings_digest,
+        "overlap": batch.overlap,
+        **({"resolve": batch.resolve} if batch.resolve else {}),
+        "seed": batch.seed,
+        "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
+        **(
+            {"loop_model": batch.loop_model, "loop_revision": batch.loop_revision} if batch.loop_model else {}
+        ),
+        **(
+            {"help": {"shown": batch.help, "from": batch.help_from, "unhelped": batch.unhelped}}
+            if batch.help
+            else {}
+        ),
+    }
+
+
+def _items(batches: Sequence[Batch]) -> Sorted:
+    """The items of the batches in the order of release: batch, source, example id; the key of each comes last."""
+    found = Sorted(4, key=4)
+    rows = Item.objects.filter(batch__in=batches, is_gold=False)
+    for row in by_key.fields(rows, "batch_id", "example__source__name", "example__external_id", "pk"):
+        found.add(*row)
+    return found
+
+
+def _runs(release: Release) -> list[PerturbationRun]:
+    """The runs of automatic perturbations that were through at the watermark, in their order."""
+    return _finished(release.project, release.watermark)
+
+
+def _finished(project: Project, watermark: int) -> list[PerturbationRun]:
+    """The runs that were through at an event, in their order; what each has chosen as an array, which is small."""
+    found = PerturbationRun.objects.filter(project=project, event_id__lte=watermark)
+    runs = list(found.prefetch_related("sources").order_by("event_id"))
+    for run in runs:
+        run.chosen = array("q", run.chosen)
+    return runs
+
+
+def _run(run: PerturbationRun) -> dict[str, Any]:
+    sources = sorted({source.name for source in run.sources.all()})
+    return {"sources": sources, "kinds": run.kinds, "seeds": run.seeds, "choice": run.choice}
+
+
+def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+    """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
+    wanted: Shelf[int, int] = Shelf()
+    for run in runs:
+        for pk in run.chosen:
+            wanted[pk] = 1
+    for page in _named(wanted).pages(PAGE):
+        found = Example.objects.select_related("source", "stored_table").in_bulk(
+            [pk for _, _, pk, *_ in page]
+        )
+        for source, _, pk, *_ in page:
+            seen: set[tuple[str, int]] = set()
+            row = found[pk]
+            for run in runs:
+                if _holds(run.chosen, pk):
+                    made = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
+                    seen.update((of.kind, of.seed) for of in made)
+                    yield from automatic.lines(source, row.example(), made, lineage.marks(run, row))
+
+
+def _holds(ordered: Sequence[int], key: int) -> bool:
+    place = bisect_left(ordered, key)
+    return place < len(ordered) and ordered[place] == key
+
+
+def _named(keys: Iterable[int]) -> Sorted:
+    """The examples with these keys as (source, id, key, parent, digest of the table, source's key), in that order."""
+    found = Sorted(6, key=3)
+    for chunk in by_key.pages(keys):
+        rows = Example.objects.filter(pk__in=chunk).values_list(
+            "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
+        )
+        for row in rows:
+            found.add(*row)
+    return found
+
+
+def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+    """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
+    keys: Shelf[int, int] = Shelf()
+    inputs = Sorted(2, key=1)
+    for pk, example, id, held in by_key.fields(
+        Item.objects.filter(batch__in=batches), "pk", "example_id", "public_id", "inputs"
+    ):
+        keys[example] = 1
+        if held:
+            inputs.add(id, pk)
+    for run in runs:
+        for pk in run.chosen:
+            keys[pk] = 1
+    used = _named(keys)
+    by_name: dict[str, dict[str, Any]] = {}
+    sources = {source for *_, source in used}
+    for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):
+        record = by_name.setdefault(
+            source.name,
+            {
+                "kind": "source",
+                "name": source.name,
+                "reader": source.reader,
+                "split": source.split,
+                "licence": source.licence,
+                "citation": source.citation,
+                "url": source.url,
+                "checksums": [],
+            },
+        )
+        record["checksums"].append(source.checksum)
+    yield from by_name.values()
+    for page in inputs.pages(PAGE):
+        shown = dict(Item.objects.filter(pk__in=[pk for _, pk in page]).values_list("pk", "inputs"))
+        for id, pk in page:
+            yield {"kind": "item", "id": id, "inputs": shown[pk]}
+    tables = Sorted(1, key=1)
+    for *_, digest_of, _ in used:
+        tables.add(digest_of)
+    for page in tables.pages(TABLES):
+        digests = [digest_of for (digest_of,) in page]
+        for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):
+            yield {"kind": "table", "digest": table.digest, "content": table.content}
+    originals: Shelf[int, int] = Shelf()
+    for _, _, pk, parent, *_ in used:
+        originals[pk if parent is None else _original(pk)] = 1
+    for chunk in by_key.pages(originals):
+        rows = Example.objects.select_related("source", "stored_table").defer("stored_table__content")
+        found = rows.in_bulk(chunk)
+        for pk in chunk:
+            original = found[pk]
+            yield {
+                "kind": "example",
+                "source": original.source.name,
+                "id": original.external_id,
+                "question": original.question,
+                "answers": original.answers,
+                "table": original.stored_table.digest,
+                "more": original.more,
+            }
+
+
+def _original(pk: int) -> int:
+    example = Example.objects.only("pk", "parent_id").get(pk=pk)
+    while example.parent_id is not None:
+        example = Example.objects.only("pk", "parent_id").get(pk=example.parent_id)
+    return example.pk
+
+
+def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every revision below the watermark, item by item; within an item by pseudonym and revision."""
+    names, until = _pseudonyms(release.project), _moment(release.watermark)
+    for page in keys.pages(PAGE):
+        chunk = [pk for *_, pk in page]
+        found: dict[int, list[Annotation]] = {pk: [] for pk in chunk}
+        rows = Annotation.objects.filter(assignment__item_id__in=chunk, event_id__lte=release.watermark)
+        for annotation in rows.select_related(
+            "assignment__item__example__source",
+            "assignment__batch",
+            "assignment__place",
+            "assignment__person",
+            "guidelines",
+            "provenance__telling__proposal",
+        ).prefetch_related(*helping.BESIDE):
+            found[annotation.assignment.item_id].append(annotation)
+        for of_item in found.values():
+            newest = {a.assignment_id: a.revision for a in sorted(of_item, key=lambda a: a.revision)}
+            of_item.sort(key=lambda a: (names[a.assignment.person_id], a.revision))
+            for index, annotation in enumerate(of_item):
+                assignment = annotation.assignment
+                yield (
+                    1 if index == 0 else 0,
+                    {
+                        "id": annotation.public_id,
+                        "batch": assignment.batch.public_id,
+                        "item": assignment.item.public_id,
+                        "source": assignment.item.example.source.name,
+                        "example": assignment.item.example.external_id,
+                        "annotator": names[assignment.person_id],
+                        "simulated": assignment.person.is_simulated,
+                        **({"external": True} if assignment.person.is_external else {}),
+                        "revision": annotation.revision,
+                        "newest": newest[annotation.assignment_id] == annotation.revision,
+                        "place": {"number": assignment.place.number, "added": assignment.place.added},
+                        "response": annotation.response,
+                        "guidelines": {
+                            "number": annotation.guidelines.number,
+                            "digest": digest(annotation.guidelines.text),
+                        },
+                        "active_seconds": annotation.active_seconds,
+                        "made_at": annotation.made_at.isoformat(),
+                        **helping.record(annotation, until=until),
+                    },
+                )
+
+
+def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
+    names = _pseudonyms(release.project)
+    for page in keys.pages(PAGE):
+        chunk = [pk for *_, pk in page]
+        rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
+        found = {
+            decision.item_id: decision
+            for decision in rows.select_related("item__example__source", "item__batch").prefetch_related(
+                "outcomes__annotations", "outcomes__example__stored_table", "outcomes__example__parent"
+            )
+        }
+        for pk in chunk:
+            if pk in found:
+                yield 1, _decision(found[pk], names)
+
+
+def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
+    """Who decided, with their note; or the rule that did, which is named where it is not the kind's own."""
+    if decision.made_by_id is not None:
+        return {"note": decision.note, "by": names[decision.made_by_id]}
+    rule = {"rule": decision.rule} if decision.rule else {}
+    return {"note": "", "by": "resolve", **rule}
+
+
+def _decision(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
+    item = decision.item
+    return {
+        "batch": item.batch.public_id,
+        "item": item.public_id,
+        "source": item.example.source.name,
+        "example": item.example.external_id,
+        "kind": decision.kind,
+        "reason": decision.reason,
+        **_by(decision, names),
+        "made_at": decision.made_at.isoformat(),
+        "outcomes": [
+            {
+                "id": outcome.public_id,
+                "response": outcome.response,
+                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
+                "example": _derived(outcome.example) if outcome.example else None,
+            }
+            for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number)
+        ],
+    }
+
+
+def _derived(example: Example) -> dict[str, Any]:
+    return {
+        "id": example.external_id,
+        "parent": example.parent.external_id if example.parent else None,
+        "perturbation": example.perturbation,
+        "question": example.question,
+        "answers": example.answers,
+        "table": example.stored_table.digest,
+        "operations": example.operations,
+        "digest": example.table_digest,
+        "more": example.more,
+    }
+
+
+def _guidelines(release: Release, batches: Sequence[Batch]) -> list[dict[str, Any]]:
+    """The guidelines that annotations were made under, in full."""
+    under = Annotation.objects.filter(assignment__batch__in=batches, event_id__lte=release.watermark)
+    rows = Guidelines.objects.filter(pk__in=under.values("guidelines")).order_by("task_type", "number")
+    return [{"type": row.task_type, "number": row.number, "text": row.text} for row in rows]
+
+
+def _pseudonyms(project: Project) -> dict[int, str]:
+    return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))

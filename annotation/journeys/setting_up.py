@@ -1,0 +1,391 @@
+"""Before the first item: projects, people, invitations, tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from annotation import events
+from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
+from annotation.money import statements
+from annotation.refusals import Refused, require_storable
+from annotation.roles import Permission, Role
+from annotation.work import limits, queue
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+RESERVED_SLUGS = frozenset({"new"})
+"""Slugs that are addresses of pages: /projects/new/."""
+INVITATION_LIFE = timedelta(days=14)
+LONGEST_INVITATION = timedelta(days=90)
+TOKEN_LIFE = timedelta(days=180)
+TOKEN_MARK = "askew_"
+
+
+def create_project(
+    *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
+) -> Project:
+    """A project with its first manager. Raises Refused: invalid_request, name_taken."""
+    require_storable(name)
+    if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
+        raise Refused(
+            "invalid_request",
+            f"A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one.",
+        )
+    if time_zone not in zoneinfo.available_timezones():
+        raise Refused(
+            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+        )
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name, time_zone=time_zone)
+            add_member(project=project, person=manager, roles=[Role.MANAGER], by=manager, now=now)
+            events.record(
+                project_id=project.pk,
+                actor=manager,
+                thing="project",
+                thing_id=project.pk,
+                after="created",
+                now=now,
+            )
+    except IntegrityError:
+        raise Refused("name_taken", f"A project with the address {slug!r} exists; choose another.") from None
+    return project
+
+
+def rename_project(*, project: Project, name: str, time_zone: str, by: Person, now: datetime) -> None:
+    """Another name and time zone. The address stays: no link, token, release or bookmark breaks."""
+    require_storable(name)
+    if not name.strip() or len(name.strip()) > 120:
+        raise Refused("invalid_request", "A project needs a name of at most 120 characters.")
+    if time_zone not in zoneinfo.available_timezones():
+        raise Refused(
+            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+        )
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(name=name.strip(), time_zone=time_zone)
+        events.record(
+            project_id=project.pk,
+            actor=by,
+            thing="project",
+            thing_id=project.pk,
+            before="",
+            after="renamed",
+            now=now,
+        )
+
+
+def add_member(
+    *, project: Project, person: Person, roles: Sequence[Role], by: Person | None, now: datetime
+) -> Membership:
+    """Give the person these roles besides those they have; somebody who left comes back under the old pseudonym."""
+    with transaction.atomic():
+        membership, _ = Membership.objects.get_or_create(project=project, person=person)
+        here = membership.removed_at is None and bool(membership.roles)
+        if not here:
+            _record_membership(membership, before="", after="member", by=by, now=now)
+        kept = set(membership.roles) if here else set()
+        membership.removed_at = None
+        membership.save(update_fields=["removed_at"])
+        _write_roles(membership, kept, kept | {role.value for role in roles}, by=by, now=now)
+    return membership
+
+
+def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> None:
+    """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none.
+
+    Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
+    """
+    if not roles:
+        raise Refused("invalid_request", "Choose at least one role, or remove the person.")
+    with transaction.atomic():
+        membership = (
+            Membership.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("project", "person")
+            .get(pk=membership.pk)
+        )
+        if membership.removed_at is not None:
+            raise Refused("invalid_request", "This person has left the project. Invite them again.")
+        if Role.MANAGER not in roles:
+            require_another_manager(membership)
+        before, after = set(membership.roles), {role.value for role in roles}
+        _write_roles(membership, before, after, by=by, now=now)
+        if Role.ANNOTATOR.value in before - after:
+            _give_back_all(membership, reason="no annotator any more", by=by, now=now)
+
+
+def _write_roles(
+    membership: Membership, before: set[str], after: set[str], *, by: Person | None, now: datetime
+) -> None:
+    """Write the roles, each change as an event of its own."""
+    membership.roles = [role.value for role in Role if role.value in after]
+    membership.save(update_fields=["roles"])
+    for role in Role:
+        if (role.value in before) != (role.value in after):
+            states = (role.value, "") if role.value in before else ("", role.value)
+            _record_membership(
+                membership, before=states[0], after=states[1] or f"no {role.value}", by=by, now=now
+            )
+
+
+def _record_membership(
+    membership: Membership, *, before: str, after: str, by: Person | None, now: datetime
+) -> None:
+    events.record(
+        project_id=membership.project_id,
+        actor=by,
+        thing="membership",
+        thing_id=membership.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+
+
+def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> None:
+    held = Assignment.objects.filter(
+        person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
+    )
+    for assignment in held.select_related("batch").order_by("pk"):
+        queue.give_back(assignment, state=Assignment.State.RETURNED, reason=reason, now=now, actor=by)
+
+
+def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
+    """End a membership: open leases go back, sessions and tokens end, annotations stay."""
+    require_another_manager(membership)
+    with transaction.atomic():
+        changed = Membership.objects.filter(pk=membership.pk, removed_at__isnull=True).update(removed_at=now)
+        if not changed:
+            return
+        Person.objects.filter(pk=membership.person_id).update(session_epoch=F("session_epoch") + 1)
+        ApiToken.objects.filter(
+            person_id=membership.person_id, project=membership.project, revoked_at__isnull=True
+        ).update(revoked_at=now)
+        _give_back_all(membership, reason="left the project", by=by, now=now)
+        _record_membership(membership, before="member", after="removed", by=by, now=now)
+
+
+def require_another_manager(membership: Membership) -> None:
+    """Raises Refused (still_involved) where this is the project's only manager."""
+    if membership.removed_at is not None or Role.MANAGER.value not in membership.roles:
+        return
+    managers = Membership.objects.filter(
+        project=membership.project,
+        removed_at__isnull=True,
+        roles__icontains=Role.MANAGER.value,
+        person__is_active=True,
+    ).exclude(pk=membership.pk)
+    if not managers.exists():
+        raise Refused(
+            "still_involved",
+            f"This is the only manager of {membership.project.name}. Make somebody else a manager first.",
+        )
+
+
+def sign_out_everywhere(*, person: Person) -> None:
+    """End every session of the person."""
+    Person.objects.filter(pk=person.pk).update(session_epoch=F("session_epoch") + 1)
+
+
+def change_person(*, person: Person, name: str, time_zone: str) -> None:
+    """What a person says of themselves: their name, and the zone in which pages show times."""
+    person.name, person.time_zone = name.strip(), time_zone
+    person.save(update_fields=["name", "time_zone"])
+
+
+def change_password(*, person: Person, password: str) -> None:
+    """A new password. Every session ends with it; the caller signs the one at hand in again."""
+    person.set_password(password)
+    person.save(update_fields=["password"])
+    sign_out_everywhere(person=person)
+    person.refresh_from_db(fields=["session_epoch"])
+
+
+def invite(
+    *,
+    project: Project,
+    roles: Sequence[Role],
+    by: Person,
+    now: datetime,
+    name: str = "",
+    days: int = INVITATION_LIFE.days,
+) -> tuple[Invitation, str]:
+    """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
+    require_storable(name)
+    if not roles:
+        raise Refused("invalid_request", "Choose at least one role.")
+    if not 1 <= days <= LONGEST_INVITATION.days:
+        raise Refused("invalid_request", f"An invitation lasts 1 to {LONGEST_INVITATION.days} days.")
+    token = secrets.token_urlsafe(24)
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            project=project,
+            roles=[role.value for role in roles],
+            name=name.strip(),
+            token_hash=hash_token(token),
+            made_by=by,
+            made_at=now,
+            expires_at=now + timedelta(days=days),
+        )
+        _record_invitation(invitation, before="", after="open", by=by, now=now)
+    return invitation, token
+
+
+def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:
+    """The link works no more. Withdrawing twice, or one that was used, changes nothing."""
+    with transaction.atomic():
+        if Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, expires_at__gt=now).update(
+            expires_at=now
+        ):
+            _record_invitation(invitation, before="open", after="withdrawn", by=by, now=now)
+
+
+def _record_invitation(invitation: Invitation, *, before: str, after: str, by: Person, now: datetime) -> None:
+    events.record(
+        project_id=invitation.project_id,
+        actor=by,
+        thing="invitation",
+        thing_id=invitation.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+
+
+def open_invitation(token: str, *, now: datetime) -> Invitation:
+    """The invitation behind a link. Raises Refused: invitation_used, invitation_expired."""
+    invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
+    if invitation is None or now >= invitation.expires_at:
+        raise Refused("invitation_expired", "This invitation is not valid (any more). Ask for a new link.")
+    if invitation.accepted_at is not None:
+        raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
+    return invitation
+
+
+def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membership:
+    """Join the project, once."""
+    with transaction.atomic():
+        won = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
+            accepted_at=now, accepted_by=person
+        )
+        if not won:
+            raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
+        _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
+        roles = [Role(role) for role in invitation.roles]
+        return add_member(
+            project=invitation.project, person=person, roles=roles, by=invitation.made_by, now=now
+        )
+
+
+def register(*, name: str, email: str, password: str | None) -> Person:
+    """An account. Raises Refused: invalid_request, name_taken."""
+    require_storable(name, email)
+    try:
+        validate_email(email)
+        if password is not None:
+            validate_password(password, Person(name=name, email=email))
+    except ValidationError as error:
+        raise Refused("invalid_request", " ".join(error.messages)) from None
+    try:
+        with transaction.atomic():
+            return Person.objects.create_person(name, email, password)
+    except IntegrityError:
+        raise Refused("name_taken", "There is an account with this e-mail address. Sign in first.") from None
+
+
+def join_as_new(*, invitation: Invitation, name: str, email: str, password: str, now: datetime) -> Person:
+    """Register and accept in one: nobody is left with an account and no project. Raises Refused as both do."""
+    with transaction.atomic():
+        person = register(name=name, email=email, password=password)
+        accept(invitation=invitation, person=person, now=now)
+    return person
+
+
+def change_terms(
+    *, project: Project, pay: Mapping[str, Any], caps: Mapping[str, Any], by: Person, now: datetime
+) -> None:
+    """What the project pays, and how much one person may work a day. Raises Refused(invalid_request)."""
+    rates, most = limits.pay(pay), limits.caps(caps, limits.OF_A_PROJECT)
+    if (rates, most) == (project.pay, project.caps):
+        return
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(pay=rates, caps=most)
+        _changed(project, "terms changed", by, now)
+    project.pay, project.caps = rates, most
+
+
+def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
+    """What people say for the data statement, by the names of `statements.ASKED`. Raises Refused(invalid_request)."""
+    said = statements.clean(statement)
+    require_storable(*said.values())
+    if said == project.statement:
+        return
+    with transaction.atomic():
+        Project.objects.filter(pk=project.pk).update(statement=said)
+        _changed(project, "statement changed", by, now)
+    project.statement = said
+
+
+def say_of_oneself(*, membership: Membership, said: Mapping[str, str]) -> None:
+    """What a member chose to say for the data statement, by the names of `statements.OF_ONESELF`; "" takes it back."""
+    kept = statements.clean_characteristics(said)
+    require_storable(*kept.values())
+    Membership.objects.filter(pk=membership.pk).update(characteristics=kept)
+
+
+def _changed(project: Project, what: str, by: Person | None, now: datetime) -> None:
+    events.record(project_id=project.pk, actor=by, thing="project", thing_id=project.pk, after=what, now=now)
+
+
+def make_token(
+    *, person: Person, project: Project, name: str, scopes: Sequence[Permission], now: datetime
+) -> tuple[ApiToken, str]:
+    """A token for the API. It is returned once; the database keeps its hash."""
+    secret = TOKEN_MARK + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            person=person,
+            project=project,
+            name=name.strip() or "token",
+            prefix=secret[: len(TOKEN_MARK) + 4],
+            token_hash=hash_token(secret),
+            scopes=sorted(scope.value for scope in scopes),
+            made_at=now,
+            expires_at=now + TOKEN_LIFE,
+        )
+        _record_token(token, before="", after="valid", now=now)
+    return token, secret
+
+
+def revoke_token(*, token: ApiToken, now: datetime) -> None:
+    """End a token now. Revoking twice is revoking once."""
+    with transaction.atomic():
+        if ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now):
+            _record_token(token, before="valid", after="revoked", now=now)
+
+
+def _record_token(token: ApiToken, *, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=token.project_id,
+        actor=token.person,
+        thing="apitoken",
+        thing_id=token.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+
+
+def hash_token(token: str) -> str:
+    """Tokens are long and random: a plain SHA-256 is enough, and finding one is an index look-up."""
+    return hashlib.sha256(token.encode()).hexdigest()

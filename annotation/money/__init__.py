@@ -1,0 +1,1 @@
+"""Time at work, what it costs, and what a release says about it."""

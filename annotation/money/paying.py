@@ -1,0 +1,227 @@
+"""Time and money: how long people worked, what they earned, what an example cost.
+
+Time is the active time that the server saw (gaps of at most a minute between signs of life), not how long a tab was
+open. It counts for every item somebody worked on, also one they skipped or gave back; items are counted when submitted,
+gold ones too: whoever answers is paid for it.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from annotation.models import Assignment, Batch, CrowdEntry, Decision, Membership, Person, Project
+from annotation.models.work import seconds_at_work
+from annotation.money import costs
+from tableqa import sheets
+
+
+def rate(pay: Mapping[str, Any]) -> str:
+    """A rate in words: "14.50 EUR an hour"; "" where nobody pays."""
+    if not pay:
+        return ""
+    by, name = ("item", "per_item") if "per_item" in pay else ("hour", "per_hour")
+    return f"{Decimal(str(pay[name])):.2f} {pay['currency']} {'an' if by == 'hour' else 'a'} {by}"
+
+
+@dataclass(frozen=True)
+class Share:
+    """One person's work in one batch within a period."""
+
+    person_id: int
+    batch: Batch
+    items: int
+    skipped: int
+    seconds: float
+    pay: Mapping[str, Any]
+
+    @property
+    def amount(self) -> Decimal | None:
+        """What it earns; None where nobody pays."""
+        return costs.owed(self.pay, items=self.items, seconds=self.seconds)
+
+    @property
+    def currency(self) -> str:
+        return str(self.pay.get("currency", ""))
+
+    @property
+    def hours(self) -> float:
+        return self.seconds / 3600
+
+    @property
+    def an_hour(self) -> float | None:
+        """Items an hour, None before there is a minute of work to tell from."""
+        return self.items / self.hours if self.seconds >= 60 else None
+
+
+@dataclass(frozen=True)
+class Period:
+    """Days of a project, the last included; None is open on that side. Days begin and end where the project is at home."""
+
+    first: date | None = None
+    last: date | None = None
+
+    def within(self, project: Project) -> Q:
+        """The assignments that ended in the period; of an open one also those that did not end yet."""
+        zone, found = zoneinfo.ZoneInfo(project.time_zone), Q()
+        if self.first is not None:
+            found &= Q(ended_at__gte=datetime.combine(self.first, time(), zone))
+        if self.last is not None:
+            found &= Q(ended_at__lt=datetime.combine(self.last + timedelta(days=1), time(), zone))
+        return found
+
+
+ALWAYS = Period()
+
+
+def shares(project: Project, period: Period = ALWAYS) -> list[Share]:
+    """Everybody's work in every batch, by batch and person; in two queries. Simulated and external people earn nothing."""
+    return _shares(
+        Q(period.within(project), batch__project=project)
+        & Q(person__is_simulated=False, person__is_external=False)
+    )
+
+
+def _shares(which: Q) -> list[Share]:
+    counted = (
+        Assignment.objects.filter(which)
+        .order_by("batch_id", "person_id")
+        .values("batch_id", "person_id")
+        .annotate(
+            items=Count("pk", filter=Q(state=Assignment.State.SUBMITTED)),
+            skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
+            seconds=Sum(seconds_at_work()),
+        )
+    )
+    batches = Batch.objects.select_related("project").in_bulk({row["batch_id"] for row in counted})
+    found = []
+    for row in counted:
+        batch = batches[row["batch_id"]]
+        pay = costs.rate_of(batch.pay, batch.project.pay)
+        found.append(Share(row["person_id"], batch, row["items"], row["skipped"], row["seconds"] or 0.0, pay))
+    return found
+
+
+def own(person: Person, projects: Iterable[Project]) -> list[Share]:
+    """One person's work in their projects, the newest batch first; in two queries."""
+    found = _shares(Q(person=person, batch__project__in=list(projects)))
+    return sorted(found, key=lambda share: -share.batch.pk)
+
+
+@dataclass
+class Total:
+    """What several shares come to: money by currency."""
+
+    items: int = 0
+    seconds: float = 0.0
+    amounts: dict[str, Decimal] = field(default_factory=dict)
+
+    def add(self, share: Share) -> None:
+        self.items += share.items
+        self.seconds += share.seconds
+        if share.amount is not None:
+            self.amounts[share.currency] = self.amounts.get(share.currency, Decimal()) + share.amount
+
+    @property
+    def hours(self) -> float:
+        return self.seconds / 3600
+
+
+def summed(found: Iterable[Share]) -> Total:
+    """What the shares come to."""
+    total = Total()
+    for share in found:
+        total.add(share)
+    return total
+
+
+def by_person(found: Iterable[Share]) -> dict[int, list[Share]]:
+    """The shares of each person (id), in their order."""
+    gathered: dict[int, list[Share]] = defaultdict(list)
+    for share in found:
+        gathered[share.person_id].append(share)
+    return dict(gathered)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a batch cost so far, and a hundred of the examples that came of it."""
+
+    batch: Batch
+    total: Total
+    accepted: int
+
+    @property
+    def per_hundred(self) -> dict[str, Decimal]:
+        """By currency; nothing before the first item is accepted."""
+        return {
+            currency: each
+            for currency, amount in self.total.amounts.items()
+            if (each := costs.per_hundred(amount, examples=self.accepted)) is not None
+        }
+
+
+def by_batch(project: Project, found: Iterable[Share]) -> list[Cost]:
+    """What each batch cost, from the shares of the whole time; one query more."""
+    accepted = dict(
+        Decision.objects.filter(item__batch__project=project, kind=Decision.Kind.ACCEPTED)
+        .order_by()
+        .values_list("item__batch_id")
+        .annotate(n=Count("pk"))
+    )
+    batches: dict[int, list[Share]] = defaultdict(list)
+    for share in found:
+        batches[share.batch.pk].append(share)
+    return [Cost(own[0].batch, summed(own), accepted.get(pk, 0)) for pk, own in sorted(batches.items())]
+
+
+PAYMENTS = (
+    "person",
+    "pseudonym",
+    "external_id",
+    "batch",
+    "kind",
+    "items",
+    "skipped",
+    "hours",
+    "rate",
+    "amount",
+    "currency",
+)
+
+
+def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
+    """The payment sheet: a row for each person and batch, for those who pay. Ids of a crowd platform stand in it."""
+    found = by_person(shares(project, period))
+    members = {
+        one.person_id: one
+        for one in Membership.objects.filter(project=project, person__in=found).select_related("person")
+    }
+    ids = dict(CrowdEntry.objects.filter(person__in=found).values_list("person_id", "external_id"))
+    numeric = {"items", "skipped", "hours", "amount"}
+    columns = tuple(sheets.Column(name, numeric=name in numeric) for name in PAYMENTS)
+    rows = [
+        (
+            sheets.Cell(member.person.name),
+            sheets.Cell(member.pseudonym),
+            sheets.Cell(ids.get(member.person_id, "")),
+            sheets.Cell(share.batch.name),
+            sheets.Cell(share.batch.task_type),
+            sheets.count(share.items),
+            sheets.count(share.skipped),
+            sheets.Cell(f"{share.hours:.3f}"),
+            sheets.Cell(rate(share.pay)),
+            sheets.Cell("" if share.amount is None else str(share.amount)),
+            sheets.Cell(share.currency),
+        )
+        for member in sorted(members.values(), key=lambda one: (one.person.name, one.pk))
+        for share in found[member.person_id]
+    ]
+    return sheets.Sheet("payments", f"Payments of {project.name}", columns, tuple(rows))

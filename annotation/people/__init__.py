@@ -1,0 +1,1 @@
+"""People: how they come in, what is theirs, how they leave."""

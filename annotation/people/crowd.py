@@ -1,0 +1,354 @@
+"""The way in for a crowd: one link for many people, each known by the id that their platform gave them.
+
+The first entry with an id makes a person and binds the id to that person's session: whoever comes with the same id from
+another browser is turned away, and a manager can give them a way back. The ids are stored apart (`CrowdEntry`), are never
+logged, and go into no export. At the end of the work people get a completion code, after a failed qualification the code
+for being screened out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from django.core import signing
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from annotation import events
+from annotation.journeys import setting_up
+from annotation.models import Batch, CrowdEntry, CrowdLink, Person, Project, Qualification, Tally
+from annotation.refusals import Refused, require_storable
+from annotation.roles import Role
+from annotation.work import gates, queue
+
+PARAMETERS: Final[dict[str, dict[str, str]]] = {
+    "prolific": {"person": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
+    "generic": {"person": "id", "study": "study", "session": "session"},
+}
+"""The query parameters that carry a platform's ids (Prolific: "Integrating your study", URL parameters)."""
+PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
+LONGEST_ID = 200
+WAY_BACK = timedelta(days=7)
+"""How long a link by which a manager lets somebody back in can be used."""
+SALT = "annotation.crowd.way_back"
+ASK_THE_RESEARCHERS = (
+    "Write to the researchers through the platform that you came from: they can give you a link back in."
+)
+
+
+@dataclass(frozen=True)
+class Ids:
+    """What a platform calls somebody, the study and the session. Not shown where an error shows its values."""
+
+    person: str = field(repr=False)
+    study: str = field(default="", repr=False)
+    session: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class End:
+    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left."""
+
+    outcome: str = ""
+    code: str = ""
+    address: str = ""
+    work_left: bool = False
+
+
+# -- the manager's side -----------------------------------------------------------------------------
+
+
+def make_link(
+    *,
+    project: Project,
+    name: str,
+    parameters: Mapping[str, str],
+    completion_code: str,
+    screen_out_code: str,
+    expires_at: datetime,
+    by: Person,
+    now: datetime,
+    return_url: str = "",
+    most: int | None = None,
+) -> CrowdLink:
+    """A link for a crowd. Raises Refused: invalid_request, name_taken."""
+    require_storable(name, completion_code, screen_out_code, return_url, *parameters.values())
+    name, codes = name.strip(), (completion_code.strip(), screen_out_code.strip())
+    if not name or not all(codes):
+        raise Refused("invalid_request", "A crowd link needs a name, a completion and a screen-out code.")
+    if codes[0] == codes[1]:
+        raise Refused("invalid_request", "The two codes must differ, or nobody can tell what they mean.")
+    if set(parameters) != {"person", "study", "session"} or not parameters["person"]:
+        raise Refused("invalid_request", "Say which query parameter carries the person's id.")
+    named = [parameter for parameter in parameters.values() if parameter]
+    if len(named) != len(set(named)):
+        raise Refused("invalid_request", "Each id needs a query parameter of its own.")
+    if expires_at <= now:
+        raise Refused("invalid_request", "The link would end before it begins. Choose a later day.")
+    if most is not None and most < 1:
+        raise Refused("invalid_request", "Let at least one person in, or leave the number empty.")
+    _require_return_url(return_url)
+    try:
+        with transaction.atomic():
+            link = CrowdLink.objects.create(
+                project=project,
+                name=name,
+                parameters=dict(parameters),
+                completion_code=codes[0],
+                screen_out_code=codes[1],
+                return_url=return_url,
+                most=most,
+                made_by=by,
+                made_at=now,
+                expires_at=expires_at,
+            )
+            _record(link, "crowdlink", link.pk, "", "open", by, now)
+    except IntegrityError:
+        raise Refused("name_taken", f"This project has a crowd link {name!r}; choose another name.") from None
+    return link
+
+
+def _require_return_url(address: str) -> None:
+    if not address:
+        return
+    parts = urlsplit(address)
+    if parts.scheme != "https" or not parts.hostname or "{code}" not in address:
+        raise Refused(
+            "invalid_request",
+            "The address to return to must begin with https:// and have {code} where the code goes.",
+        )
+
+
+def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
+    """Nobody new comes in; whoever is in may finish. Closing twice is closing once."""
+    with transaction.atomic():
+        if CrowdLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now):
+            _record(link, "crowdlink", link.pk, "open", "closed", by, now)
+
+
+def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
+    """A token for the way back, for somebody who lost their session. Their older sessions end with it."""
+    _require_kept(entry)
+    with transaction.atomic():
+        setting_up.sign_out_everywhere(person=entry.person)
+        entry.person.refresh_from_db(fields=["session_epoch"])
+        _record(entry.link, "crowdentry", entry.pk, "", "let back in", by, now)
+    return signing.dumps({"entry": entry.pk, "epoch": entry.person.session_epoch}, salt=SALT)
+
+
+# -- the participants' side -------------------------------------------------------------------------
+
+
+def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
+    """The link at this address, None where there is none. Whether it is still open, `require_open` says."""
+    if "\0" in public_id:
+        return None
+    return CrowdLink.objects.select_related("project").filter(public_id=public_id).first()
+
+
+def require_open(link: CrowdLink, *, now: datetime) -> None:
+    """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
+    if link.closed_at is not None:
+        raise Refused("crowd_closed", "This study takes no new people: the researchers have closed the link.")
+    if now >= link.expires_at:
+        raise Refused("crowd_closed", "This study takes no new people: its link has ended.")
+    if link.most is not None and link.entries.count() >= link.most:
+        raise Refused("crowd_closed", "This study takes no new people: it has as many as it asked for.")
+
+
+def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
+    """The ids in a request; the person's is "" where it is missing. Raises Refused (invalid_request)."""
+    found = {
+        name: query.get(parameter, "").strip() if parameter else ""
+        for name, parameter in link.parameters.items()
+    }
+    require_storable(*found.values())
+    for value in found.values():
+        if len(value) > LONGEST_ID:
+            raise Refused(
+                "invalid_request", f"An id has at most {LONGEST_ID} characters; one here is longer."
+            )
+        if value.startswith("{{") and value.endswith("}}"):
+            raise Refused(
+                "invalid_request",
+                "The platform did not fill in your id. Open the study from the platform itself, not from a preview.",
+            )
+    return Ids(**found)
+
+
+def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) -> Person:
+    """The person behind these ids: a new annotator of the project at first, the same one in their own session after.
+
+    `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken.
+    """
+    if not ids.person:
+        raise Refused("invalid_request", "Write the id that your platform gave you.")
+    try:
+        with transaction.atomic():
+            # Entries of one link take turns: the cap is exact.
+            CrowdLink.objects.select_for_update(no_key=True).filter(pk=link.pk).values_list("pk").first()
+            known = CrowdEntry.objects.select_related("person").filter(
+                link__project_id=link.project_id, external_id=ids.person
+            )
+            for entry in known:
+                return _known(entry, link, person)
+            if person is not None:
+                raise Refused(
+                    "crowd_taken",
+                    "In this browser somebody is signed in already, with another id or with an account. "
+                    "Open the link in another browser or in a private window.",
+                )
+            require_open(link, now=now)
+            return _new(link, ids, now)
+    except IntegrityError:  # said without the database's words, which hold the id
+        raise _taken() from None
+
+
+def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
+    if person is not None and person.pk == entry.person_id and entry.link_id == link.pk:
+        return entry.person
+    if entry.link_id != link.pk:
+        raise Refused(
+            "crowd_taken", "Somebody with this id has taken part in this project by another link already."
+        )
+    raise _taken()
+
+
+def _taken() -> Refused:
+    return Refused(
+        "crowd_taken",
+        "Somebody with this id is at work in another browser. Is that you? Go on there. "
+        + ASK_THE_RESEARCHERS,
+    )
+
+
+def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
+    number = link.entries.count() + 1
+    person = Person.objects.create_person(f"{link.name[:100]} {number}")
+    setting_up.add_member(project=link.project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
+    entry = CrowdEntry.objects.create(
+        link=link,
+        person=person,
+        external_id=ids.person,
+        study_id=ids.study,
+        session_id=ids.session,
+        entered_at=now,
+    )
+    _record(link, "crowdentry", entry.pk, "", "entered", person, now)
+    return person
+
+
+def come_back(*, token: str, now: datetime) -> CrowdEntry:
+    """The entry that a way back leads to. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
+    gone = Refused("invitation_expired", "This link does not work (any more). " + ASK_THE_RESEARCHERS)
+    try:
+        said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
+    except signing.BadSignature:
+        raise gone from None
+    entry = CrowdEntry.objects.select_related("person", "link__project").filter(pk=said["entry"]).first()
+    if entry is None or entry.person.session_epoch != said["epoch"] or not entry.person.is_active:
+        raise gone
+    return entry
+
+
+def use_way_back(*, token: str, now: datetime) -> Person:
+    """Come back by the link, once. The caller signs the person in."""
+    with transaction.atomic():
+        entry = come_back(token=token, now=now)
+        won = Person.objects.filter(pk=entry.person_id, session_epoch=entry.person.session_epoch).update(
+            session_epoch=F("session_epoch") + 1
+        )
+        if not won:
+            raise Refused("invitation_expired", "This link has been used. " + ASK_THE_RESEARCHERS)
+        _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
+    return Person.objects.get(pk=entry.person_id)
+
+
+# -- the end ----------------------------------------------------------------------------------------
+
+
+def where(entry: CrowdEntry, *, now: datetime) -> End:
+    """How it stands with the person's work, without changing anything. Wants link and project."""
+    if entry.outcome:
+        return _end(entry, entry.outcome)
+    work_left, failed = _standing(entry.person, entry.link.project, now)
+    if work_left:
+        return End(work_left=True)
+    done = Tally.objects.filter(
+        person=entry.person,
+        batch__project=entry.link.project,
+        batch__purpose=Batch.Purpose.WORK,
+        submitted__gt=0,
+    )
+    if done.exists():
+        return _end(entry, CrowdEntry.Outcome.COMPLETED)
+    return _end(entry, CrowdEntry.Outcome.SCREENED_OUT) if failed else End()
+
+
+def finish(*, entry: CrowdEntry, now: datetime) -> End:
+    """Write down how the person's work ended, once; asking again gives the same."""
+    with transaction.atomic():
+        end = where(entry, now=now)
+        if end.outcome and CrowdEntry.objects.filter(pk=entry.pk, outcome="").update(
+            outcome=end.outcome, ended_at=now
+        ):
+            _record(entry.link, "crowdentry", entry.pk, "entered", end.outcome, entry.person, now)
+    return end
+
+
+def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bool]:
+    """Whether the person can still get an item of an open batch, today or later, and whether a qualification failed."""
+    batches = list(
+        Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True).select_related(
+            "project", "requires"
+        )
+    )
+    left = queue.left_for(person, [batch.pk for batch in batches])
+    judged = dict(
+        Qualification.objects.filter(batch__project=project, person=person).values_list("batch_id", "passed")
+    )
+    failed = False
+    for batch in batches:
+        if batch.purpose == Batch.Purpose.QUALIFICATION:
+            # Its places are made when somebody comes: what is left is told by the result that is not there yet.
+            if batch.pk not in judged and batch.items_count:
+                return True, failed
+            continue
+        if batch.requires_id is not None and judged.get(batch.requires_id) is False:
+            failed = True
+            continue
+        if left[batch.pk] and not _done_for_good(batch, person, now):
+            return True, failed
+    return False, failed
+
+
+def _done_for_good(batch: Batch, person: Person, now: datetime) -> bool:
+    """Whether the person has had all that one person may do in the batch; a limit of a day opens again."""
+    limit = batch.caps.get("items")
+    return limit is not None and gates.facts(batch=batch, person=person, now=now).items >= limit
+
+
+def _end(entry: CrowdEntry, outcome: str) -> End:
+    link = entry.link
+    code = link.completion_code if outcome == CrowdEntry.Outcome.COMPLETED else link.screen_out_code
+    return End(str(outcome), code, link.return_url.replace("{code}", quote(code, safe="")))
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _require_kept(entry: CrowdEntry) -> None:
+    if entry.person.erased_at is not None:
+        raise Refused("invalid_request", "This person's data were erased; there is nobody to let back in.")
+
+
+def _record(
+    link: CrowdLink, thing: str, pk: int, before: str, after: str, by: Person | None, now: datetime
+) -> None:
+    events.record(
+        project_id=link.project_id, actor=by, thing=thing, thing_id=pk, before=before, after=after, now=now
+    )

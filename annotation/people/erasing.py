@@ -1,0 +1,110 @@
+"""Erasing a person's data on request, without touching what science rests on.
+
+What says who somebody is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
+platform, drafts, tokens. What they submitted stays under the random pseudonym, which nothing leads back from: a release
+made before is verified as before, and one made after has the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import models, transaction
+from django.db.models import F, Value
+from django.db.models.functions import Cast, Concat
+
+from annotation.journeys import setting_up
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    CrowdEntry,
+    Draft,
+    Flag,
+    Inquiry,
+    Invitation,
+    Membership,
+    Person,
+    Release,
+)
+from annotation.people import accounts
+
+NAME = "Erased person"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What erasing somebody's data would do, in numbers: said before it is done."""
+
+    projects: int
+    leases: int
+    drafts: int
+    tokens: int
+    crowd: bool
+    submitted: int
+    releases: int
+    texts: int
+
+
+def effect(person: Person) -> Effect:
+    """What would go (leases, drafts, tokens, ids of a crowd) and what stays (responses, releases, texts written)."""
+    mine = Assignment.objects.filter(person=person)
+    projects = Membership.objects.filter(person=person).values("project")
+    return Effect(
+        projects=Membership.objects.filter(person=person, removed_at__isnull=True).count(),
+        leases=mine.filter(state=Assignment.State.LEASED).count(),
+        drafts=Draft.objects.filter(assignment__person=person).count(),
+        tokens=ApiToken.objects.filter(person=person).count(),
+        crowd=CrowdEntry.objects.filter(person=person).exists(),
+        submitted=Annotation.objects.filter(assignment__person=person, response__isnull=False).count(),
+        releases=Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
+        texts=Flag.objects.filter(assignment__person=person).count()
+        + Inquiry.objects.filter(asked_by=person).count(),
+    )
+
+
+def erase(*, person: Person, by: Person, now: datetime) -> None:
+    """Erase what says who the person is, and end their access. Erasing twice is erasing once.
+
+    Raises Refused (still_involved) for the only manager of a project and for the only administrator.
+    """
+    if by.pk != person.pk and not by.is_administrator:
+        raise PermissionError("data are erased by the person or by an administrator")
+    with transaction.atomic():
+        if (
+            Person.objects.select_for_update(no_key=True).filter(pk=person.pk, erased_at__isnull=True).first()
+            is None
+        ):
+            return
+        accounts.require_another_administrator(person)
+        for membership in Membership.objects.filter(person=person).select_related("project").order_by("pk"):
+            setting_up.remove_member(membership=membership, by=by, now=now)
+        Membership.objects.filter(person=person).update(characteristics={})
+        Draft.objects.filter(assignment__person=person).delete()
+        ApiToken.objects.filter(person=person).delete()
+        Invitation.objects.filter(accepted_by=person).update(name="")
+        # The id makes way for something that is nobody's, and stays one of a kind within its link.
+        CrowdEntry.objects.filter(person=person).update(
+            external_id=Concat(Value("erased "), Cast(F("pk"), models.CharField())),
+            study_id="",
+            session_id="",
+        )
+        accounts.record(person=person, by=by, before="", after="erased", now=now)
+        person.refresh_from_db()
+        person.name, person.email, person.time_zone = NAME, None, "UTC"
+        person.set_unusable_password()
+        person.is_active = person.is_administrator = False
+        person.last_login = None
+        person.erased_at = now
+        person.session_epoch += 1
+        person.save()
+
+
+def require_erasable(person: Person) -> None:
+    """Raises Refused where erasing would leave a project without a manager, or the site without an administrator."""
+    accounts.require_another_administrator(person)
+    for membership in Membership.objects.filter(person=person, removed_at__isnull=True).select_related(
+        "project"
+    ):
+        setting_up.require_another_manager(membership)

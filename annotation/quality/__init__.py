@@ -1,0 +1,1 @@
+"""Whether labels can be trusted: before, while and after people give them."""

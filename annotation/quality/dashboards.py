@@ -1,0 +1,353 @@
+"""What a manager looks at while a study runs: work by day, when it will be done, what it costs, and what to watch for.
+
+`work` and `monitors` read one batch, for a snapshot; everything else here is pure and puts such figures together for
+the batches that somebody may see.
+"""
+
+from __future__ import annotations
+
+import math
+import zoneinfo
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce, TruncDate
+
+from annotation.models import Assignment, Batch, Decision, Example, Item
+from annotation.models.work import seconds_at_work
+from annotation.money import costs
+from annotation.quality import agreement
+from tableqa.monitors import concentration, edit_sizes, openings, places, templates
+from tableqa.proportions import Proportion, proportion
+from tableqa.tables import Table
+from tasks.contract import TaskType
+
+LOOKED_AT = 5_000
+"""Items of a batch that the monitors look at: the first ones. Batches are in random order, so these are a sample."""
+RECENT = 14
+"""Days whose pace the forecast goes on with."""
+FEWEST_DAYS = 3
+"""Days of work below which nothing is forecast."""
+DRAWS = 2_000
+FARTHEST = 3_650
+"""Days beyond which a forecast is no forecast."""
+SHOWN = 10
+
+State = Assignment.State
+
+
+# -- the work of a batch ----------------------------------------------------------------------------
+
+
+def work(batch: Batch) -> dict[str, Any]:
+    """What was done, by person and day in the project's time zone, and where people skip, as JSON; in five queries.
+
+    `days`: [day, person, submitted, seconds of active time on these, seconds on what was not submitted]. `unpaid` are
+    people who earn nothing: simulated ones, and those whose labels were made elsewhere. `skips`: by reason, and by
+    source beside how many assignments there were. `decided`: how many items are accepted, and how many excluded.
+    """
+    zone = zoneinfo.ZoneInfo(batch.project.time_zone)
+    everything = Assignment.objects.filter(batch=batch)
+    on_submissions = Sum(seconds_at_work(), filter=Q(state=State.SUBMITTED), default=0.0)
+    days = (
+        everything.annotate(day=TruncDate(Coalesce("ended_at", "seen_at"), tzinfo=zone))
+        .order_by("day", "person_id")
+        .values_list("day", "person_id")
+        .annotate(
+            submissions=Count("pk", filter=Q(state=State.SUBMITTED)),
+            on_them=on_submissions,
+            beside=Sum(seconds_at_work(), filter=~Q(state=State.SUBMITTED), default=0.0),
+        )
+    )
+    unpaid = everything.filter(Q(person__is_simulated=True) | Q(person__is_external=True)).order_by(
+        "person_id"
+    )
+    reasons = everything.filter(state=State.SKIPPED).values_list("reason").annotate(times=Count("pk"))
+    by_source = (
+        everything.filter(state__in=[State.SKIPPED, State.SUBMITTED])
+        .order_by("item__example__source__name")
+        .values_list("item__example__source__name")
+        .annotate(skips=Count("pk", filter=Q(state=State.SKIPPED)), number=Count("pk"))
+    )
+    kinds = Decision.objects.filter(item__batch=batch).order_by().values_list("kind")
+    decided = dict(kinds.annotate(number=Count("pk")))
+    return {
+        "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
+        "days": [
+            [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1)]
+            for day, person, number, on_them, beside in days
+        ],
+        "unpaid": [str(key) for key in unpaid.values_list("person_id", flat=True).distinct()],
+        "skips": {
+            "reasons": [[reason, times] for reason, times in reasons.order_by("-times", "reason")[:SHOWN]],
+            "sources": [[name, skips, number] for name, skips, number in by_source],
+        },
+    }
+
+
+# -- what a benchmark should not have ---------------------------------------------------------------
+
+
+def monitors(batch: Batch) -> dict[str, Any]:
+    """How answers, places, questions and edits are spread in what the batch makes, as JSON, from its first items.
+
+    Where outcomes are accepted, it is about the examples that they make; before that, and for kinds that judge, about
+    the examples that people were given. Evidence and edits come from people's newest responses.
+    """
+    task = batch.task()
+    items = list(
+        Item.objects.filter(batch=batch, is_gold=False, submitted_count__gt=0)
+        .order_by("position")
+        .values_list("pk", flat=True)[:LOOKED_AT]
+    )
+    made = _made(batch, items)
+    shown = made or _given(items)
+    marked, edited, sizes, asked = _responses(batch, task, items)
+    answers = [answer for one in shown for answer in {_plain(answer) for answer in one[1]}]
+    found: dict[str, Any] = {
+        "items": len(items),
+        "examples": len(shown),
+        "of": "accepted examples" if made else "examples that people were given",
+        "answers": asdict(concentration(answers)) if answers else None,
+        "openings": asdict(openings(one[0] for one in shown)) if shown else None,
+        "answer_rows": _places((one[2], one[3]) for one in shown),
+        "evidence_rows": _places(marked),
+        "edit_rows": _places(edited),
+        "edit_sizes": asdict(edit_sizes(sizes)) if sizes else None,
+        "templates": [asdict(one) for one in templates(asked)],
+    }
+    return found
+
+
+Shown = tuple[str, list[str], frozenset[int], int]
+"""Question, answers, the rows in which an answer stands, rows of the table."""
+
+
+def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
+    """The examples that accepted outcomes of these items made."""
+    found = []
+    for some in _some(items):
+        rows = Example.objects.filter(
+            outcome__decision__item_id__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
+        ).select_related("stored_table")
+        found += [_shown(example) for example in rows.order_by("pk")]
+    return found
+
+
+def _given(items: Sequence[int]) -> list[Shown]:
+    found = []
+    for some in _some(items):
+        rows = Example.objects.filter(items__in=some).select_related("stored_table")
+        found += [_shown(example) for example in rows.order_by("pk")]
+    return found
+
+
+def _shown(example: Example) -> Shown:
+    table = example.table()
+    wanted = {_plain(answer) for answer in example.answers}
+    rows = frozenset(
+        number for number, row in enumerate(table.rows) if any(_plain(cell) in wanted for cell in row)
+    )
+    return example.question, list(example.answers), rows, table.shape[0]
+
+
+def _responses(
+    batch: Batch, task: TaskType, items: Sequence[int]
+) -> tuple[
+    list[tuple[frozenset[int], int]], list[tuple[frozenset[int], int]], list[int], dict[str, list[str]]
+]:
+    """Rows of marked cells and of edits with the rows of the table, sizes of edits, and the questions of each person."""
+    marked, edited, sizes = [], [], []
+    asked: dict[str, list[str]] = defaultdict(list)
+    cells = next((one for one in task.measures if one.level == "cells"), None)
+    operations = task.operations_field
+    asks = "question" in {field.name for field in task.fields}
+    if cells is None and operations is None and not asks:
+        return [], [], [], {}
+    said = Assignment.objects.filter(batch=batch, place__added=False).submitted()
+    for some in _some(items):
+        tables = {
+            item.pk: item.example.table()
+            for item in Item.objects.filter(pk__in=some).select_related("example__stored_table")
+        }
+        rows = said.filter(item_id__in=some).order_by("item_id", "person_id")
+        for pk, person, envelope in rows.values_list("item_id", "person_id", "annotation__response"):
+            if envelope is None:
+                continue
+            response, table = agreement.stored(task, envelope), tables[pk]
+            if cells is not None and (value := cells.value(response)):
+                marked.append((frozenset(_rows(table, (row for row, _ in value))), table.shape[0]))  # type: ignore[attr-defined]
+            if operations is not None and (edits := getattr(response, operations)):
+                sizes.append(len(edits))
+                edited.append((frozenset(_edited(table, edits)), table.shape[0]))
+            if asks and isinstance(question := getattr(response, "question", None), str):
+                asked[str(person)].append(question)
+    return marked, edited, sizes, dict(asked)
+
+
+def _rows(table: Table, names: Iterable[str]) -> Iterator[int]:
+    for name in names:
+        if name in table.row_ids:
+            yield table.row_index(name)
+
+
+def _edited(table: Table, operations: Iterable[Any]) -> Iterator[int]:
+    """The rows of the table that operations touch; what touches columns touches none."""
+    for operation in operations:
+        data = operation.to_dict()
+        names = [row for row, _ in data["cells"]] if data["op"] == "mask_cells" else [data.get("row")]
+        yield from _rows(table, [name for name in names if isinstance(name, str)])
+        if data["op"] == "insert_row" and table.shape[0]:
+            at = data.get("at")
+            if isinstance(at, int):
+                yield min(max(at, 0), table.shape[0] - 1)
+
+
+def _places(items: Iterable[tuple[frozenset[int], int]]) -> dict[str, Any] | None:
+    found = places(items)
+    return asdict(found) if found.n else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _some(keys: Sequence[int], size: int = 500) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), size):
+        yield keys[start : start + size]
+
+
+# -- when it will be done ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How many days the rest will take, at the pace of the last days; all None where `reason` says why.
+
+    per_day     submissions a day over the `days` looked back on, days without work counted
+    likely, low, high   further days from today; low to high holds in nine of ten draws of the last days
+    """
+
+    remaining: int
+    days: int
+    per_day: float | None = None
+    likely: int | None = None
+    low: int | None = None
+    high: int | None = None
+    reason: str = ""
+
+
+def forecast(counts: Sequence[int], remaining: int) -> Forecast:
+    """From submissions by day, the last one yesterday, and how many are still to come.
+
+    The last `RECENT` days are looked back on, from the first with any work. The rest goes on at their mean; the range
+    comes from drawing the same days anew, with replacement (Efron and Tibshirani 1993, chapter 13), and so says how
+    unsteady the pace is, not that a person may fall ill.
+    """
+    import numpy as np
+
+    recent = list(counts)[-RECENT:]
+    while recent and not recent[0]:
+        recent.pop(0)
+    number = len(recent)
+    if remaining <= 0:
+        return Forecast(0, number, reason="Everything is submitted.")
+    if number < FEWEST_DAYS:
+        return Forecast(
+            remaining, number, reason=f"Too early to say: after {FEWEST_DAYS} days of work there is a pace."
+        )
+    pace = np.array(recent, float)
+    drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)
+    with np.errstate(divide="ignore"):
+        needed = np.minimum(np.ceil(remaining / drawn), FARTHEST + 1)
+    low, high = (int(value) for value in np.quantile(needed, [0.05, 0.95], method="inverted_cdf"))
+    likely = math.ceil(remaining / float(pace.mean()))
+    if likely > FARTHEST:
+        return Forecast(
+            remaining, number, float(pace.mean()), reason="At this pace it takes more than ten years."
+        )
+    return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), max(high, likely))
+
+
+def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:
+    """Submissions of every day from the first with any to `last`, days without work among them."""
+    counted: Counter[date] = Counter()
+    for day, _, number, *_ in days:
+        counted[date.fromisoformat(day)] += number
+    worked = sorted(day for day, number in counted.items() if number)
+    if not worked:
+        return [], []
+    every = [worked[0] + timedelta(number) for number in range(max(0, (last - worked[0]).days) + 1)]
+    return every, [counted[day] for day in every]
+
+
+# -- hours and cost ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the work on one batch comes to; `beside`: seconds on what was not submitted. No `amount`: nothing is paid."""
+
+    name: str
+    submitted: int
+    seconds: float
+    beside: float
+    amount: Decimal | None
+    currency: str = ""
+
+    @property
+    def hours(self) -> float:
+        """All active time, also on what was skipped, returned, or is on a desk."""
+        return (self.seconds + self.beside) / 3600
+
+    @property
+    def each(self) -> float | None:
+        """Seconds of active time a submission."""
+        return self.seconds / self.submitted if self.submitted else None
+
+    @property
+    def cost(self) -> str:
+        """The amount in words."""
+        return costs.in_words(self.amount, {"currency": self.currency})
+
+
+def spent(
+    name: str, days: Iterable[Sequence[Any]], rate: Mapping[str, Any], unpaid: Collection[str] = ()
+) -> Spent:
+    """What these days (as `work` gives them) come to at this rate, as payments are: one sum a person, then their sum."""
+    submitted: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
+    beside: defaultdict[str, float] = defaultdict(float)
+    for _, person, number, on_them, besides in days:
+        submitted[person] += number
+        seconds[person] += on_them
+        beside[person] += besides
+    owed = [
+        costs.owed(rate, items=submitted[one], seconds=seconds[one] + beside[one])
+        for one in submitted
+        if one not in unpaid
+    ]
+    return Spent(
+        name,
+        submitted.total(),
+        math.fsum(seconds.values()),
+        math.fsum(beside.values()),
+        sum((one for one in owed if one is not None), Decimal(0)) if rate else None,
+        str(rate.get("currency", "")),
+    )
+
+
+def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:
+    """How often people skip, by source, from `work`'s counts of several batches; the most skipped first."""
+    skipped: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    for name, skips, number in sources:
+        skipped[name] += skips
+        taken[name] += number
+    found = [(name, proportion(skipped[name], taken[name])) for name in taken]
+    return sorted(found, key=lambda one: (-(one[1].value or 0.0), one[0]))

@@ -1,0 +1,480 @@
+"""Gold: items whose right response is known, mixed into a batch so that nobody can tell, and what people make of them.
+
+A gold item of a work batch (`Item.is_gold`) has no places of its own: the queue makes one, for one person, when it is
+their turn. It is never decided, released, or in agreement. In a qualification batch every item has gold, and in a
+calibration batch an item may have it; these are items like any others.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from annotation import events
+from annotation.help import helping
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Example,
+    Exclusion,
+    Gold,
+    Item,
+    Outcome,
+    Person,
+    Place,
+)
+from annotation.quality.agreement import stored
+from annotation.refusals import Refused, require_storable
+from annotation.work import lineage
+from tableqa.proportions import Proportion, proportion
+from tasks.contract import Invalid, TaskType
+from tasks.contract import Item as PlainItem
+
+LONGEST_WHY = 2000
+MOST_PERCENT = 50
+MOST_ROWS = 1_000
+"""Rows of a file of gold."""
+
+
+# -- marking ----------------------------------------------------------------------------------------
+
+
+def mark(
+    *,
+    batch: Batch,
+    example: Example,
+    data: object,
+    by: Person | None,
+    now: datetime,
+    why: str = "",
+    inputs: Mapping[str, Any] | None = None,
+    barred: Iterable[int] = (),
+) -> Gold:
+    """This example of the batch has this right response (`data`, as the kind parses it).
+
+    An example that the batch does not have yet becomes an item of it; one that it has becomes gold unless somebody has
+    had it. `inputs` are what is frozen beside the example, in place of what the kind would prepare; `barred` are
+    people (ids) who never get the item. Marking again changes the response.
+    Raises `tasks.contract.Invalid`; Refused: batch_closed, invalid_request, still_involved.
+    """
+    require_storable(why)
+    if len(why) > LONGEST_WHY:
+        raise Refused("invalid_request", f"Say why in {LONGEST_WHY} characters at most.")
+    if batch.closed_at is not None:
+        raise Refused("batch_closed", f"{batch.name} is closed; gold that is marked now is of no use.")
+    with transaction.atomic():
+        item = _item(batch, example, inputs)
+        task, plain = batch.task(), item.plain()
+        expected = task.envelope(task.parse(data, plain), plain)
+        before = Gold.objects.filter(item=item).exists()
+        gold, _ = Gold.objects.update_or_create(
+            item=item, defaults={"expected": expected, "why": why.strip(), "made_by": by, "made_at": now}
+        )
+        Exclusion.objects.bulk_create(
+            [Exclusion(item=item, person_id=person) for person in sorted(set(barred))], ignore_conflicts=True
+        )
+        _record(batch, gold, by, "gold" if before else "", "gold", now)
+        if batch.opened_at is not None:
+            # Where proposals stand beside the others they stand beside this one, too.
+            helping.order(batch, by=by, now=now)
+    return gold
+
+
+def preview(*, batch: Batch, example: Example) -> PlainItem:
+    """The item that the example is, or would be, in the batch: for whoever says what is right in it. Nothing stays.
+
+    Raises Refused where it could be no gold.
+    """
+    with transaction.atomic():
+        plain = _item(batch, example, None).plain()
+        transaction.set_rollback(True)
+    return plain
+
+
+def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: datetime) -> None:
+    """Of everybody's items so many percent are gold from now on; `feedback`: people are told afterwards.
+
+    Raises Refused(invalid_request) for a rate that is none, or a batch that is no work.
+    """
+    if batch.purpose != Batch.Purpose.WORK:
+        raise Refused(
+            "invalid_request", "Gold is mixed into work; here every item may have a known response."
+        )
+    if not 0 <= percent <= MOST_PERCENT:
+        raise Refused("invalid_request", f"Gold is 0 to {MOST_PERCENT} percent of everybody's items.")
+    with transaction.atomic():
+        Batch.objects.filter(pk=batch.pk).update(gold_percent=percent, gold_feedback=feedback)
+        events.record(
+            project_id=batch.project_id,
+            actor=by,
+            thing="batch",
+            thing_id=batch.pk,
+            before=f"gold {batch.gold_percent} %",
+            after=f"gold {percent} %",
+            now=now,
+        )
+    batch.gold_percent, batch.gold_feedback = percent, feedback
+
+
+def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
+    """The item is no gold any more: in a work batch it goes, elsewhere it stays as an item without a known response.
+
+    Raises Refused(still_involved) where somebody has had it: what they were measured by stays.
+    """
+    item = gold.item
+    with transaction.atomic():
+        _lock(item)
+        if Assignment.objects.filter(item=item).exists():
+            raise Refused(
+                "still_involved", "Somebody has had this item. It stays, and so does what was expected."
+            )
+        _record(item.batch, gold, by, "gold", "removed", now)
+        gold.delete()
+        if item.is_gold:
+            item.delete()
+            Batch.objects.filter(pk=item.batch_id).update(items_count=F("items_count") - 1)
+
+
+def from_decisions(
+    *, batch: Batch, other: Batch, size: int, by: Person | None, now: datetime, seed: int = 0
+) -> tuple[int, int]:
+    """Gold from what was decided elsewhere: a seeded sample of the items of `other` with one accepted response.
+
+    Whoever annotated or decided one of these items never gets it here. Gives how many were marked, and how many of
+    the sample were left out because their response does not hold under this batch's settings.
+    Raises Refused: invalid_request, batch_closed.
+    """
+    if (other.task_type, other.variant) != (batch.task_type, batch.variant) or other.pk == batch.pk:
+        raise Refused("invalid_request", "Choose another batch of the same kind and variant.")
+    if size < 1:
+        raise Refused("invalid_request", "Take at least one item.")
+    ids = list(decided(batch, other).values_list("pk", flat=True))
+    chosen = random.Random(f"gold:{seed}").sample(ids, min(size, len(ids)))
+    if not chosen:
+        raise Refused(
+            "invalid_request", f"{other.name} has no item with one accepted response that is not here yet."
+        )
+    marked = left_out = 0
+    with transaction.atomic():
+        outcomes = Outcome.objects.filter(decision__item__in=chosen).select_related(
+            "decision__item__example__stored_table"
+        )
+        for outcome in outcomes.order_by("decision__item__position"):
+            decision = outcome.decision
+            seen = Assignment.objects.filter(item=decision.item).values_list("person_id", flat=True)
+            task = batch.task()
+            try:
+                with transaction.atomic():
+                    mark(
+                        batch=batch,
+                        example=decision.item.example,
+                        data=_data(task, outcome.response),
+                        why=decision.note[:LONGEST_WHY],
+                        inputs=decision.item.inputs,
+                        barred={*seen, *filter(None, [decision.made_by_id])},
+                        by=by,
+                        now=now,
+                    )
+            except Invalid:
+                left_out += 1
+            else:
+                marked += 1
+    return marked, left_out
+
+
+def decided(batch: Batch, other: Batch) -> QuerySet[Item]:
+    """The items of `other` that could be gold here: one accepted response, and an example that this batch has not."""
+    one = Item.objects.filter(batch=other, decision__kind=Decision.Kind.ACCEPTED).annotate(
+        accepted=Count("decision__outcomes")
+    )
+    here = Exists(Item.objects.filter(batch=batch, example=OuterRef("example")))
+    return one.filter(~here, accepted=1).order_by("position")
+
+
+# -- files ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a file of gold: where it stands, the example's id, the right response, and why."""
+
+    line: int
+    example: str
+    data: Mapping[str, Any]
+    why: str
+
+
+def from_file(*, batch: Batch, name: str, text: str, by: Person | None, now: datetime) -> int:
+    """Gold from a file: JSONL with {"example", "response", "why"}, or CSV with these columns.
+
+    `response` is the `data` of a response as JSON. In a CSV the columns may also be the fields of the kind by name,
+    where these are texts, choices, several choices or lines (one a line), or yes and no. All or nothing: every line
+    that does not hold is named. Gives how many there were. Raises Refused(invalid_request), batch_closed.
+    """
+    rows = read(name, text, batch.task())
+    found = _examples(batch, [row.example for row in rows])
+    wrong = []
+    with transaction.atomic():
+        for row in rows:
+            example = found.get(row.example)
+            if isinstance(example, Example):
+                try:
+                    with transaction.atomic():
+                        mark(batch=batch, example=example, data=row.data, why=row.why, by=by, now=now)
+                except Invalid as invalid:
+                    wrong.append(f"Line {row.line}: {invalid}")
+                except Refused as refused:
+                    wrong.append(f"Line {row.line}: {refused.detail}")
+            elif example is None:
+                wrong.append(f"Line {row.line}: no source of the project has the example {row.example!r}.")
+            else:
+                wrong.append(f"Line {row.line}: {example}")
+        if wrong:
+            raise Refused("invalid_request", _named(wrong))
+    return len(rows)
+
+
+def read(name: str, text: str, task: TaskType) -> list[Row]:
+    """The lines of a file of gold, not judged yet. Raises Refused(invalid_request) with every line that cannot be read."""
+    require_storable(text)
+    wrong: list[str] = []
+    rows = list(_of_csv(text, task, wrong) if name.lower().endswith(".csv") else _of_jsonl(text, wrong))
+    seen: dict[str, int] = {}
+    for row in rows:
+        if row.example in seen:
+            wrong.append(f"Line {row.line}: {row.example!r} stands in line {seen[row.example]} already.")
+        seen.setdefault(row.example, row.line)
+    if wrong:
+        raise Refused("invalid_request", _named(wrong))
+    if not rows:
+        raise Refused("invalid_request", "The file has no line of gold.")
+    if len(rows) > MOST_ROWS:
+        raise Refused(
+            "invalid_request", f"A file of gold has {MOST_ROWS} lines at most; this one has {len(rows)}."
+        )
+    return rows
+
+
+def _of_jsonl(text: str, wrong: list[str]) -> Iterator[Row]:
+    for line, words in enumerate(text.split("\n"), start=1):
+        if not words.strip():
+            continue
+        try:
+            said = json.loads(words)
+        except ValueError:
+            wrong.append(f"Line {line} is no JSON.")
+            continue
+        if not isinstance(said, dict) or not isinstance(said.get("response"), dict):
+            wrong.append(f'Line {line}: write {{"example": …, "response": {{…}}, "why": …}}.')
+        elif not isinstance(said.get("example"), str) or not isinstance(said.get("why", ""), str):
+            wrong.append(f"Line {line}: “example” and “why” are texts.")
+        elif unknown := said.keys() - {"example", "response", "why"}:
+            wrong.append(f"Line {line}: nobody knows {', '.join(sorted(map(repr, unknown)))}.")
+        else:
+            yield Row(line, said["example"], said["response"], said.get("why", ""))
+
+
+def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    fields = {spec.name: spec.kind for spec in task.fields}
+    try:
+        columns = list(reader.fieldnames or [])
+        unknown = [name for name in columns if name not in {"example", "response", "why", *fields}]
+        hard = [name for name in columns if fields.get(name) in ("operations", "cells", "json")]
+        if "example" not in columns or unknown or hard:
+            wrong.append(
+                "The first line names the columns: example, why, and either response (JSON) or fields of the kind"
+                + (f"; nobody knows {', '.join(map(repr, unknown))}" if unknown else "")
+                + (f"; {', '.join(map(repr, hard))} can only be written in response" if hard else "")
+                + "."
+            )
+            return
+        for row in reader:
+            line = reader.line_num
+            if None in row or None in row.values():
+                wrong.append(f"Line {line} has not as many cells as the first line.")
+                continue
+            data: Any = {}
+            if row.get("response"):
+                try:
+                    data = json.loads(row["response"])
+                except ValueError:
+                    data = None
+                if not isinstance(data, dict):
+                    wrong.append(f"Line {line}: “response” is no JSON object.")
+                    continue
+            told = {name: _cell(fields[name], row[name]) for name in columns if name in fields}
+            yield Row(line, row["example"], {**data, **told}, row.get("why") or "")
+    except csv.Error as error:
+        wrong.append(f"Line {reader.line_num} is no CSV: {error}.")
+
+
+def _cell(kind: str, text: str) -> Any:
+    if kind in ("choices", "lines"):
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    if kind == "flag":
+        return text.strip().lower() in ("1", "true", "yes")
+    return text
+
+
+def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, Example | str]:
+    """The project's examples by what a file calls them, or why that names none: an id that two sources use."""
+    usable = Example.objects.usable().filter(source__project_id=batch.project_id)
+    found: dict[str, Example | str] = {}
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        rows = usable.filter(Q(external_id__in=some) | Q(public_id__in=some)).select_related("stored_table")
+        for row in rows:
+            for name in (row.external_id, row.public_id):
+                twice = name in found and name == row.external_id
+                found[name] = (
+                    f"two sources have an example {name!r}; name it by its address here." if twice else row
+                )
+    return found
+
+
+def _named(wrong: Sequence[str]) -> str:
+    return " ".join(wrong[:10]) + (f" And {len(wrong) - 10} more." if len(wrong) > 10 else "")
+
+
+# -- judging ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one person said to one item with gold, and how that compares (right None: nobody can tell)."""
+
+    gold: Gold
+    person: int
+    response: Any
+    expected: Any
+    right: bool | None
+    words: tuple[str, ...]
+    made_at: datetime
+
+
+def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
+    """Every submitted response to an item with gold, item by item, judged by `TaskType.feedback`; in two queries.
+
+    Where people are told (`Batch.gold_feedback`) their first submission counts, else the one that stands: nobody mends
+    an answer after having read what was expected.
+    """
+    task = batch.task()
+    golds = Gold.objects.filter(item__batch=batch).select_related("item__example__stored_table")
+    if person is not None:
+        golds = golds.filter(item__assignments__person=person)
+    by_item = {gold.item_id: gold for gold in golds}
+    given = Annotation.objects.filter(assignment__item__in=list(by_item))
+    if batch.gold_feedback:
+        given = given.filter(revision=1)
+    else:
+        given = given.filter(assignment__state=Assignment.State.SUBMITTED, pk=F("assignment__annotation_id"))
+    if person is not None:
+        given = given.filter(assignment__person=person)
+    rows = given.order_by("assignment__item__position", "pk").values_list(
+        "assignment__item_id", "assignment__person_id", "response", "made_at"
+    )
+    for item_id, person_id, response, made_at in rows:
+        gold = by_item[item_id]
+        gold.item.batch = batch
+        expected = stored(task, gold.expected)
+        said = stored(task, response or {})
+        right, words = task.feedback(gold.item.plain(), said, expected)
+        yield Answer(gold, person_id, said, expected, right, tuple(words), made_at)
+
+
+def accuracy(batch: Batch) -> dict[int, Proportion]:
+    """By person (id), the share of right ones among their judged answers to gold, with Wilson's interval; two queries."""
+    counts: dict[int, list[int]] = {}
+    for answer in answers(batch):
+        count = counts.setdefault(answer.person, [0, 0])
+        if answer.right is not None:
+            count[0] += answer.right
+            count[1] += 1
+    return {person: proportion(right, judged) for person, (right, judged) in counts.items()}
+
+
+def told(batch: Batch, person: Person) -> list[Answer]:
+    """What the person is told of their answers to gold, newest first; nothing where the batch does not tell."""
+    if not batch.gold_feedback:
+        return []
+    return sorted(answers(batch, person), key=lambda answer: answer.made_at, reverse=True)
+
+
+def lacking(batch: Batch) -> int:
+    """How many items of a qualification batch have no known response yet: it cannot be opened before all have."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        return 0
+    return Item.objects.filter(batch=batch, gold__isnull=True).count()
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> Item:
+    """The item of the example, locked, or made where it is not there; gold where the batch is work."""
+    mine = Item.objects.filter(batch=batch)
+    item = mine.filter(example=example).first()
+    if item is None:
+        if not lineage.make_items(batch=batch, examples=[example]):
+            raise Refused(
+                "invalid_request",
+                f"{example.external_id} makes no item here. {batch.task().without or 'The batch has it already.'}",
+            )
+        item = mine.order_by("-position")[:1].get()
+        if inputs is not None:
+            Item.objects.filter(pk=item.pk).update(inputs=dict(inputs))
+    else:
+        _lock(item)
+        if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
+            raise Refused(
+                "still_involved",
+                f"{example.external_id} is to be annotated in this batch, which is open. Choose another example.",
+            )
+        if not item.is_gold and Assignment.objects.filter(item=item).exists():
+            raise Refused(
+                "still_involved",
+                f"Somebody has had {example.external_id} in this batch. Choose another example.",
+            )
+    if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
+        _without_places(item)
+    return Item.objects.select_related("batch", "example__stored_table").get(pk=item.pk)
+
+
+def _without_places(item: Item) -> None:
+    """A gold item has no planned places, and no decision waits for it."""
+    gone, _ = Place.objects.filter(item=item).delete()
+    Item.objects.filter(pk=item.pk).update(is_gold=True, places_count=0, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") - gone)
+
+
+def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    data: Mapping[str, Any] = envelope["data"]
+    return data if envelope["version"] == task.version else task.upgrade(data, envelope["version"])
+
+
+def _lock(item: Item) -> None:
+    Item.objects.select_for_update(no_key=True).filter(pk=item.pk).values_list("pk").first()
+
+
+def _record(batch: Batch, gold: Gold, by: Person | None, before: str, after: str, now: datetime) -> None:
+    events.record(
+        project_id=batch.project_id,
+        actor=by,
+        thing="gold",
+        thing_id=gold.pk,
+        before=before,
+        after=after,
+        now=now,
+    )

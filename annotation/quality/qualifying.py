@@ -1,0 +1,203 @@
+"""Qualification batches: everybody gets every item, each has gold, and enough right ones open the batches that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation import events
+from annotation.models import (
+    Assignment,
+    Batch,
+    Exclusion,
+    Item,
+    Membership,
+    Person,
+    Qualification,
+    Tally,
+)
+from annotation.quality import gold
+from annotation.refusals import Refused
+from annotation.work import gates, practising
+
+State = Assignment.State
+
+
+def after_submission(assignment: Assignment, now: datetime) -> Qualification | None:
+    """What the person's work came to, when this was the last item of a qualification batch; else None.
+
+    To be called after a submission and after a skip; without a statement where the batch is for something else. An
+    item that was skipped is not right. What was reached once stays: later changes to an answer are not judged.
+    """
+    batch = assignment.batch
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        return None
+    return settle(batch=batch, person=assignment.person, now=now)
+
+
+def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | None:
+    """The person's result, made now where they have ended every item that they may have; None before."""
+    found = Qualification.objects.filter(batch=batch, person=person).first()
+    if found is not None or _unfinished(batch, person).exists():
+        return found
+    score = reached(batch, person)
+    with transaction.atomic():
+        row, made = Qualification.objects.get_or_create(
+            batch=batch,
+            person=person,
+            defaults={"right": score.right, "judged": score.judged, "passed": score.passed, "at": now},
+        )
+        if made:
+            _record(row, person, "passed" if row.passed else "failed", now)
+    return row
+
+
+def reached(batch: Batch, person: Person) -> gates.Reached:
+    """What the person's work comes to so far: right ones among what was judged, and whether that is enough."""
+    verdicts = [answer.right for answer in gold.answers(batch, person) if answer.right is not None]
+    skipped = Assignment.objects.filter(batch=batch, person=person, state=State.SKIPPED).count()
+    right, judged = sum(verdicts), len(verdicts) + skipped
+    return gates.Reached(right, judged, passed=enough(right, judged, batch.pass_percent))
+
+
+def enough(right: int, judged: int, asked: int) -> bool:
+    """Whether a score passes: at least `asked` percent of what was judged, and something was."""
+    return judged > 0 and 100 * right >= asked * judged
+
+
+def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
+    """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        raise Refused("invalid_request", f"{batch.name} is no qualification batch.")
+    if not Membership.objects.filter(
+        project_id=batch.project_id, person=person, removed_at__isnull=True
+    ).exists():
+        raise Refused("invalid_request", f"{person.name} is not in this project.")
+    with transaction.atomic():
+        row = Qualification.objects.select_for_update().filter(batch=batch, person=person).first()
+        if row is None:
+            score = reached(batch, person)
+            row = Qualification(batch=batch, person=person, right=score.right, judged=score.judged, at=now)
+        elif row.passed:
+            return row
+        row.passed, row.granted_by = True, by
+        row.save()
+        _record(row, by, "granted", now)
+    return row
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far somebody is with a qualification batch; `row` is None for those who have not ended it."""
+
+    person: Person
+    member: int
+    done: int
+    row: Qualification | None
+
+    @property
+    def percent(self) -> int:
+        return (
+            0
+            if self.row is None
+            else gates.percent(gates.Reached(self.row.right, self.row.judged, self.row.passed))
+        )
+
+
+def standings(batch: Batch) -> list[Standing]:
+    """Everybody who annotates in the project or has begun the batch, by name; in three queries."""
+    rows = {row.person_id: row for row in batch.qualifications.select_related("granted_by")}
+    done = {
+        person: submitted + skipped
+        for person, submitted, skipped in Tally.objects.filter(batch=batch).values_list(
+            "person_id", "submitted", "skipped"
+        )
+    }
+    members = Membership.objects.filter(project_id=batch.project_id).select_related("person")
+    return [
+        Standing(one.person, one.pk, done.get(one.person_id, 0), rows.get(one.person_id))
+        for one in members.order_by("person__name", "pk")
+        if one.person_id in rows
+        or one.person_id in done
+        or (one.removed_at is None and "annotator" in one.roles)
+    ]
+
+
+def set_entry(
+    *,
+    batch: Batch,
+    by: Person,
+    now: datetime,
+    must_practise: bool | None = None,
+    requires: Batch | None = None,
+    pass_percent: int | None = None,
+) -> None:
+    """What comes before the first item from now on: practice and a qualification, or how much must be right in one.
+
+    Items on people's desks are theirs to finish; results that were reached stay. Raises Refused(invalid_request).
+    """
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        if pass_percent is None or not 1 <= pass_percent <= 100:
+            raise Refused("invalid_request", "Of a qualification, 1 to 100 percent must be right.")
+        changes: dict[str, Any] = {"pass_percent": pass_percent}
+    else:
+        if requires is not None and (
+            requires.project_id != batch.project_id or requires.purpose != Batch.Purpose.QUALIFICATION
+        ):
+            raise Refused("invalid_request", f"{requires.name} is no qualification batch of this project.")
+        if must_practise and not practising.exercises(batch.task(), batch.variant):
+            raise Refused("invalid_request", f"{batch.task().title} brings no practice set to go through.")
+        changes = {"must_practise": bool(must_practise), "requires": requires}
+    with transaction.atomic():
+        Batch.objects.filter(pk=batch.pk).update(**changes)
+        events.record(
+            project_id=batch.project_id,
+            actor=by,
+            thing="batch",
+            thing_id=batch.pk,
+            before=batch.state,
+            after="entry changed",
+            now=now,
+        )
+    for name, value in changes.items():
+        setattr(batch, name, value)
+
+
+def require_ready(batch: Batch) -> None:
+    """A qualification batch opens once every item of it has a known response. Raises Refused(invalid_request)."""
+    if lacking := gold.lacking(batch):
+        raise Refused(
+            "invalid_request",
+            f"{lacking} of the {batch.items_count} items of {batch.name} have no known response yet. "
+            "Say on its page of gold what is right, then open it.",
+        )
+
+
+def asking_for(batch: Batch) -> Sequence[Batch]:
+    """The batches that ask for this qualification."""
+    return list(batch.required_by.order_by("pk"))
+
+
+def _unfinished(batch: Batch, person: Person) -> QuerySet[Item]:
+    """The items that the person may have and has neither submitted nor skipped."""
+    ended = Assignment.objects.filter(
+        item=OuterRef("pk"), person=person, state__in=[State.SUBMITTED, State.SKIPPED]
+    )
+    barred = Exclusion.objects.filter(item=OuterRef("pk"), person=person)
+    return Item.objects.filter(~Exists(ended), ~Exists(barred), batch=batch)
+
+
+def _record(row: Qualification, actor: Person, after: str, now: datetime) -> None:
+    events.record(
+        project_id=row.batch.project_id,
+        actor=actor,
+        thing="qualification",
+        thing_id=row.pk,
+        after=after,
+        now=now,
+    )

@@ -1,0 +1,209 @@
+"""How each annotator of a batch is doing: pace, gold, reliability, ways of working, skips. Figures, never verdicts.
+
+Everything here is for a person to look at. Nothing ends a lease, takes a label away, or changes what somebody is paid.
+How far somebody agrees with the others is in the batch's agreement (`annotation.quality.agreement.report`, `people`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from django.db.models import Count
+
+from annotation.models import Assignment, Batch, Tally
+from annotation.quality import agreement, gold
+from tableqa.habits import Habit, always_the_same, copy_paste, sped_up, too_fast
+from tasks.contract import TaskType
+
+OF_OTHERS = 5_000
+"""So many of the others' times and texts, evenly drawn, stand for all of them."""
+REASONS = 8
+"""Reasons for skipping that are told apart; further ones are added up."""
+
+
+@dataclass
+class Worked:
+    """What one person submitted in a batch, in the order of work. Times that nobody measured (0) are left out."""
+
+    seconds: list[float] = field(default_factory=list)
+    labels: list[Hashable] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submitted response with when and how long."""
+
+    item: str
+    person: str
+    at: datetime
+    seconds: float
+    response: Any
+    data: Mapping[str, Any]
+    planned: bool
+
+
+def report(batch: Batch) -> dict[str, Any]:
+    """The figures of everybody with a tally in the batch, as JSON; people by their keys.
+
+    `people` maps a key to counts, median seconds of active time, gold (right, judged), habits, and skip reasons;
+    `reliability` holds for each measure on few labels what `tableqa.dawid_skene` says of the labels alone.
+    """
+    task = batch.task()
+    measures = [
+        one
+        for one in agreement.measures_of(task, batch.overlap)
+        if one.level in ("nominal", "ordinal", "interval")
+    ]
+    worked: dict[str, Worked] = defaultdict(Worked)
+    labels: dict[str, list[tuple[str, str, Hashable]]] = {one.name: [] for one in measures}
+    texts = [one.name for one in task.fields if one.kind == "text"]
+    rows = sorted(submissions(batch, task), key=lambda one: (one.at, one.item))
+    for row in rows:
+        of_person = worked[row.person]
+        if row.seconds > 0:
+            of_person.seconds.append(row.seconds)
+        for number, measure in enumerate(measures):
+            value = measure.value(row.response)
+            if value is None:
+                continue
+            if number == 0:
+                of_person.labels.append(value)
+            if row.planned and measure.level != "interval":
+                labels[measure.name].append((row.item, row.person, value))
+        said = "\n".join(
+            text for name in texts if isinstance(text := row.data.get(name), str) and text.strip()
+        )
+        if said:
+            of_person.texts[row.item] = said
+    judged = gold.accuracy(batch)
+    skipped = skips(batch)
+    habits = habits_of(worked)
+    return {
+        "people": {
+            str(tally.person_id): {
+                "submitted": tally.submitted,
+                "skipped": tally.skipped,
+                "returned": tally.returned,
+                "seconds": round(sum(mine.seconds), 1),
+                "timed": len(mine.seconds),
+                "median_seconds": round(median(mine.seconds), 1) if mine.seconds else None,
+                "gold": [share.hits, share.n]
+                if (share := judged.get(tally.person_id)) is not None and share.n
+                else None,
+                "habits": [_said(one) for one in habits.get(str(tally.person_id), ())],
+                "skips": skipped.get(tally.person_id, []),
+            }
+            for tally in Tally.objects.filter(batch=batch).order_by("person_id")
+            for mine in (worked.get(str(tally.person_id), Worked()),)
+        },
+        "reliability": [
+            found
+            for one in measures
+            if (found := reliability(one.name, labels[one.name], one.order)) is not None
+        ],
+    }
+
+
+def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
+    """Every submitted response of a batch, in pages, gold and added places among them: they are work like any other."""
+    rows = Assignment.objects.filter(batch=batch).submitted().order_by("item_id", "person_id")
+    fields = (
+        *("item__public_id", "person_id", "ended_at", "annotation__made_at", "annotation__active_seconds"),
+        *("annotation__response", "place__added", "item__is_gold"),
+    )
+    for keys in agreement.item_pages(batch):
+        for row in rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).values_list(*fields):
+            item, person, ended, made, seconds, response, added, is_gold = row
+            if response is None:
+                continue
+            yield Submission(
+                item=item,
+                person=str(person),
+                at=ended or made,
+                seconds=seconds,
+                response=agreement.stored(task, response),
+                data=response["data"],
+                planned=not added and not is_gold,
+            )
+
+
+def habits_of(worked: Mapping[str, Worked]) -> dict[str, list[Habit]]:
+    """What `tableqa.habits` says of everybody, each beside all the others."""
+    times = {person: one.seconds for person, one in worked.items()}
+    texts = {person: list(one.texts.values()) for person, one in worked.items()}
+    given = {person: Counter(one.labels) for person, one in worked.items()}
+    everybody: Counter[Hashable] = sum(given.values(), Counter())
+    found = {}
+    for person, one in worked.items():
+        habits = [too_fast(one.seconds, _others(times, person)), sped_up(one.seconds)]
+        if everybody:
+            habits.append(always_the_same(one.labels, everybody - given[person]))
+        if any(texts.values()):
+            habits.append(copy_paste(one.texts, _others(texts, person)))
+        found[person] = habits
+    return found
+
+
+def _others(of: Mapping[str, Sequence[Any]], person: str) -> list[Any]:
+    """What everybody else has, evenly thinned out where it is a lot."""
+    all_of_them = [value for name in sorted(of) if name != person for value in of[name]]
+    step = -(-len(all_of_them) // OF_OTHERS) or 1
+    return all_of_them[::step]
+
+
+def reliability(
+    name: str, rows: Sequence[tuple[str, str, Hashable]], order: Sequence[Hashable]
+) -> dict[str, Any] | None:
+    """What the labels of a measure say about each annotator; None where there is nothing to tell, or too many labels."""
+    from tableqa.dawid_skene import dawid_skene
+
+    used = {label for _, _, label in rows}
+    if len({item for item, _, _ in rows}) == len(rows) or not 1 < len(used) <= agreement.FEW_LABELS:
+        return None
+    classes = [label for label in order if label in used]
+    classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
+    found = dawid_skene(rows, classes=classes)
+    return {
+        "measure": name,
+        "labels": [agreement.in_words(label) for label in found.classes],
+        "prior": [round(share, 4) for share in found.prior],
+        "converged": found.converged,
+        "people": {
+            person: {
+                "labels": one.labels,
+                "accuracy": round(one.accuracy, 4),
+                "confusion": [[round(share, 4) for share in row] for row in one.confusion],
+            }
+            for person, one in found.people.items()
+        },
+    }
+
+
+def skips(batch: Batch) -> dict[int, list[list[Any]]]:
+    """By person (id), [reason, how often], the commonest first; in one query."""
+    rows = (
+        Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
+        .values_list("person_id", "reason")
+        .annotate(times=Count("pk"))
+        .order_by("person_id", "-times", "reason")
+    )
+    found: dict[int, list[list[Any]]] = defaultdict(list)
+    for person, reason, times in rows:
+        mine = found[person]
+        if len(mine) < REASONS:
+            mine.append([reason, times])
+        elif len(mine) == REASONS:
+            mine.append(["other reasons", times])
+        else:
+            mine[-1][1] += times
+    return dict(found)
+
+
+def _said(habit: Habit) -> dict[str, Any]:
+    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence}

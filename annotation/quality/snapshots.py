@@ -1,0 +1,219 @@
+"""Figures that need every response of a batch: worked out at once where there are few, else in the background and kept.
+
+    shown = of([batch], ("agreement", "quality"), now=now)
+    shown[batch.pk, "agreement"].data, .as_of, .behind
+
+A snapshot says up to which event of the project it was worked out. When the project has moved on, a page goes on showing
+what there is, says as of when, and has a job bring it up to date; not sooner than its own cost allows, so that working
+out figures never takes more than a twentieth of a processor. Nothing is ever read from a snapshot but for showing it: a
+release computes its figures anew, with the same function.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
+from annotation.quality import agreement, dashboards, quality, reporting
+
+log = logging.getLogger(__name__)
+
+KIND = "snapshot"
+PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
+    "agreement": agreement.report,
+    "quality": quality.report,
+    "work": dashboards.work,
+    "monitors": dashboards.monitors,
+    "report": reporting.kept,
+}
+OF_RESPONSES = ("agreement", "quality")
+"""Parts that nothing changes any more once a batch is closed."""
+FORM = 1
+"""Raised where what a part returns changes: older snapshots then count as missing."""
+AT_ONCE = 1_500
+"""So many responses, of all batches of a page together, are worked out while the page waits,"""
+MOST_AT_ONCE = 8
+"""and so many parts: what a page costs has a bound, however many small batches there are."""
+LEAST_PAUSE = timedelta(minutes=1)
+SHARE = 20
+"""A snapshot rests for so many times what it took to work it out."""
+AFTER_FAILURE = timedelta(minutes=15)
+SETTLED = timedelta(seconds=2)
+"""An event may be committed after one with a higher id; within this time it is."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows of one part of one batch.
+
+    data    the figures, None where there are none yet
+    as_of   when they were worked out
+    behind  whether the project has moved on since
+    job     the job that is at it, if one is
+    failed  why the last attempt came to nothing, "" where it did not
+    """
+
+    data: dict[str, Any] | None
+    as_of: datetime | None = None
+    behind: bool = False
+    job: Job | None = None
+    failed: str = ""
+
+
+def of(batches: Sequence[Batch], parts: Sequence[str], *, now: datetime) -> dict[tuple[int, str], Shown]:
+    """These parts of all of these batches of one project, by (batch, part); see `wanted`."""
+    return wanted([(batch, part) for batch in batches for part in parts], now=now)
+
+
+def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[int, str], Shown]:
+    """Parts of batches of one project, by (batch, part); as many queries for a hundred batches as for one.
+
+    What is missing or behind and small is worked out now and kept; for the rest a job is queued, unless one is under way
+    or the pause is not over. A page asks for everything that it shows at once, so that one job does it all.
+    """
+    if not pairs:
+        return {}
+    project = pairs[0][0].project
+    batches = list({batch.pk: batch for batch, _ in pairs}.values())
+    parts_of: dict[int, list[str]] = {}
+    for batch, part in pairs:
+        parts_of.setdefault(batch.pk, []).append(part)
+    keys = [key_of(batch, part) for batch, part in pairs]
+    kept = {
+        one.key: one
+        for one in Snapshot.objects.filter(project=project, key__in=keys)
+        if one.data.get("form") == FORM
+    }
+    last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", "at").first() or (0, now)
+    sizes = dict(
+        Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
+    )
+    behind: list[tuple[Batch, str]] = []
+    responses, number = 0, 0
+    for batch in sorted(batches, key=lambda one: (sizes.get(one.pk, 0), one.pk)):
+        missing = [
+            part
+            for part in parts_of[batch.pk]
+            if not _fresh(kept.get(key_of(batch, part)), batch, part, last)
+        ]
+        responses += sizes.get(batch.pk, 0) if missing else 0
+        number += len(missing)
+        if responses <= AT_ONCE and number <= MOST_AT_ONCE:
+            for part in missing:
+                kept[key_of(batch, part)] = _work_out(batch, part, last[0], now)
+        else:
+            behind += [(batch, part) for part in missing]
+    job, failed = _queued(project, behind, kept, now) if behind else (None, {})
+    late = {key_of(batch, part) for batch, part in behind}
+    return {
+        (batch.pk, part): _shown(kept.get(key), key in late, job, failed.get(key, ""))
+        for batch, part in pairs
+        for key in (key_of(batch, part),)
+    }
+
+
+def one(batch: Batch, part: str, *, now: datetime) -> Shown:
+    """One part of one batch."""
+    return of([batch], (part,), now=now)[batch.pk, part]
+
+
+def key_of(batch: Batch, part: str) -> str:
+    """The key of a snapshot."""
+    return f"{part}:{batch.public_id}"
+
+
+def _shown(kept: Snapshot | None, behind: bool, job: Job | None, failed: str) -> Shown:
+    at_it = job if behind and not failed else None
+    if kept is None:
+        return Shown(None, None, behind, at_it, failed)
+    return Shown(kept.data["figures"], kept.made_at, behind, at_it, failed)
+
+
+def _fresh(kept: Snapshot | None, batch: Batch, part: str, last: tuple[int, datetime]) -> bool:
+    """Whether nothing can have changed since. Responses of a closed batch stay; what is decided of them may come later."""
+    if kept is None:
+        return False
+    if batch.closed_at is not None and part in OF_RESPONSES and kept.made_at > batch.closed_at + SETTLED:
+        return True
+    return kept.watermark >= last[0] and kept.made_at > last[1] + SETTLED
+
+
+def _queued(
+    project: Project, behind: Iterable[tuple[Batch, str]], kept: Mapping[str, Snapshot], now: datetime
+) -> tuple[Job | None, Mapping[str, str]]:
+    """The job that is at what is behind, queued now where something is due, and why parts have failed, by their keys.
+
+    A project has one such job at a time; it does everything that was due when it was queued.
+    """
+    newest = Job.objects.filter(project=project, kind=KIND).order_by("-pk").first()
+    if newest is not None and not newest.finished:
+        return newest, {}
+    failed: Mapping[str, str] = {}
+    if newest is not None and now < newest.heartbeat + AFTER_FAILURE:
+        failed = newest.result.get("failed", {})
+        if newest.state == Job.State.FAILED:
+            return None, {key_of(batch, part): newest.error for batch, part in behind}
+    due = [
+        [batch.pk, part]
+        for batch, part in behind
+        if key_of(batch, part) not in failed and _due(kept.get(key_of(batch, part)), now)
+    ]
+    if not due:
+        return None, failed
+    return jobs.enqueue(project=project, kind=KIND, ids={"parts": due}, by=None, now=now), failed
+
+
+def _due(kept: Snapshot | None, now: datetime) -> bool:
+    if kept is None:
+        return True
+    pause = max(LEAST_PAUSE, timedelta(seconds=SHARE * float(kept.data["seconds"])))
+    return now >= kept.made_at + pause
+
+
+@jobs.kind(KIND)
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    """Work out what was due, the one after the other; one that fails holds none of the others up."""
+    failed, parts = {}, job.ids["parts"]
+    batches = Batch.objects.select_related("project").in_bulk([batch for batch, _ in parts])
+    for number, (pk, part) in enumerate(parts):
+        last = (
+            Event.objects.filter(project=job.project_id).order_by("-pk").values_list("pk", flat=True).first()
+        )
+        try:
+            _work_out(batches[pk], part, last or 0, timezone.now())
+        except Exception as error:
+            log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
+            failed[key_of(batches[pk], part)] = f"something went wrong inside ({type(error).__name__})."
+        progress(number + 1, len(parts))
+    others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
+    others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()
+    return {"failed": failed}
+
+
+def _work_out(batch: Batch, part: str, watermark: int, now: datetime) -> Snapshot:
+    started = time.perf_counter()
+    figures = PARTS[part](batch)
+    took = round(time.perf_counter() - started, 3)
+    kept = Snapshot(
+        project=batch.project,
+        key=key_of(batch, part),
+        data={"form": FORM, "seconds": took, "figures": figures},
+        watermark=watermark,
+        made_at=now,
+    )
+    Snapshot.objects.bulk_create(
+        [kept],
+        update_conflicts=True,
+        unique_fields=["project", "key"],
+        update_fields=["data", "watermark", "made_at"],
+    )
+    return kept

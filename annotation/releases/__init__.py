@@ -1,0 +1,1 @@
+"""What a release is made of, read and verified without a database."""

@@ -1,0 +1,44 @@
+"""The original examples of a project, a release or a dataset, for the commands that make prompts of any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import tableqa
+from annotation.models import Example, Project
+from annotation.releases import release_files
+from tableqa.readers import READERS
+
+
+def of_project(project: Project, source: str = "") -> Iterator[tuple[str, tableqa.Example]]:
+    """(name of the source, original) of every source that is ready, or of the one called `source`. LookupError."""
+    sources = project.sources.ready().order_by("pk")
+    if source:
+        sources = sources.filter(name=source)
+        if not sources:
+            known = ", ".join(project.sources.ready().values_list("name", flat=True)) or "none yet"
+            raise LookupError(f"{project.slug} has no source called {source!r}; there are: {known}.")
+    for one in sources:
+        last = 0
+        originals = (
+            Example.objects.originals().filter(source=one).select_related("stored_table").order_by("pk")
+        )
+        while page := list(originals.filter(pk__gt=last)[:500]):  # by key: no cursor stays open
+            for example in page:
+                yield one.name, example.example()
+            last = page[-1].pk
+
+
+def of_release(folder: Path) -> Iterator[tuple[str, tableqa.Example]]:
+    """(source, original) of a release folder. Raises Difference."""
+    raw = release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    for source, id in raw.originals:
+        yield source, raw.example(source, id)
+
+
+def of_dataset(path: Path, reader: str, tables: Path | None = None) -> Iterator[tuple[str, tableqa.Example]]:
+    """(name of the file or folder, example) of a published dataset. ReaderError."""
+    name = path.resolve().name if path.is_dir() else path.resolve().stem
+    for example in READERS[reader](path, tables=tables):
+        yield name, example

@@ -1,0 +1,206 @@
+"""Where the responses of a release come from, without a database: what was proposed, what nobody verified, what it trains.
+
+In the records, an annotation of a batch with help says in `help` whose it is; `proposals.jsonl` holds every proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annotation.help import judging
+from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, origin
+from tableqa import likeness
+from tasks.contract import Invalid, task_type
+
+if TYPE_CHECKING:
+    from annotation.releases.raw_records import Raw
+    from tasks.contract import Item, TaskType
+
+PROPOSALS = "proposals.jsonl"
+TRAINING = "training"
+PURPOSES = ("training", "evaluation")
+VERIFYING = "filled"
+"""The help of batches in which it is people's task to verify what is proposed."""
+
+
+def unverified(raw: Raw) -> frozenset[tuple[str, str]]:
+    """The examples (source, id) that a machine made and nobody verified, and what was made of such.
+
+    Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
+    people handed in; and what somebody else has answered since, blind, with an accepted decision.
+    """
+    if not any(batch.get("help") for batch in raw.batches.values()):
+        return frozenset()
+    found = set()
+    for decision in raw.decisions:
+        help = raw.batches[decision["batch"]].get("help")
+        for outcome in decision["outcomes"]:
+            made = outcome["example"]
+            if made is None:
+                continue
+            key, parent = (decision["source"], made["id"]), (decision["source"], made["parent"])
+            if parent in found or (help and not _verified(raw, outcome, help) and not _checked(raw, key)):
+                found.add(key)
+    return frozenset(found | {key for key in raw.derived if _rests_on(raw, key, found)})
+
+
+def _verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
+    behind = [raw.by_id[id] for id in outcome["annotations"]]
+    if any(record.get("help", {}).get("origin", "human") != MACHINE for record in behind):
+        return True
+    return help["shown"] == VERIFYING or len({record["annotator"] for record in behind}) > 1
+
+
+def _checked(raw: Raw, key: tuple[str, str]) -> bool:
+    return any(
+        decision["kind"] == "accepted" and task_type(raw.batches[decision["batch"]]["type"]).says_gold
+        for decision in raw.decisions_about(*key)
+    )
+
+
+def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bool:
+    seen = {key}
+    while key in raw.derived:
+        key = key[0], raw.derived[key]["parent"]
+        if key in found:
+            return True
+        if key in seen:
+            return False
+        seen.add(key)
+    return False
+
+
+def proposals(raw: Raw) -> Iterator[dict[str, Any]]:
+    """The records of what was proposed, in their order."""
+    from annotation.releases.raw_records import records
+
+    path = raw.folder / PROPOSALS
+    yield from records(path) if path.exists() else ()
+
+
+def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, Any]]], dict[str, Any]]]:
+    """[(part, record)] and the source of every proposal in a format, below `training/`: to train on, verified by nobody.
+
+    What people rejected is left out; one outcome that several makers proposed for an item is there once.
+    """
+    rejected = {
+        entry["proposal"]
+        for record in raw.annotations
+        for entry in record.get("help", {}).get("rejected", ())
+    }
+    seen: set[tuple[str, str]] = set()
+    for line in proposals(raw):
+        key = (line["item"], line["digest"])
+        if line["id"] in rejected or key in seen:
+            continue
+        seen.add(key)
+        task, item = raw.item(line)
+        try:
+            response = task.parse(line["data"], item)
+        except Invalid:  # a kind has become stricter since: nobody could hand this in any more
+            continue
+        made = [
+            (
+                f"{TRAINING}/{exported.part}",
+                {**exported.record, "maker": line["maker"], "proposal": line["id"]},
+            )
+            for exported in task.export(format, item, response, task.perturb(item, response))
+        ]
+        yield made, raw.sources[line["source"]]
+
+
+class _Known(NamedTuple):
+    """A proposal: its item, the digest of what it makes, and its pieces; None where the kind does not take it any more."""
+
+    item: str
+    digest: str
+    pieces: frozenset[str] | None
+
+
+def faults(raw: Raw) -> Iterator[str]:
+    """What in the records does not fit together: proposals that are not there, responses and verdicts that are not what
+    they say.
+
+    Whose a response is follows from what it makes, what was shown and what was taken last (`origin`); a trial's verdict
+    from the model's raw answers. Releases from before they had what was taken, or these answers, are held against the rest.
+    """
+    known: dict[str, _Known] = {}
+    for line in proposals(raw):
+        task, item = raw.item(line)
+        try:
+            made = task.perturb(item, task.parse(line["data"], item))
+        except Invalid:
+            pieces = None
+        else:
+            if made is None or likeness.made(made.example) != line["digest"]:
+                yield f"{PROPOSALS}: proposal {line['id']} makes another example than its digest names"
+            pieces = likeness.pieces(item.example, made.example) if made is not None else None
+            yield from _misjudged(task, item, line)
+        known[line["id"]] = _Known(line["item"], line["digest"], pieces)
+    for record in raw.annotations:
+        if record.get("help") is not None:
+            yield from (f"annotations.jsonl: {record['id']}{fault}" for fault in _faults(raw, record, known))
+
+
+def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[str]:
+    """Trials of a proposal whose verdict is another by the model's raw answers."""
+    for trial in line["trials"]:
+        if "original" not in trial:
+            continue
+        asked, said = judging.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
+        failed = any(one is None or (one.get("unread") and not one["answers"]) for one in said)
+        again = judging.hold(asked, *said, failed=failed).verdict
+        if trial["verdict"] != again:
+            yield (
+                f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
+                f"not {trial['verdict']}"
+            )
+
+
+def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) -> Iterator[str]:
+    said = record["help"]
+    if (said["origin"] == HUMAN) != (said["proposal"] is None) or (said["proposal"] and not said["helped"]):
+        yield ": its help contradicts itself"
+    if said["proposal"] is not None and (
+        said["proposal"] not in known or known[said["proposal"]].item != record["item"]
+    ):
+        yield f" came from proposal {said['proposal']}, which its item has not"
+        return
+    if said.get("took") is not None and said["took"] not in said["shown"]:
+        yield f" took proposal {said['took']}, which it was not shown"
+    made, pieces = _made(raw, record)
+    if said["origin"] == MACHINE and made != known[said["proposal"]].digest:
+        yield f" is not what its proposal {said['proposal']} makes"
+    if not record["newest"] or made is None:
+        return  # what was shown after an earlier revision is no measure of it
+    told = [(one, known[one]) for one in said["shown"] if one in known]
+    if any(one.pieces is None for _, one in told):
+        return  # the kind has become stricter since, and what was proposed makes nothing any more
+    shown = [Shown(key, one.digest, one.pieces or frozenset(), key == said.get("took")) for key, one in told]
+    again = origin(made, pieces, shown)
+    if "took" not in said and said["origin"] == EDITED and again.origin != MACHINE:
+        share = round(likeness.shared(pieces, known[said["proposal"]].pieces or frozenset()), 4)
+        again = Origin(EDITED, said["proposal"], share)
+    if said["origin"] != again.origin:
+        yield f" is {WHOSE[again.origin]}, and its help says {said['origin']}"
+    elif said["proposal"] != again.key:
+        yield f" is of proposal {again.key}, and its help says {said['proposal']}"
+    elif said["shared"] != again.shared:
+        yield f" shares {again.shared} with its proposal, and its help says {said['shared']}"
+
+
+WHOSE = {
+    HUMAN: "the person's own",
+    MACHINE: "what a machine proposed",
+    EDITED: "what a machine proposed, edited",
+}
+
+
+def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
+    """The digest of what an annotation makes, and its pieces; None where it makes nothing."""
+    task, item = raw.item(record)
+    made = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
+    if made is None:
+        return None, frozenset()
+    return likeness.made(made.example), likeness.pieces(item.example, made.example)

@@ -1,0 +1,49 @@
+"""Rated answers from where they are: a release's decisions, the files of LFTQA-Eval, or its folders of scores alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotation.releases import release_files
+from annotation.releases.release_files import MANIFEST
+from tableqa.examples import Example
+from tableqa.rated import RatedAnswer, ScoresError, rated_answer, scores_alone
+from tableqa.readers import READERS
+
+KIND = "answer_rating"
+
+
+def rated_answers(path: Path, reader: str = "lftqa") -> list[RatedAnswer]:
+    """What people rated at `path`, a release folder or a dataset.
+
+    Of a release: every accepted decision of an answer rating, in all its batches; the source is the dataset. Of a
+    folder with human_scores and no answers: the scores alone. Else what the reader gives; the folder's name is the dataset.
+    Raises Difference, ReaderError or ScoresError.
+    """
+    if (path / MANIFEST).is_file():
+        return list(_of_release(path))
+    dataset = path.resolve().name if path.is_dir() else path.resolve().stem
+    if path.is_dir() and (alone := scores_alone(path, dataset)) and not any(path.glob("model_outputs.json*")):
+        return alone
+    answers = (rated_answer(dataset, example) for example in READERS[reader](path))
+    return [answer for answer in answers if answer is not None]
+
+
+def _of_release(folder: Path) -> Iterator[RatedAnswer]:
+    raw = release_files.load(folder, release_files.read_manifest(folder)["batches"])
+    seen: set[tuple[str, str]] = set()
+    for decision in raw.decisions:
+        if raw.batches[decision["batch"]]["type"] != KIND or decision["kind"] != "accepted":
+            continue
+        example: Example = raw.example(decision["source"], decision["example"])
+        for outcome in decision["outcomes"]:
+            answer = rated_answer(decision["source"], example, outcome["response"]["data"])
+            if answer is None:
+                continue
+            if (decision["source"], decision["example"]) in seen:
+                raise ScoresError(
+                    f"decisions.jsonl: {decision['example']} was rated in two batches; compare a release of one of them"
+                )
+            seen.add((decision["source"], decision["example"]))
+            yield answer

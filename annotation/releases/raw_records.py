@@ -1,0 +1,539 @@
+"""The raw records of a release folder, without a database and without holding them in memory.
+
+A folder is gone through once; from then on what is kept is where each record stands in its file, and that on disk, too
+(`tableqa.on_disk`). A record is read again whenever it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import weakref
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tableqa
+from annotation.quality import agreement
+from annotation.releases import automatic, provenances
+from tableqa.answers import compare
+from tableqa.examples import Context, Turn
+from tableqa.on_disk import Shelf, database
+from tableqa.operations import OperationError, from_dict, replay
+from tasks.contract import Item, TaskType, task_type
+
+SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
+EXAMPLES_KEPT = 16
+"""Examples that stay in memory: the records of one item stand together."""
+CELLS_KEPT = 40_000
+"""Cells of tables that stay in memory."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Key = TypeVar("Key", bound=Hashable)
+Record = dict[str, Any]
+
+
+class Difference(Exception):
+    """The first thing in a release that does not hold: which file, which record, what is wrong."""
+
+
+def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What benchmark files call each source of a release: its reader, as publications do, where that tells it from others.
+
+    Where another source has the same reader and split, or bears the reader's name, it is the source's own name: a file holds
+    one source, and the ids in it are that source's.
+    """
+    given = {one["name"]: (one["reader"], one["split"]) for one in sources}
+    alike = Counter(given.values())
+    return {
+        name: reader if alike[reader, split] == 1 and reader not in given.keys() - {name} else name
+        for name, (reader, split) in given.items()
+    }
+
+
+def records(path: Path) -> Iterator[Record]:
+    """The records of a file, one a line: JSON Lines, or an array as a release writes it. A broken line is named."""
+    for _, record in placed(path):
+        yield record
+
+
+def placed(path: Path) -> Iterator[tuple[int, Record]]:
+    """The records of a file, each with the byte where its line starts."""
+    offset = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield offset, json.loads(_bare(line))
+            except json.JSONDecodeError as error:
+                raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
+            offset += len(line)
+
+
+def _bare(line: bytes) -> str:
+    """A line without what makes it part of an array: a record is an object, which begins and ends with braces."""
+    text = line.decode("utf-8").rstrip("\r\n")
+    return (
+        text.removeprefix("[").removesuffix("]").removesuffix(",")
+        if text[:1] != "{" or text[-1:] != "}"
+        else text
+    )
+
+
+def _at(path: Path, offset: int) -> Record:
+    with path.open("rb") as file:
+        file.seek(offset)
+        record: Record = json.loads(_bare(file.readline()))
+    return record
+
+
+class Lines:
+    """The records of a file, as often as they are asked for, one at a time."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        self._path, self._number = path, number
+
+    def __iter__(self) -> Iterator[Record]:
+        return records(self._path)
+
+    def __len__(self) -> int:
+        return self._number
+
+
+class Records(Mapping[Key, Record]):
+    """Records of a file by a key, in the order of the file; each is read when it is asked for.
+
+    `within` takes the record out of its line, where that holds more; it is given what is kept beside the place.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        places: Shelf[Key, tuple[Any, ...]],
+        within: Callable[..., Record] = lambda record: record,
+    ) -> None:
+        self._path, self.places, self._within = path, places, within
+
+    def __getitem__(self, key: Key) -> Record:
+        offset, *more = self.places[key]
+        return self._within(_at(self._path, offset), *more)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.places
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+class Tables(Mapping[str, tableqa.Table]):
+    """The source tables by their digests; some stay in memory."""
+
+    def __init__(self, path: Path, places: Shelf[str, tuple[int]]) -> None:
+        self._path, self._places = path, places
+        self._kept: OrderedDict[str, tableqa.Table] = OrderedDict()
+        self._cells = 0
+
+    def __getitem__(self, key: str) -> tableqa.Table:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        table = tableqa.Table.from_dict(_at(self._path, *self._places[key])["content"])
+        self._kept[key] = table
+        self._cells += _cells(table)
+        while self._cells > CELLS_KEPT and len(self._kept) > 1:
+            self._cells -= _cells(self._kept.popitem(last=False)[1])
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Raw:
+    """The raw records of a release folder, found again by what they are known by.
+
+    sources, batches         by name and by id: few, and in memory
+    tables                   by digest
+    originals, derived       examples by (source, id), in the order of their files
+    inputs                   what items show beside their examples
+    annotations, decisions   the records of the files, in their order
+    """
+
+    purpose = ""
+    """What the release is for (`Release.purpose`); set once the records are there."""
+
+    def __init__(self, folder: Path, batches: Iterable[Mapping[str, Any]]) -> None:
+        self.folder = folder
+        self.batches: dict[str, Record] = {batch["id"]: dict(batch) for batch in batches}
+        self.sources: dict[str, Record] = {}
+        self._db = database(
+            "CREATE TABLE annotations (number INTEGER PRIMARY KEY, place, id, batch, item, source, example, annotator, "
+            "simulated, revision, newest)",
+            "CREATE TABLE decisions (number INTEGER PRIMARY KEY, place, item, source, example, kind, made_by, outcomes)",
+        )
+        weakref.finalize(self, self._db.close)
+        originals: Shelf[tuple[str, str], tuple[int]] = Shelf()
+        tables: Shelf[str, tuple[int]] = Shelf()
+        inputs: Shelf[str, tuple[int]] = Shelf()
+        derived: Shelf[tuple[str, str], tuple[int, int, str]] = Shelf()
+        for offset, record in placed(folder / SOURCES):
+            if record["kind"] == "source":
+                self.sources[record["name"]] = record
+            elif record["kind"] == "table":
+                tables[record["digest"]] = (offset,)
+            elif record["kind"] == "item":
+                inputs[record["id"]] = (offset,)
+            else:
+                originals[record["source"], record["id"]] = (offset,)
+        for offset, record in placed(folder / ANNOTATIONS):
+            self._note_annotation(offset, record)
+        for offset, record in placed(folder / DECISIONS):
+            self._note_decision(offset, record)
+            for number, outcome in enumerate(record["outcomes"]):
+                if (made := outcome["example"]) is not None:
+                    derived[record["source"], made["id"]] = offset, number, made["parent"]
+        for index in ("annotations (id)", "annotations (item, annotator)", "annotations (batch, item)"):
+            self._index(index)
+        for index in ("decisions (item)", "decisions (source, example)"):
+            self._index(index)
+        self.tables = Tables(folder / SOURCES, tables)
+        self.originals = Records(folder / SOURCES, originals)
+        self.inputs = Records(folder / SOURCES, inputs, lambda record: record["inputs"])
+        self.derived = Records(
+            folder / DECISIONS, derived, lambda record, number, _: record["outcomes"][number]["example"]
+        )
+        self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
+        self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
+        self._examples: OrderedDict[tuple[str, str], tableqa.Example] = OrderedDict()
+
+    def _note_annotation(self, offset: int, record: Record) -> None:
+        self._db.execute(
+            "INSERT INTO annotations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                offset,
+                *(record[name] for name in ("id", "batch", "item", "source", "example", "annotator")),
+                *(record[name] for name in ("simulated", "revision", "newest")),
+            ),
+        )
+
+    def _note_decision(self, offset: int, record: Record) -> None:
+        names = ("item", "source", "example", "kind", "by")
+        row = (offset, *(record[name] for name in names), len(record["outcomes"]))
+        self._db.execute("INSERT INTO decisions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _index(self, on: str) -> None:
+        name = "".join(letter if letter.isalpha() else "_" for letter in on)
+        self._db.execute(f"CREATE INDEX {name} ON {on}")
+
+    def _one(self, query: str, *values: Any) -> int:
+        return int(self._db.execute(query, values).fetchone()[0] or 0)
+
+    @cached_property
+    def datasets(self) -> Mapping[str, str]:
+        """What the benchmark files call each source (`datasets`)."""
+        return datasets(self.sources.values())
+
+    # -- annotations and decisions ------------------------------------------------------------------
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Record]:
+        """The annotation records by their ids."""
+        return _ById(self._db, self.folder / ANNOTATIONS)
+
+    @cached_property
+    def responses(self) -> Mapping[str, Any]:
+        """The responses by the ids of their annotations."""
+        return _ById(self._db, self.folder / ANNOTATIONS, "response")
+
+    def annotations_of(self, item: str) -> list[Record]:
+        """The annotation records of an item, in the order of the file."""
+        found = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
+        return [_at(self.folder / ANNOTATIONS, place) for (place,) in found.fetchall()]
+
+    def annotations_in(self, batch: str) -> Iterator[Record]:
+        """The annotation records of a batch, item by item."""
+        query = "SELECT place FROM annotations WHERE batch = ? ORDER BY item, number"
+        for (place,) in self._db.execute(query, (batch,)):
+            yield _at(self.folder / ANNOTATIONS, place)
+
+    def decisions_about(self, source: str, example: str) -> list[Record]:
+        """The decisions about an example, in the order of the file."""
+        query = "SELECT place FROM decisions WHERE source = ? AND example = ? ORDER BY number"
+        found = self._db.execute(query, (source, example)).fetchall()
+        return [_at(self.folder / DECISIONS, place) for (place,) in found]
+
+    def counts(self) -> dict[str, int]:
+        """How much of what there is."""
+        of_decisions = {
+            "accepted": "SELECT count(*) FROM decisions WHERE kind = 'accepted'",
+            "excluded": "SELECT count(*) FROM decisions WHERE kind = 'excluded'",
+            "adjudicated": "SELECT count(*) FROM decisions WHERE made_by != 'resolve'",
+            "outcomes": "SELECT sum(outcomes) FROM decisions",
+        }
+        distinct = "SELECT count(DISTINCT annotator) FROM annotations"
+        return {
+            "annotations": len(self.annotations),
+            "annotators": self._one(distinct),
+            "simulated_annotators": self._one(f"{distinct} WHERE simulated"),
+            "items": self._one("SELECT count(*) FROM (SELECT DISTINCT batch, item FROM annotations)"),
+            **{name: self._one(query) for name, query in of_decisions.items()},
+        }
+
+    def repeated(self) -> tuple[str, str, int] | None:
+        """The first annotation or decided item that stands more than once: (what, id, times); None if there is none."""
+        for what, table, name in (("annotation", "annotations", "id"), ("item", "decisions", "item")):
+            row = self._db.execute(
+                f"SELECT {name}, count(*) FROM {table} GROUP BY {name} HAVING count(*) > 1 ORDER BY min(number)"  # nosec B608
+            ).fetchone()
+            if row is not None:
+                return f"{table}.jsonl: {what}", row[0], row[1]
+        return None
+
+    def out_of_turn(self) -> str | None:
+        """The first annotation that claims to be the newest of its person and item and is not, or the reverse."""
+        row = self._db.execute(
+            "SELECT id FROM annotations AS one WHERE newest != (revision = (SELECT max(revision) FROM annotations AS other "
+            "WHERE other.item = one.item AND other.annotator = one.annotator)) ORDER BY number"
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    # -- examples -----------------------------------------------------------------------------------
+
+    def example(self, source: str, id: str) -> tableqa.Example:
+        """An original, derived or automatic example by its source and id, its table replayed from the source table."""
+        key = (source, id)
+        if key in self._examples:
+            self._examples.move_to_end(key)
+            return self._examples[key]
+        found = self._examples[key] = self._example(source, id)
+        if len(self._examples) > EXAMPLES_KEPT:
+            self._examples.popitem(last=False)
+        return found
+
+    def _example(self, source: str, id: str) -> tableqa.Example:
+        key = (source, id)
+        record = self.originals.get(key) or self.derived.get(key)
+        if record is None and key in self._judged_automatic:
+            line = _at(self.folder / automatic.LINES, *self._judged_automatic[key])
+            made = automatic.again(line, self.example(source, line["original"]))
+            return replace(made.perturbed.example, id=id)
+        if record is None:
+            raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
+        base = self.tables.get(record["table"])
+        if base is None:
+            raise Difference(f"sources.jsonl: the table {record['table']} of example {id!r} is missing")
+        try:
+            operations = [from_dict(operation) for operation in record.get("operations", [])]
+            table = replay(base, operations) if operations else base
+        except OperationError as error:
+            raise Difference(f"decisions.jsonl: example {id!r} does not replay: {error}") from None
+        more = record.get("more", {})
+        return tableqa.Example(
+            id=id,
+            question=record["question"],
+            table=table,
+            answers=record["answers"],
+            meta=more.get("meta"),
+            program=more.get("program"),
+            context=Context.from_dict(more["context"]) if "context" in more else None,
+            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
+        )
+
+    @cached_property
+    def _judged_automatic(self) -> Shelf[tuple[str, str], tuple[int]]:
+        """Where the raw lines of the automatic perturbations stand that annotations or decisions are about."""
+        wanted: Shelf[tuple[str, str], None] = Shelf()
+        found: Shelf[tuple[str, str], tuple[int]] = Shelf()
+        named = "SELECT source, example FROM annotations UNION SELECT source, example FROM decisions"
+        for source, id in self._db.execute(named):
+            if (source, id) not in self.originals and (source, id) not in self.derived:
+                wanted[source, id] = None
+        path = self.folder / automatic.LINES
+        if wanted and path.exists():
+            for offset, line in placed(path):
+                key = (line["source"], automatic.id_of(line))
+                if key in wanted:
+                    found[key] = (offset,)
+        return found
+
+    def shapes(self, batch: str) -> Mapping[str, tuple[int, int]]:
+        """Rows and columns of the table of every annotated item of a batch."""
+        return _Shapes(self, batch)
+
+    def shape(self, batch: str, item: str) -> tuple[int, int]:
+        """Rows and columns of the table of an annotated item; KeyError where it is none."""
+        query = "SELECT source, example FROM annotations WHERE batch = ? AND item = ? ORDER BY number DESC"
+        row = self._db.execute(query, (batch, item)).fetchone()
+        if row is None:
+            raise KeyError(item)
+        return self.example(*row).table.shape
+
+    def items(self, batch: str) -> Iterator[str]:
+        """The annotated items of a batch."""
+        query = "SELECT DISTINCT item FROM annotations WHERE batch = ? ORDER BY item"
+        for (item,) in self._db.execute(query, (batch,)):
+            yield item
+
+    def item(self, record: Mapping[str, Any]) -> tuple[TaskType, Item]:
+        """The kind and the item of an annotation or decision record."""
+        batch = self.batches.get(record["batch"])
+        if batch is None:
+            raise Difference(f"manifest.json: there is no batch {record['batch']!r}, which a record names")
+        example = self.example(record["source"], record["example"])
+        return task_type(batch["type"]), Item(
+            example=example,
+            variant=batch["variant"],
+            settings=batch["settings"],
+            inputs=self.inputs.get(record["item"], {}),
+        )
+
+    # -- what people contradicted -------------------------------------------------------------------
+
+    @cached_property
+    def contradicted(self) -> dict[tuple[str, str], Record]:
+        """What people contradicted in examples, by source and id, as the manifest lists it.
+
+        An example whose newest decision about its answer is against it, and what people made of such. The decision is of a
+        kind that says which answer is right (`TaskType.says_gold`). Reasons: "excluded", where the item was excluded there;
+        "other_answer", where the answer that was accepted is not equal to the given one; "undecided", where somebody gave
+        another answer and nobody has decided about any yet; "parent" for what was made of an
+        example that is left out. Originals are listed only: their answers are their sources' business.
+        """
+        newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
+        for offset, decision in placed(self.folder / DECISIONS):
+            if task_type(self.batches[decision["batch"]]["type"]).says_gold:
+                key = decision["source"], decision["example"]
+                made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
+                if key not in newest or newest[key][0] <= made_at:
+                    newest[key] = made_at, offset
+        found: dict[tuple[str, str], Record] = {}
+        for key, (_, offset) in newest.items():
+            decision = _at(self.folder / DECISIONS, offset)
+            if reason := self._said_against(decision):
+                found[key] = _contradiction(key, reason, decision["item"], key not in self.originals)
+        for key, item in self._answered_otherwise():
+            if key not in newest:
+                found[key] = _contradiction(key, "undecided", item, key not in self.originals)
+        if any(one["left_out"] for one in found.values()):
+            against = dict(found)
+            for key in self.derived:
+                if key not in against and (above := self._left_out_above(key, against)):
+                    found[key] = _contradiction(key, "parent", against[above]["item"], True)
+        return dict(sorted(found.items()))
+
+    def left_out(self, source: str, id: str) -> bool:
+        """Whether an example is in no benchmark file: people contradicted it or what it was made of, or, in a release for
+        evaluation, a machine made it and nobody verified it."""
+        if self.purpose == "evaluation" and (source, id) in self.unverified:
+            return True
+        return (source, id) in self.contradicted and self.contradicted[source, id]["left_out"]
+
+    @cached_property
+    def unverified(self) -> frozenset[tuple[str, str]]:
+        """Examples that a machine made and nobody verified."""
+        return provenances.unverified(self)
+
+    def _said_against(self, decision: Record) -> str:
+        """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
+        if decision["kind"] == "excluded":
+            return "excluded"
+        return "other_answer" if self._other_answer(decision, *decision["outcomes"]) else ""
+
+    def _answered_otherwise(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """The examples of undecided items to which somebody gave another answer than the given one, with the item."""
+        query = """
+            SELECT place FROM annotations WHERE batch = ? AND newest AND NOT EXISTS
+            (SELECT 1 FROM decisions WHERE decisions.item = annotations.item) ORDER BY number
+        """
+        for name, batch in self.batches.items():
+            if task_type(batch["type"]).says_gold:
+                for (place,) in self._db.execute(query, (name,)).fetchall():
+                    said = _at(self.folder / ANNOTATIONS, place)
+                    if said["response"] is not None and self._other_answer(said, said):
+                        yield (said["source"], said["example"]), said["item"]
+
+    def _other_answer(self, about: Record, *said: Record) -> bool:
+        """Whether responses about the right answer of an example give one, and none that is equal to the given one."""
+        task, item = self.item(about)
+        found = [task.gold(agreement.stored(task, one["response"]), item) for one in said]
+        golds = [gold for gold in found if gold is not None]
+        given = item.example.answers
+        return bool(golds and given and not any(compare(gold, given).equal for gold in golds))
+
+    def _left_out_above(
+        self, key: tuple[str, str], against: Mapping[tuple[str, str], Record]
+    ) -> tuple[str, str] | None:
+        """The first of what a derived example was made of, and that of, that people contradicted themselves."""
+        seen = {key}
+        while key in self.derived:
+            key = key[0], self.derived.places[key][2]
+            if key in seen:
+                return None
+            seen.add(key)
+            if key in against and against[key]["left_out"]:
+                return key
+        return None
+
+
+class _ById(Mapping[str, Any]):
+    """Annotation records, or a field of each, by their ids."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, name: str = "") -> None:
+        self._db, self._path, self._name = db, path, name
+
+    def __getitem__(self, id: str) -> Any:
+        row = self._db.execute(
+            "SELECT place FROM annotations WHERE id = ? ORDER BY number DESC", (id,)
+        ).fetchone()
+        if row is None:
+            raise KeyError(id)
+        record = _at(self._path, row[0])
+        return record[self._name] if self._name else record
+
+    def __contains__(self, id: object) -> bool:
+        return self._db.execute("SELECT 1 FROM annotations WHERE id = ?", (id,)).fetchone() is not None
+
+    def __iter__(self) -> Iterator[str]:
+        for (id,) in self._db.execute("SELECT DISTINCT id FROM annotations"):
+            yield id
+
+    def __len__(self) -> int:
+        return int(self._db.execute("SELECT count(DISTINCT id) FROM annotations").fetchone()[0])
+
+
+class _Shapes(Mapping[str, tuple[int, int]]):
+    def __init__(self, raw: Raw, batch: str) -> None:
+        self._raw, self._batch = raw, batch
+
+    def __getitem__(self, item: str) -> tuple[int, int]:
+        return self._raw.shape(self._batch, item)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._raw.items(self._batch)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool) -> Record:
+    return {"source": key[0], "id": key[1], "reason": reason, "item": item, "left_out": left_out}
+
+
+def _cells(table: tableqa.Table) -> int:
+    return (table.shape[0] + 1) * table.shape[1]
+
+
+def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
+    """The raw records of a folder. `batches` come from the manifest."""
+    try:
+        return Raw(folder, batches)
+    except sqlite3.Error as error:
+        raise Difference(f"{folder}: a record does not have the form of a release ({error})") from error

@@ -1,0 +1,117 @@
+"""What differs between two releases, record by record: needs no database."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation.releases.release_files import read_manifest, records
+from tableqa.canonical import digest
+from tableqa.on_disk import Shelf
+from tableqa.writers import hub
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """One file of the two releases: ids of records that came, went, or are other than they were.
+
+    A file that only one release has lists all its records. `order` says whether the same records stand
+    in another order.
+    """
+
+    name: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    order: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.added or self.removed or self.changed or self.order)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "file": self.name,
+            "added": list(self.added),
+            "removed": list(self.removed),
+            "changed": list(self.changed),
+            "order": self.order,
+        }
+
+
+@dataclass(frozen=True)
+class ReleaseDiff:
+    """What differs between two releases: figures and counts of the manifests, then records of the files."""
+
+    manifest: tuple[str, ...]
+    files: tuple[FileDiff, ...]
+
+    @property
+    def empty(self) -> bool:
+        return not (self.manifest or self.files)
+
+
+def diff_releases(before: Path, after: Path) -> ReleaseDiff:
+    """Compare two release folders. Raises `Difference` where one of them is no release."""
+    one, other = read_manifest(before), read_manifest(after)
+    files = []
+    for name in sorted(one["files"].keys() | other["files"].keys()):
+        if one["files"].get(name) == other["files"].get(name):
+            continue
+        found = _file(name, before, after)
+        if not found.empty:
+            files.append(found)
+    return ReleaseDiff(tuple(_manifest(one, other)), tuple(files))
+
+
+def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("format", "project"):
+        if one[key] != other[key]:
+            yield f"{key}: {one[key]} -> {other[key]}"
+    for name in sorted(one["counts"].keys() | other["counts"].keys()):
+        was, now = one["counts"].get(name), other["counts"].get(name)
+        if was != now:
+            yield f"{name}: {was} -> {now}"
+    names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}
+    figures = [{_figure(f): f["value"] for f in manifest["agreement"]} for manifest in (one, other)]
+    for figure in sorted(figures[0].keys() | figures[1].keys()):
+        batch, measure, statistic = figure
+        value_was, value_now = figures[0].get(figure), figures[1].get(figure)
+        if value_was != value_now:
+            yield f"{statistic} of {measure} in {names[batch]}: {value_was} -> {value_now}"
+
+
+def _figure(figure: Mapping[str, Any]) -> tuple[str, str, str]:
+    return figure["batch"], figure["measure"], figure["statistic"]
+
+
+def _file(name: str, before: Path, after: Path) -> FileDiff:
+    was, now = (_records(folder / name) for folder in (before, after))
+    added = tuple(key for key in now if key not in was)
+    removed = tuple(key for key in was if key not in now)
+    changed = tuple(key for key, sha in now.items() if was.get(key, sha) != sha)
+    moved = not (added or removed) and any(one != other for one, other in zip(was, now, strict=True))
+    return FileDiff(name, added, removed, changed, order=moved)
+
+
+def _records(path: Path) -> Shelf[str, str]:
+    """The digests of the records by what names them within their file; none where the release has no such file."""
+    found: Shelf[str, str] = Shelf()
+    if not path.is_file():
+        return found
+    if path.suffix not in (".json", ".jsonl") or path.name == hub.CROISSANT:
+        found["the whole file"] = hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()  # prose, or Parquet: no lines of records
+        return found
+    for number, record in enumerate(records(path), start=1):
+        parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
+        name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
+        if "example_id" in record:  # LFTQA-Eval's own files
+            name = f"{record['example_id']} {record.get('model', '')}"
+        key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
+        found[key if key not in found else f"{key} (line {number})"] = digest(record)
+    return found

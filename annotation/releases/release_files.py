@@ -1,0 +1,865 @@
+"""The files of a release, without a database: what follows from the raw records, and how it is checked.
+
+A release folder holds raw records (`sources.jsonl`, `annotations.jsonl`, `decisions.jsonl`) and what
+can be derived from them: the benchmark files of the format and the figures in `manifest.json`.
+`derive` makes the second from the first; making a release calls it once, verifying calls it again and
+compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import quote
+
+import tableqa
+from annotation.quality import agreement
+from annotation.releases import automatic, mixing, provenances
+from annotation.releases.part_three import PartThree
+from annotation.releases.raw_records import (
+    ANNOTATIONS,
+    DECISIONS,
+    SOURCES,
+    Difference,
+    Raw,
+    load,
+    records,
+)
+from tableqa import verdicts
+from tableqa.by_place import by_place
+from tableqa.canonical import canonical, digest
+from tableqa.mixing import Part
+from tableqa.on_disk import Shelf
+from tableqa.perturbations import Counts, count
+from tableqa.writers import hub, whole
+from tasks import resolving
+from tasks.contract import Accepted, Invalid, Item, Resolution, TaskType, task_type
+
+__all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
+
+MANIFEST = "manifest.json"
+RAW = (SOURCES, ANNOTATIONS, DECISIONS)
+FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
+TRIES = "tries.jsonl"
+"""What models in the loop answered, where there were any."""
+_RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
+ARRAYS = ("robut", "lftqa")
+"""Formats whose publications hold their records in one JSON array a file; all others have one a line."""
+LAYOUT = 1
+"""The version of this layout; a reader that meets a higher one should stop."""
+RULES = 2
+"""By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
+
+A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
+perturbations stood without the tables that they are compared with.
+"""
+
+
+# -- deriving ---------------------------------------------------------------------------------------
+
+
+def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, record, what it follows from) of every record of the benchmark files, in their order; one at a time.
+
+    First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
+    examples of the formats that take them whatever made them. Examples that people contradicted are left out
+    (`Raw.contradicted`); what was said against them has its record.
+
+    Where several accepted edits of one example land in one file, the records of the second get the id
+    `ID#2` in every file that it goes to, so that an edit and its original keep one id.
+    """
+    numbering, part_three = _Numbering(), PartThree()
+    for exports in _decided(raw, format):
+        for path, record in numbering.once(exports):
+            if format != "freb_tqa" or not part_three.take(path, record):
+                yield path, DECIDED, record
+    for path, record in part_three.records():
+        yield path, DECIDED, record
+    if mix is not None:
+        for part, source, record in mixing.records(mixed(raw, mix), format):
+            yield _path(part, raw, raw.sources[source]), DECIDED, record
+    for exports in _perturbed(raw, format):
+        for path, record in numbering.once(exports):
+            yield path, PERTURBED, record
+    for path, record in _examples_whole(raw, format):
+        yield path, WHOLE, record
+    if raw.purpose == provenances.TRAINING:
+        for parts, origin in provenances.training(raw, format):
+            for path, record in numbering.once([(_path(part, raw, origin), one) for part, one in parts]):
+                yield path, PROPOSED, record
+
+
+DECIDED, PERTURBED, WHOLE, PROPOSED = "decisions", "perturbations", "examples", "proposals"
+Export = tuple[str, dict[str, Any]]
+"""The path of a benchmark file, and a record of it."""
+
+
+class _Numbering:
+    """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered."""
+
+    def __init__(self) -> None:
+        self._seen: Shelf[tuple[str, ...], tuple[str, ...]] = Shelf()
+        self._written: Shelf[tuple[str, ...], int] = Shelf()
+
+    def once(self, exports: Sequence[Export]) -> Iterator[Export]:
+        """What is to be written of the records that one outcome or perturbation gives."""
+        numbers: dict[tuple[str, ...], int] = {}
+        for path, record in exports:
+            key = _key(record)
+            numbers[key] = max(self._number(path, record), numbers.get(key, 1))
+        for path, record in exports:
+            key = _key(record)
+            one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
+            if (place := (path, *_key(one))) not in self._written:
+                self._written[place] = 1
+                yield path, one
+
+    def _number(self, path: str, record: dict[str, Any]) -> int:
+        """Which of the different records of one id this is, from 1; a new one is noted."""
+        place, sha = (path, *_key(record)), digest(record)
+        known = self._seen.get(place, ())
+        if sha not in known:
+            known = self._seen[place] = (*known, sha)
+        return known.index(sha) + 1
+
+
+def _decided(raw: Raw, format: str) -> Iterator[list[Export]]:
+    """What each accepted outcome gives, in the order of the decisions."""
+    for decision in raw.decisions:
+        task, item = raw.item(decision)
+        source = raw.sources[decision["source"]]
+        if raw.left_out(source["name"], decision["example"]) and not task.says_gold:
+            continue
+        for outcome in decision["outcomes"]:
+            if _makes_left_out(raw, decision, outcome):
+                continue
+            response = agreement.stored(task, outcome["response"])
+            yield [
+                (_path(exported.part, raw, source), exported.record)
+                for exported in task.export(format, item, response, task.perturb(item, response))
+            ]
+
+
+def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
+    """What each automatic perturbation gives, in the order of the raw lines."""
+    for line, original in automatic_lines(raw):
+        if "digest" not in line:
+            continue
+        source = raw.sources[line["source"]]
+        instance = automatic.again(line, original)
+        if raw.left_out(line["source"], instance.id_of(original.id)):
+            continue
+        yield [
+            (_path(part, raw, source), record)
+            for part, record in automatic.records(format, raw.datasets[source["name"]], original, instance)
+        ]
+
+
+def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
+    """The raw lines of automatic perturbations, each with its original."""
+    path, last = raw.folder / automatic.LINES, None
+    for line in records(path) if path.exists() else ():
+        if last is None or last[0] != (line["source"], line["original"]):
+            last = (line["source"], line["original"]), raw.example(line["source"], line["original"])
+        yield line, last[1]
+
+
+def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
+    """What each example of the release gives, in the formats that take examples whatever made them."""
+    if format in whole.FORMATS:
+        for line in _every_example(raw):
+            for part, record in whole.records(format, line):
+                yield part if part.endswith(".jsonl") else _path(part, raw, line.source), record
+
+
+def _every_example(raw: Raw) -> Iterator[whole.Line]:
+    """Originals, then what people made of them, then what programs did, one at a time."""
+
+    def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
+        outcomes = chain.from_iterable(one["outcomes"] for one in raw.decisions_about(*key))
+        said = (one["response"] for one in outcomes if one["example"] is None)
+        return [{name: response[name] for name in ("type", "variant", "data")} for response in said]
+
+    for key in raw.originals:
+        example = raw.example(*key)
+        yield whole.Line(raw.sources[key[0]], example, decided=decided(key))
+    for key, record in raw.derived.items():
+        if raw.left_out(*key):
+            continue
+        yield whole.Line(
+            raw.sources[key[0]],
+            by_place(raw.example(*key)),
+            original=record["parent"],
+            perturbation=record["perturbation"],
+            operations=record["operations"],
+            decided=decided(key),
+        )
+    for made, original in automatic_lines(raw):
+        if "digest" in made and not raw.left_out(made["source"], automatic.id_of(made)):
+            instance = automatic.again(made, original)
+            example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
+            yield whole.Line(
+                raw.sources[made["source"]],
+                example,
+                original=original.id,
+                perturbation=instance.kind,
+                seed=instance.seed,
+                operations=[operation.to_dict() for operation in instance.perturbed.operations],
+            )
+
+
+def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
+    """Write the benchmark files, one record at a time."""
+    with ExitStack() as stack:
+        files: dict[str, TextIO] = {}
+        array = format in ARRAYS
+        for name, _, record in derived(raw, format, mix):
+            if name in files:
+                files[name].write(",\n" if array else "\n")
+            else:
+                path = raw.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+                files[name].write("[" if array else "")
+            files[name].write(canonical(record))
+        for file in files.values():
+            file.write("]\n" if array else "\n")
+
+
+def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """Write the data statement, and what lies beside the records of the format hf for its tools.
+
+    `manifest` is what the manifest will say, but for its files.
+    """
+    if "statement" in manifest:
+        (raw.folder / hub.STATEMENT).write_text(hub.statement(manifest), encoding="utf-8", newline="\n")
+    if manifest["format"] == "hf":
+        (raw.folder / whole.HUB).parent.mkdir(exist_ok=True)
+        (raw.folder / whole.HUB).touch()
+        if hub.can_write_parquet():
+            hub.write_parquet(raw.folder)
+        for name, text in hub.texts(manifest, _shas(raw.folder)).items():
+            (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _shas(folder: Path) -> dict[str, str]:
+    found = {}
+    for name in (whole.HUB, hub.PARQUET):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as stream:
+                found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
+def is_benchmark(name: str) -> bool:
+    """Whether a file of a release is one of the benchmark, and neither raw records nor about them."""
+    return name not in {*_RECORDS, hub.STATEMENT}
+
+
+def made_by_programs(manifest: Mapping[str, Any]) -> int:
+    """How many automatic perturbations a release has."""
+    runs = manifest["automatic"]
+    return sum(of_kind["made"] for of_kind in runs["counts"].values()) if runs is not None else 0
+
+
+def perturbed_counts(raw: Raw) -> Counts:
+    """How often each kind of automatic perturbation made something, nothing (and why), or broke its contract."""
+    counts: Counts = {}
+    path = raw.folder / automatic.LINES
+    for line in records(path) if path.exists() else ():
+        count(counts, line["kind"], line)
+    return counts
+
+
+def mixed(raw: Raw, seed: int) -> Iterator[mixing.Composed]:
+    """Accepted perturbations of the same original, composed: what the kinds made directly of originals takes part."""
+    return mixing.compose(_mixable(raw), seed)
+
+
+def _mixable(raw: Raw) -> Iterator[mixing.Group]:
+    originals: Shelf[tuple[str, str], int] = Shelf()
+    for decision in raw.decisions:
+        key = decision["source"], decision["example"]
+        if key in raw.originals and key not in originals and _parts(raw, decision, raw.example(*key)):
+            originals[key] = 1
+    for key in originals:
+        original = raw.example(*key)
+        parts = [part for one in raw.decisions_about(*key) for part in _parts(raw, one, original)]
+        yield key[0], original, parts
+
+
+def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> list[Part]:
+    kind = raw.batches[decision["batch"]]["type"]
+    made = (
+        outcome["example"]
+        for outcome in decision["outcomes"]
+        if outcome["example"] and not _makes_left_out(raw, decision, outcome)
+    )
+    return [part for one in made if (part := mixing.part(original, kind, one))]
+
+
+def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
+    made = outcome["example"]
+    return made is not None and raw.left_out(decision["source"], made["id"])
+
+
+def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """By what a record is known in its file: its id, or as LFTQA-Eval has it the example and the system."""
+    return (record["id"],) if "id" in record else (record["example_id"], record["model"])
+
+
+def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
+    name = "id" if "id" in record else "example_id"
+    return {**record, name: f"{record[name]}#{number}"}
+
+
+def figures(raw: Raw, only: Collection[tuple[str, str, str]] | None = None) -> list[dict[str, Any]]:
+    """Agreement of every batch from the raw responses: newest revisions, planned places.
+
+    `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
+    """
+    return [
+        {"batch": batch, **tally.figure(statistic).to_dict()}
+        for batch in raw.batches
+        for tally in tallies(raw, batch)
+        for statistic in agreement.named(tally.measure)
+        if only is None or (batch, tally.measure.name, statistic) in only
+    ]
+
+
+def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
+    """The ratings of a batch by measure."""
+    task = task_type(raw.batches[batch]["type"])
+    rows = (
+        (record["item"], record["annotator"], agreement.stored(task, record["response"]))
+        for record in raw.annotations_in(batch)
+        if counts(record)
+    )
+    return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
+
+
+def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
+    """What accepted outcomes break of their contracts, as the kinds judge today: outcome id -> violations.
+
+    Submissions were judged when they came; since then a kind or a contract may have become stricter.
+    """
+    found = {}
+    for decision in raw.decisions:
+        task, item = raw.item(decision)
+        for outcome in decision["outcomes"]:
+            if _is_merged(raw, outcome):
+                continue
+            try:
+                task.read(outcome["response"], item)
+            except Invalid as invalid:
+                found[outcome["id"]] = [problem.to_dict() for problem in invalid.problems]
+    return found
+
+
+def _is_merged(raw: Raw, outcome: Mapping[str, Any]) -> bool:
+    """Whether an outcome is what its kind made of several responses, and so no response of anybody's."""
+    return any(raw.responses[id] != outcome["response"] for id in outcome["annotations"])
+
+
+def counts(record: Mapping[str, Any]) -> bool:
+    """Whether an annotation record enters agreement."""
+    return record["newest"] and record["response"] is not None and not record["place"]["added"]
+
+
+def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """JSON Lines in canonical form, UTF-8 with LF."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(canonical(line) + "\n")
+
+
+def describe(folder: Path) -> dict[str, dict[str, Any]]:
+    """sha256, size in bytes and lines of every file of the folder but the manifest, by path."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != MANIFEST:
+            with path.open("rb") as stream:
+                sha = hashlib.file_digest(stream, "sha256").hexdigest()
+                stream.seek(0)
+                lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
+            name = path.relative_to(folder).as_posix()
+            found[name] = {"sha256": sha, "bytes": path.stat().st_size, "records": lines}
+    return found
+
+
+# -- verifying --------------------------------------------------------------------------------------
+
+
+def verify(folder: Path) -> dict[str, int]:
+    """Recompute everything in a release that follows from something else in it.
+
+    Returns what was checked; raises `Difference` at the first fault. What follows from nothing (the
+    name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
+    """
+    try:
+        manifest = read_manifest(folder)
+        try:
+            return _verify(folder, manifest)
+        except Difference as difference:
+            raise Difference(f"{difference}{_by_other_rules(manifest)}") from None
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        LookupError,
+        StopIteration,
+        ArithmeticError,
+        RecursionError,
+        OSError,
+        sqlite3.Error,
+    ) as error:
+        # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
+        raise Difference(
+            f"{folder}: a record does not have the form of a release ({_said(error)})"
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _by_other_rules(manifest: Mapping[str, Any]) -> str:
+    """What a difference may come from in a release of an earlier version; "" in one of this."""
+    rules = manifest.get("rules", 1)
+    if rules == RULES:
+        return ""
+    return (
+        f". This release was made by an older version of Askew (rules {rules}; here they are {RULES}): its benchmark files "
+        "and figures may follow otherwise from the same records. Verify it with the version that made it, or release anew"
+    )
+
+
+def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
+    _check_files(folder, manifest)
+    raw = load(folder, manifest["batches"])
+    raw.purpose = manifest.get("purpose", "")
+    _check_manifest(raw, manifest)
+    for sha, table in raw.tables.items():
+        if table.digest() != sha:
+            raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
+    waived = _check_waivers(raw, manifest)
+    for record in raw.annotations:
+        if record["id"] not in waived:
+            _check_annotation(raw, record)
+    replayed = sum(_check_decision(raw, decision, raw.by_id, waived) for decision in raw.decisions)
+    _check_tries(raw)
+    if fault := next(provenances.faults(raw), None):
+        raise Difference(fault)
+    _check_figures(raw, manifest)
+    _check_benchmark(folder, raw, manifest)
+    return {
+        "files": len(manifest["files"]),
+        "annotations": len(raw.annotations),
+        "decisions": len(raw.decisions),
+        "replayed": replayed,
+        "made_again": made_by_programs(manifest),
+        "figures": len(manifest["agreement"]),
+    }
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a release folder. Raises Difference where the folder is no release of this layout."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise Difference(f"{folder}: there is no {MANIFEST}; this is not a release")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Difference(f"{MANIFEST}: not JSON ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
+        raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")
+    if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
+        raise Difference(
+            f"{MANIFEST}: the rules of this release are {rules!r}, made by a newer version of Askew; here they are {RULES}. "
+            "Use that version"
+        )
+    return manifest
+
+
+KEYS = frozenset(
+    (
+        *("layout", "format", "project", "sources", "batches", "guidelines", "counts", "agreement"),
+        *("mix", "automatic", "waivers", "contradicted", "files"),
+    )
+)
+MAY_BE = frozenset(("purpose", "rules", "statement"))
+
+
+def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """What the manifest repeats or sums up, against the records."""
+    if manifest.get("format") not in FORMATS:
+        raise Difference(f"{MANIFEST}: there is no format {manifest.get('format')!r}")
+    _check_once(raw)
+    if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
+        raise Difference(f"{MANIFEST}: there is no purpose {manifest['purpose']!r}")
+    for key in sorted((KEYS ^ manifest.keys()) - MAY_BE):
+        raise Difference(
+            f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
+        )
+    if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
+        raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
+    for name, found in counted(raw).items():
+        if manifest["counts"].get(name) != found:
+            said = manifest["counts"].get(name)
+            raise Difference(f"{MANIFEST}: counts.{name} is {said!r}, the records give {found}")
+    for name in manifest["counts"].keys() - counted(raw).keys():
+        raise Difference(f"{MANIFEST}: counts.{name} follows from nothing")
+    for batch in manifest["batches"]:
+        if digest(batch["settings"]) != batch["settings_digest"]:
+            raise Difference(
+                f"{MANIFEST}: the settings of batch {batch['name']!r} are not those of their digest"
+            )
+    texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
+    for record in raw.annotations:
+        batch, under = raw.batches[record["batch"]], record["guidelines"]
+        if texts.get((batch["type"], under["number"])) != under["digest"]:
+            raise Difference(
+                f"{MANIFEST}: the guidelines {under['number']} of {batch['type']} are not those that "
+                f"annotation {record['id']} was made under"
+            )
+        if not record["place"]["added"] and record["place"]["number"] > batch["overlap"]:
+            raise Difference(
+                f"annotations.jsonl: {record['id']} sits on a place beyond the overlap of its batch"
+            )
+
+
+def _check_once(raw: Raw) -> None:
+    """Ids stand once, an item is decided once, and of each person's revisions of an item the last is the newest."""
+    if repeated := raw.repeated():
+        what, id, times = repeated
+        raise Difference(f"{what} {id} stands {times} times")
+    if wrong := raw.out_of_turn():
+        raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
+
+
+def counted(raw: Raw) -> dict[str, int]:
+    """How much of what there is: the manifest's counts."""
+    return {**raw.counts(), "contradicted": len(raw.contradicted)}
+
+
+def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
+    there = describe(folder)
+    for name, claimed in manifest["files"].items():
+        if name not in there:
+            raise Difference(f"{name}: named in the manifest, but not there")
+        if there[name] != claimed:
+            key = next(key for key in ("bytes", "records", "sha256") if there[name][key] != claimed[key])
+            raise Difference(f"{name}: {key} is {there[name][key]}, the manifest says {claimed[key]}")
+    for name in there.keys() - manifest["files"].keys():
+        raise Difference(f"{name}: not named in the manifest")
+    for name in RAW:
+        if name not in there:
+            raise Difference(f"{name}: missing")
+
+
+def _check_tries(raw: Raw) -> None:
+    """Every verdict follows again from the raw answers and the gold answers beside it.
+
+    Whether a program agreed with the model is not in the files: a verdict that puts the gold answer in doubt stands.
+    """
+    path = raw.folder / TRIES
+    for record in records(path) if path.exists() else ():
+        if record["annotation"] is not None and record["annotation"] not in raw.responses:
+            raise Difference(f"{TRIES}: try {record['id']} is of an annotation that is in no record")
+        for said in record["verdicts"]:
+            found = {
+                name: verdicts.judge(record[name]["answers"], said["gold"][name], record[name]["text"])
+                if record[name] is not None and said["gold"][name]
+                else None
+                for name in ("original", "perturbed")
+            }
+            for name, one in found.items():
+                if (one.to_dict() if one else None) != said["judgements"][name]:
+                    raise Difference(f"{TRIES}: try {record['id']} judges the {name} answer otherwise")
+            again = verdicts.verdict(found["original"], found["perturbed"], failed=bool(record["error"]))
+            if said["verdict"] not in (again, "gold_suspect"):
+                raise Difference(
+                    f"{TRIES}: try {record['id']} is {again} by its answers, not {said['verdict']}"
+                )
+
+
+def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
+    if record["response"] is None:
+        return
+    task, item = raw.item(record)
+    try:
+        again = task.envelope(task.read(record["response"], item), item)
+    except ValueError as error:
+        raise Difference(f"annotations.jsonl: {record['id']}: {error}") from None
+    except Exception as error:
+        raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
+    if canonical(again) != canonical(_as_of_now(task, record["response"])):
+        raise Difference(f"annotations.jsonl: {record['id']}: the stored response reads back differently")
+
+
+def _as_of_now(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stored response in the kind's present version; what an older one did not know is what `upgrade` says."""
+    if stored["version"] == task.version:
+        return stored
+    return {**stored, "version": task.version, "data": task.upgrade(stored["data"], stored["version"])}
+
+
+def _check_waivers(raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
+    """Every outcome that breaks its contract is waived with a reason, and nothing else is.
+
+    Returns the ids of these outcomes and of the annotations that they rest on.
+    """
+    broken = gate(raw)
+    claimed = {entry["outcome"]: entry for entry in manifest["waivers"]}
+    for id in sorted(broken.keys() | claimed.keys()):
+        if id not in claimed:
+            codes = ", ".join(problem["code"] for problem in broken[id])
+            raise Difference(f"decisions.jsonl: outcome {id} breaks its contract ({codes}) and is not waived")
+        if broken.get(id) != claimed[id]["violations"] or not claimed[id]["reason"].strip():
+            raise Difference(f"{MANIFEST}: the waiver of outcome {id} does not fit what it breaks")
+    return set(claimed).union(
+        id
+        for decision in raw.decisions
+        for outcome in decision["outcomes"]
+        if outcome["id"] in claimed
+        for id in outcome["annotations"]
+    )
+
+
+def _check_decision(
+    raw: Raw,
+    decision: Mapping[str, Any],
+    annotations: Mapping[str, Mapping[str, Any]],
+    waived: AbstractSet[str],
+) -> int:
+    where = f"decisions.jsonl: item {decision['item']}"
+    task, item = raw.item(decision)
+    if (decision["kind"] == "accepted") != bool(decision["outcomes"]):
+        raise Difference(f"{where}: it is {decision['kind']} and has {len(decision['outcomes'])} outcomes")
+    replayed = 0
+    supports = []
+    for outcome in decision["outcomes"]:
+        by_rule = partial(resolving.resolve, task, decision.get("rule", {}))
+        decide = by_rule if decision["by"] == "resolve" else task.uphold
+        if outcome["id"] in waived:
+            response = task.restore(outcome["response"]["data"])
+        else:
+            response = _outcome(task, item, outcome, annotations, where, decide)
+        for id in outcome["annotations"]:
+            if id not in annotations or annotations[id]["item"] != decision["item"]:
+                raise Difference(f"{where}: annotation {id} is not one of this item")
+        supports.append(set(outcome["annotations"]))
+        perturbed, example = task.perturb(item, response), outcome["example"]
+        if (perturbed is None) != (example is None):
+            raise Difference(
+                f"{where}: the outcome {'makes no' if perturbed is None else 'makes an'} example"
+            )
+        if perturbed is None or example is None:
+            continue
+        stored = raw.example(decision["source"], example["id"])
+        for what, is_now, claimed in (
+            ("table", perturbed.example.table.digest(), example["digest"]),
+            ("replayed table", stored.table.digest(), example["digest"]),
+            ("question", perturbed.example.question, example["question"]),
+            ("answers", list(perturbed.example.answers), example["answers"]),
+            ("parent", decision["example"], example["parent"]),
+            ("perturbation", item.variant or task.key, example["perturbation"]),
+        ):
+            if is_now != claimed:
+                raise Difference(
+                    f"{where}: the {what} of {example['id']} is {is_now!r}, the record says {claimed!r}"
+                )
+        replayed += 1
+    if decision["by"] == "resolve":
+        _check_resolution(raw, decision, task, item, supports, where)
+    return replayed
+
+
+def _outcome(
+    task: TaskType,
+    item: Item,
+    outcome: Mapping[str, Any],
+    annotations: Mapping[str, Mapping[str, Any]],
+    where: str,
+    decide: Callable[[Sequence[Any], Item], Resolution],
+) -> Any:
+    """The response of an outcome: what its annotations say, or what the kind makes of them, or a person's own."""
+    stored = outcome["response"]
+    try:
+        supports = [annotations[id]["response"] for id in outcome["annotations"] if id in annotations]
+        if supports and any(response != stored for response in supports):
+            merged = decide([task.read(response, item) for response in supports], item)
+            made = merged.outcomes if isinstance(merged, Accepted) else ()
+            if [task.envelope(one.response, item) for one in made] != [_as_of_now(task, stored)]:
+                id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
+                raise Difference(f"{where}: annotation {id} says something else than the outcome it supports")
+            return made[0].response
+        return task.read(stored, item)
+    except Difference:
+        raise
+    except Exception as error:
+        raise Difference(f"{where}: an outcome breaks its contract: {error}") from None
+
+
+def _check_resolution(
+    raw: Raw, decision: Mapping[str, Any], task: TaskType, item: Item, supports: list[set[str]], where: str
+) -> None:
+    """What the decision's rule makes of the raw responses must be what was decided."""
+    mine = [
+        record
+        for record in raw.annotations_of(decision["item"])
+        if record["newest"] and record["response"] is not None
+    ]
+    mine.sort(key=lambda record: record["place"]["number"])
+    responses = [agreement.stored(task, record["response"]) for record in mine]
+    resolution = resolving.resolve(task, decision.get("rule", {}), responses, item)
+    if not isinstance(resolution, Accepted):
+        raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
+    again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
+    if again != supports or resolution.reason != decision["reason"]:
+        raise Difference(f"{where}: the responses decide it otherwise")
+
+
+def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
+    seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
+    if manifest["contradicted"] != (against := list(raw.contradicted.values())):
+        raise Difference(
+            f"{MANIFEST}: contradicted is {manifest['contradicted']}, the decisions give {against}"
+        )
+    if seed is not None and manifest["mix"] != (made := mixing.summary(mixed(raw, seed), seed)):
+        raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
+    _check_perturbed(folder, raw, manifest)
+    more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
+    for name in manifest["files"].keys() - more - _RECORDS:
+        raise Difference(f"{name}: does not follow from the decisions")
+
+
+def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
+    """Every automatic perturbation made again, its line and the counts compared."""
+    claimed = manifest["automatic"]
+    if (claimed is None) == (folder / automatic.LINES).exists():
+        raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not go together")
+    if claimed is None:
+        return
+    for number, (line, original) in enumerate(automatic_lines(raw), start=1):
+        once_more = automatic.again(line, original).outcome()
+        if any(line.get(key) != once_more.get(key) for key in ("digest", "no_op", "refused")):
+            where = f"{automatic.LINES}, line {number}: {line['kind']} of {line['original']!r}"
+            raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
+    if claimed["counts"] != (counts := perturbed_counts(raw)):
+        raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
+
+
+def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
+    """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
+    names: set[str] = set()
+    texts = {hub.STATEMENT: hub.statement(manifest)} if "statement" in manifest else {}
+    shas = {}
+    if manifest["format"] == "hf":
+        shas = _shas(folder)
+        texts |= hub.texts(manifest, shas)
+    for name, text in texts.items():
+        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
+            raise Difference(f"{name}: is not what the manifest and the records give")
+        names.add(name)
+    if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder)):
+        raise Difference(f"{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
+    return names | shas.keys()
+
+
+def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
+    """Every benchmark file made again, line by line. Returns the files' names."""
+    opening, parting, closing = ("[", ",", "]") if manifest["format"] in ARRAYS else ("", "", "")
+    with ExitStack() as stack:
+        files: dict[str, tuple[Iterator[str], int, str, str]] = {}
+        for name, what, record in derived(raw, manifest["format"], seed):
+            if name not in files:
+                if not (folder / name).is_file():
+                    raise Difference(f"{name}: follows from the {what}, but is missing")
+                lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
+                number, line = 1, next(lines, "")
+                expected = opening + canonical(record)
+            else:
+                lines, number, line, before = files[name]
+                if line != f"{before}{parting}\n":
+                    raise Difference(f"{name}, line {number}: holds fewer records than the {what} give")
+                number, line = number + 1, next(lines, "")
+                expected = canonical(record)
+            if not line.startswith(expected):
+                said = _key(record)[0]
+                raise Difference(f"{name}, line {number}: record {said!r} differs from what the {what} give")
+            files[name] = lines, number, line, expected
+        for name, (lines, number, line, expected) in files.items():
+            if line != f"{expected}{closing}\n" or next(lines, ""):
+                raise Difference(
+                    f"{name}: {number} records follow from what is here; the file holds others or more"
+                )
+        return set(files)
+
+
+def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
+    claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
+    again = figures(raw, claims)
+    measured = {key for key, batch in raw.batches.items() if task_type(batch["type"]).measures}
+    if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
+        raise Difference(
+            f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"
+        )
+    for claimed, figure in zip(manifest["agreement"], again, strict=True):
+        for key, value in figure.items():
+            if claimed.get(key) != value:
+                name = f"{figure['statistic']} of {figure['measure']} in batch {figure['batch']}"
+                raise Difference(
+                    f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}"
+                )
+    _second_opinion(raw, again)
+
+
+def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> None:
+    """The same values from the packages krippendorff and statsmodels, where they have the measure."""
+    from tableqa.agreement import second_opinion
+
+    claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
+    for batch in raw.batches:
+        for tally in tallies(raw, batch):
+            if tally.measure.level in ("cells", "edits"):
+                continue  # no other package takes the expected disagreement within each table
+            ratings = tally.ratings()
+            for statistic in agreement.named(tally.measure):
+                if (batch, tally.measure.name, statistic) not in claimed:
+                    continue
+                value = claimed[batch, tally.measure.name, statistic]
+                other = second_opinion(ratings, statistic, order=tally.order(statistic))
+                if other is not None and (value is None or abs(other - value) > 2e-6):
+                    name = f"{statistic} in batch {batch}"
+                    raise Difference(
+                        f"{MANIFEST}: {name} is {value!r}; an independent package says {other!r}"
+                    )
+
+
+def _path(part: str, raw: Raw, source: Mapping[str, Any]) -> str:
+    split, name = source["split"], source["name"]
+    # The name of a source may hold braces: what stands for it is looked for in the part alone.
+    places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
+    return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + ".json"
+
+
+def _as_file_name(name: str) -> str:
+    """A name of which a file or folder can be called, and which leads nowhere else."""
+    quoted = quote(name, safe=" ()+,@")
+    return quoted if quoted.strip(".") else quoted.replace(".", "%2E")
+
+
+_PLACES = re.compile(r"_\{split\}|\{reader\}|\{source\}")

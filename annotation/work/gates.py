@@ -1,0 +1,330 @@
+"""What stands between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
+
+`decide` is the rule, over plain facts. `shut` loads the facts, and only those that the batch or its project asks for:
+where nothing is asked there is no statement, where something is, there are two at most.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Case, Count, Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from annotation.compiled import Select, moment, number, text
+from annotation.models import (
+    Assignment,
+    Batch,
+    Consent,
+    Guidelines,
+    Person,
+    PracticeDone,
+    Project,
+    Qualification,
+    Reading,
+)
+from annotation.work import practising
+from tasks.contract import TaskType
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Why somebody gets no item now: a code, a sentence, and the page that opens the gate.
+
+    `page` names the page's address and `args` what is in it; "" where only waiting or the manager helps. The page leads
+    back to the batch.
+    """
+
+    code: str
+    message: str
+    page: str = ""
+    args: tuple[str, ...] = ()
+    query: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def address(self) -> str:
+        """Where the page is, "" where there is none."""
+        if not self.page:
+            return ""
+        return reverse(self.page, args=self.args) + (f"?{urlencode(self.query)}" if self.query else "")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What somebody's work in a qualification batch came to."""
+
+    right: int
+    judged: int
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Where a person stands with everything that a batch and its project ask. The defaults let everybody in.
+
+    `reached` is None for somebody who has not finished the qualification batch yet. Items and hours are those submitted
+    and worked today in the batch and in the whole project; `items` all that were submitted in the batch.
+    """
+
+    consented: bool = True
+    read: bool = True
+    practised: bool = True
+    reached: Reached | None = Reached(0, 0, passed=True)
+    items: int = 0
+    items_today: int = 0
+    hours_today: float = 0.0
+    project_items_today: int = 0
+    project_hours_today: float = 0.0
+
+
+def shut(*, batch: Batch, person: Person, now: datetime, holding: int = 0) -> Gate | None:
+    """The first gate of the batch that is shut for the person; None where they may have the next item.
+
+    `holding` is how many items they still have before the one they ask for: nobody is given more than a limit allows.
+    A submission is never refused for a gate; what was begun may be finished. Wants `batch.project`.
+    """
+    if batch.paused_at is None and not asks(batch):
+        return None
+    return decide(batch, facts(batch=batch, person=person, now=now), holding=holding)
+
+
+def decide(batch: Batch, facts: Facts, *, holding: int = 0) -> Gate | None:
+    """The rule of `shut`: what comes first is said first."""
+    project = batch.project
+    back = (("batch", batch.public_id),)
+    if batch.paused_at is not None and batch.closed_at is None:
+        return Gate("batch_paused", f"{batch.name} is paused. What you have begun is kept; come back later.")
+    if not facts.consented:
+        return Gate(
+            "consent_needed",
+            f"Before your first item, read what {project.name} asks you to agree to.",
+            "consent",
+            (project.slug,),
+            back,
+        )
+    if not facts.read:
+        return Gate(
+            "guidelines_unread",
+            "The guidelines are new to you or have changed. Read them, then go on.",
+            "guidelines",
+            (project.slug, batch.task_type),
+            back,
+        )
+    if not facts.practised:
+        variant = (("variant", batch.variant),) if batch.variant else ()
+        return Gate(
+            "practice_needed",
+            "Go through the practice set first. It tells you at once what was right and why.",
+            "practice",
+            (project.slug, batch.task_type),
+            (*variant, *back),
+        )
+    return _unqualified(batch, facts.reached) or _at_the_limit(batch, facts, holding)
+
+
+def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
+    if reached is not None and reached.passed:
+        return None
+    asked = batch.requires
+    assert asked is not None, "only a batch that requires another one asks for a qualification"  # nosec
+    if reached is None:
+        return Gate(
+            "not_qualified",
+            f"{batch.name} asks for the qualification “{asked.name}” first. "
+            f"You need {asked.pass_percent} % of its items right.",
+            "annotate",
+            (asked.public_id,),
+        )
+    return Gate(
+        "not_qualified",
+        f"{batch.name} asks for {asked.pass_percent} % right in “{asked.name}”. "
+        f"You reached {percent(reached)} % ({reached.right} of {reached.judged}). The manager can still let you in.",
+    )
+
+
+def _at_the_limit(batch: Batch, facts: Facts, holding: int) -> Gate | None:
+    """The first limit that is reached. Items still held count: they will be submitted."""
+    caps, everywhere = batch.caps, batch.project.caps
+    tomorrow = "Come back tomorrow."
+    for limit, had, sentence in (
+        (caps.get("items"), facts.items, "You have had the {} items that one person may do in {}."),
+        (caps.get("items_per_day"), facts.items_today, f"{{}} items a day is the limit of {{}}. {tomorrow}"),
+        (
+            everywhere.get("items_per_day"),
+            facts.project_items_today,
+            f"{{}} items a day is the limit of {batch.project.name}. {tomorrow}",
+        ),
+    ):
+        if limit is not None and had + holding >= limit:
+            return Gate("cap_reached", sentence.format(limit, batch.name))
+    for limit, worked, where in (
+        (caps.get("hours_per_day"), facts.hours_today, batch.name),
+        (everywhere.get("hours_per_day"), facts.project_hours_today, batch.project.name),
+    ):
+        if limit is not None and worked >= limit:
+            return Gate("cap_reached", f"{limit:g} hours a day is the limit of {where}. {tomorrow}")
+    return None
+
+
+def percent(reached: Reached) -> int:
+    """The share that was right, rounded down: 79.9 % is not 80 %."""
+    return 100 * reached.right // reached.judged if reached.judged else 0
+
+
+# -- the facts --------------------------------------------------------------------------------------
+
+
+def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
+    """Where the person stands with what the batch and its project ask; the rest is as if it were asked of nobody."""
+    project = batch.project
+    found: dict[str, Any] = {}
+    if project.consent_number or project.must_read or batch.must_practise or batch.requires_id:
+        consented, read, practised, passed, right, judged = _standing.one(
+            person=person.pk,
+            project=project.pk,
+            consent=project.consent_number,
+            type=batch.task_type,
+            variant=batch.variant,
+            requires=batch.requires_id or 0,
+        )
+        if project.consent_number:
+            found["consented"] = consented
+        if project.must_read:
+            found["read"] = read
+        if batch.must_practise:
+            # Nobody can be sent to a practice set that the kind does not bring.
+            found["practised"] = practised or not practising.exercises(batch.task(), batch.variant)
+        if batch.requires_id:
+            found["reached"] = None if passed is None else Reached(right, judged, passed)
+    if batch.caps or project.caps:
+        day = day_begun(project, now)
+        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (
+            0,
+            0,
+            0.0,
+            0,
+            0.0,
+        )
+        names = ("items", "items_today", "hours_today", "project_items_today", "project_hours_today")
+        found |= {
+            name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
+        }
+    return Facts(**found)
+
+
+def day_begun(project: Project, now: datetime) -> datetime:
+    """When today began where the project is at home (`Project.time_zone`)."""
+    here = now.astimezone(zoneinfo.ZoneInfo(project.time_zone))
+    return here.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+
+
+def asked_of(batch: Batch, task: TaskType) -> Mapping[str, bool]:
+    """What a batch asks before its first item, by name: for pages that say so. Wants `batch.project`."""
+    return {
+        "consent": bool(batch.project.consent_number),
+        "guidelines": batch.project.must_read,
+        "practice": batch.must_practise and bool(practising.exercises(task, batch.variant)),
+        "qualification": batch.requires_id is not None,
+    }
+
+
+def asks(batch: Batch) -> bool:
+    """Whether batch or project ask for anything at all, so that facts must be loaded. Wants `batch.project`."""
+    project = batch.project
+    return bool(
+        project.consent_number
+        or project.must_read
+        or project.caps
+        or batch.must_practise
+        or batch.requires_id
+        or batch.caps
+    )
+
+
+def _qualification(field: str) -> Subquery:
+    return Subquery(
+        Qualification.objects.filter(batch_id=number("requires"), person_id=number("person")).values(field)[
+            :1
+        ]
+    )
+
+
+def _newest() -> QuerySet[Guidelines]:
+    return Guidelines.objects.filter(project_id=number("project"), task_type=text("type")).order_by("-number")
+
+
+_standing = Select(
+    lambda: (
+        Person.objects.filter(pk=number("person"))
+        .annotate(
+            consented=Exists(
+                Consent.objects.filter(
+                    person_id=OuterRef("pk"),
+                    text__project_id=number("project"),
+                    text__number=number("consent"),
+                    withdrawn_at__isnull=True,
+                )
+            ),
+            read=Exists(
+                Reading.objects.filter(
+                    person_id=OuterRef("pk"), guidelines_id=Subquery(_newest().values("pk")[:1])
+                )
+            ),
+            practised=Exists(
+                PracticeDone.objects.filter(
+                    person_id=OuterRef("pk"),
+                    project_id=number("project"),
+                    task_type=text("type"),
+                    variant=text("variant"),
+                )
+            ),
+            passed=_qualification("passed"),
+            right=_qualification("right"),
+            judged=_qualification("judged"),
+        )
+        .values_list("consented", "read", "practised", "passed", "right", "judged")
+    )
+)
+
+
+def _today() -> Q:
+    return Q(ended_at__gte=moment("day")) | Q(ended_at__isnull=True, seen_at__gte=moment("day"))
+
+
+def _seconds(when: Q) -> Coalesce:
+    """Time at work on items that were ended, or last worked on, today. A submission knows its last minute, too."""
+    worked = Case(
+        When(state=State.SUBMITTED, then=F("annotation__active_seconds")),
+        default=F("active_seconds"),
+        output_field=FloatField(),
+    )
+    return Coalesce(Sum(worked, filter=when), 0.0)
+
+
+def _submitted(when: Q) -> Count:
+    return Count("pk", filter=Q(state=State.SUBMITTED) & when)
+
+
+_worked = Select(
+    lambda: (
+        Assignment.objects.filter(person_id=number("person"), batch__project_id=number("project"))
+        .order_by()
+        .values("person_id")
+        .annotate(
+            items=_submitted(Q(batch_id=number("batch"))),
+            items_today=_submitted(Q(batch_id=number("batch")) & _today()),
+            seconds_today=_seconds(Q(batch_id=number("batch")) & _today()),
+            project_items_today=_submitted(_today()),
+            project_seconds_today=_seconds(_today()),
+        )
+        .values_list("items", "items_today", "seconds_today", "project_items_today", "project_seconds_today")
+    )
+)

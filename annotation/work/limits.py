@@ -1,0 +1,79 @@
+"""What limits a person's work, and what it is paid with: the shapes that batches and projects keep, checked once.
+
+caps of a batch    {"items": 200, "items_per_day": 60, "hours_per_day": 3}    of one person in the batch
+caps of a project  {"items_per_day": 120, "hours_per_day": 4}                 of one person in all of its batches
+pay                {"currency": "EUR", "per_hour": 14.5}, or "per_item" in place of "per_hour"
+
+What is not named is not limited. `annotation.work.gates` asks before somebody gets an item.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from annotation.refusals import Refused
+
+MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, "hours_per_day": 24}
+"""The limits there are, each with the most that it can be; hours may have a fraction."""
+OF_A_BATCH: Final = ("items", "items_per_day", "hours_per_day")
+OF_A_PROJECT: Final = ("items_per_day", "hours_per_day")
+WORDS: Final[dict[str, str]] = {
+    "items": "items a person in all",
+    "items_per_day": "items a person and day",
+    "hours_per_day": "hours a person and day",
+}
+MOST_PAY: Final = 1_000_000
+
+
+def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
+    """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
+    if not isinstance(given, Mapping):
+        raise Refused("invalid_request", 'Limits are an object, such as {"items_per_day": 60}.')
+    if unknown := sorted(set(given) - set(known)):
+        raise Refused(
+            "invalid_request", f"There is no limit called {unknown[0]!r}; there are: {', '.join(known)}."
+        )
+    found: dict[str, Any] = {}
+    for name in known:
+        value = given.get(name)
+        if value is None:
+            continue
+        whole = name != "hours_per_day"
+        if not _is_number(value, whole=whole) or not 0 < value <= MOST[name]:
+            number = "a whole number" if whole else "a number"
+            raise Refused("invalid_request", f"caps.{name} is {number} above 0, at most {MOST[name]:,.0f}.")
+        found[name] = value
+    return found
+
+
+def pay(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
+    if not isinstance(given, Mapping):
+        raise Refused("invalid_request", 'Pay is an object, such as {"currency": "EUR", "per_hour": 14.5}.')
+    said = {name: value for name, value in given.items() if value not in (None, "")}
+    if not said:
+        return {}
+    if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
+        raise Refused(
+            "invalid_request", f"pay has no {unknown[0]!r}; it has a currency and per_hour or per_item."
+        )
+    if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
+        raise Refused("invalid_request", "pay.currency is a code of three capitals, such as EUR.")
+    rates = [name for name in ("per_hour", "per_item") if name in said]
+    if len(rates) != 1:
+        raise Refused(
+            "invalid_request", "Pay is by the hour or by the item: name one of per_hour and per_item."
+        )
+    rate = said[rates[0]]
+    if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
+        raise Refused("invalid_request", f"pay.{rates[0]} is a number from 0 to {MOST_PAY:,}.")
+    return {"currency": said["currency"], rates[0]: rate}
+
+
+def _is_number(value: object, *, whole: bool = False) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return False
+    return math.isfinite(value)

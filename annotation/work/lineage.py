@@ -1,0 +1,322 @@
+"""What follows from what: derived examples, items of the batches that a decision feeds, what a run makes of an original."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.models import (
+    Batch,
+    Decision,
+    Example,
+    Exclusion,
+    Item,
+    Job,
+    ModelAnswer,
+    Outcome,
+    PerturbationRun,
+    Provenance,
+)
+from annotation.work import lending, queue, shares
+from tableqa.perturbations import Instance
+from tableqa.perturbations import instances as instances_of
+from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
+
+AT_ONCE = 500
+"""Examples that are looked at together when items are made of them."""
+
+
+def make_example(*, item: Item, perturbed: Perturbed) -> Example:
+    """The example that an accepted edit makes. It keeps every operation since the source table."""
+    parent = item.example
+    label = item.batch.variant or item.batch.task_type
+    number = parent.derived.filter(perturbation=label).count() + 1
+    edited = perturbed.example
+    plain = edited.to_dict()
+    return Example.objects.create(
+        source_id=parent.source_id,
+        external_id=f"{parent.external_id}~{label}-{number}",
+        position=parent.position,
+        question=edited.question,
+        answers=list(edited.answers),
+        stored_table_id=parent.stored_table_id,
+        operations=[*parent.operations, *(operation.to_dict() for operation in perturbed.operations)],
+        table_digest=edited.table.digest(),
+        more={
+            key: value for key, value in plain.items() if key not in ("id", "question", "answers", "table")
+        },
+        parent=parent,
+        perturbation=label,
+    )
+
+
+def follow_up(decision: Decision) -> int:
+    """New items in every batch that this decision feeds, and work for the runs that it feeds. Returns how many items."""
+    perturb_on(decision.item.batch, now=decision.made_at)
+    return sum(
+        _feed(batch, decision)
+        for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by("pk")
+    )
+
+
+def perturb_on(batch: Batch, *, now: datetime) -> None:
+    """Have the perturbation runs that a batch feeds go on in the background, each once however much was decided."""
+    for run in batch.fed_runs.filter(event__isnull=True).select_related("project").defer("chosen", "marks"):
+        if not Job.objects.filter(kind="perturb", state=Job.State.QUEUED, ids={"run": run.pk}).exists():
+            jobs.enqueue(project=run.project, kind="perturb", ids={"run": run.pk}, by=None, now=now)
+
+
+def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
+    """Whether an outcome with this data feeds what asks for these values; of a field that is a list, one is enough.
+
+    {"label": ["extraction"]} takes what was decided to be an extraction question; {} takes everything.
+    """
+    return all(
+        any(one in values for one in (said if isinstance(said, list | tuple) else [said]))
+        for values, said in ((values, data.get(name)) for name, values in when.items())
+    )
+
+
+def catch_up(batch: Batch) -> int:
+    """Items of a batch planned after decisions that feed it were made. Returns how many."""
+    accepted = Decision.objects.filter(item__batch=batch.feeds_from, kind=Decision.Kind.ACCEPTED)
+    decisions = accepted.select_related("item__example", "item__batch").order_by("item__position")
+    return sum(_feed(batch, decision) for decision in list(decisions))
+
+
+def _feed(batch: Batch, decision: Decision) -> int:
+    item, made = decision.item, 0
+    for outcome in decision.outcomes.select_related("example").order_by("number"):
+        if not goes_on(batch.feeds_when, outcome.response["data"]):
+            continue
+        inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
+        made += make_items(batch=batch, examples=[outcome.example or item.example], inputs=inputs)
+    return made
+
+
+def make_items(
+    *,
+    batch: Batch,
+    examples: Sequence[Example],
+    inputs: dict[str, str] | None = None,
+    size: int | None = None,
+) -> int:
+    """Items for these examples at the end of the batch, in their order; ones it has already are left out.
+
+    The kind prepares what is frozen beside each example, and leaves out examples that make no item of
+    it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
+    Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
+    kind looks into (`TaskType.looks_into`) is excluded from the item from the start.
+    """
+    # Two decisions that feed one batch take turns: positions are given one after the other.
+    Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+    examples = _starting_points(batch.task(), examples)
+    here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
+    new = _prepared(batch, [example for example in examples if example.pk not in here], size)
+    last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0
+    items, exclusions = [], []
+    for offset, (example, prepared, beside) in enumerate(new[:size], start=1):
+        item = Item(
+            batch=batch,
+            example=example,
+            position=last + offset,
+            inputs={**(inputs or {}), **prepared.inputs},
+        )
+        items.append(item)
+        people = makers(example).union(*map(makers, beside), deciders(example, batch.task().looks_into))
+        exclusions += [Exclusion(item=item, person_id=maker) for maker in sorted(people)]
+    queue.add_items(batch, items, exclusions=exclusions)
+    if batch.strategy == "split" and batch.opened_at is not None:
+        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=[item.pk for item in items])
+    return len(items)
+
+
+def _starting_points(task: TaskType, examples: Sequence[Example]) -> list[Example]:
+    """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
+    originals = [example.pk for example in examples if example.parent_id is None]
+    if not task.starts_from or not originals:
+        return list(examples)
+    made = Example.objects.filter(parent__in=originals, perturbation__in=task.starts_from)
+    newest = {example.parent_id: example for example in made.select_related("stored_table").order_by("pk")}
+    return list(dict.fromkeys(newest.get(example.pk, example) for example in examples))
+
+
+def _prepared(
+    batch: Batch, examples: Sequence[Example], size: int | None
+) -> list[tuple[Example, Prepared, list[Example]]]:
+    """Each example with what its item freezes and the examples that this shows; most wanted first.
+
+    Of a kind without favourites no more than `size` are looked for.
+    """
+    task = batch.task()
+    if not task.prepares:
+        return [(example, Prepared(), []) for example in examples]
+    made: list[tuple[Example, Prepared, list[Example]]] = []
+    lent = lending.at_hand(batch.project, task.needs)
+    imported: dict[tuple[str, str], list[Example]] | None = None
+    left = iter(examples)
+    while (task.favourites or len(made) != size) and (some := list(itertools.islice(left, AT_ONCE))):
+        if imported is None and any(example.parent_id is not None for example in some):
+            imported = _imported(batch.project_id)
+        known = _known([_line(example) for example in some])
+        for example in some:
+            if not task.favourites and len(made) == size:
+                break
+            around, alternatives = surroundings(example, imported or {}, known)
+            prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
+            if prepared is not None:
+                made.append((example, prepared, alternatives))
+    together = task.together([prepared for _, prepared, _ in made], batch.settings)
+    found = [
+        (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
+        for (example, _, alternatives), prepared in zip(made, together, strict=True)
+        if prepared is not None
+    ]
+    return sorted(found, key=lambda entry: -entry[1].priority)
+
+
+def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
+    """Examples that were read from a source and say in their meta what they were made of and how, by these two."""
+    found: dict[tuple[str, str], list[Example]] = {}
+    rows = Example.objects.originals().filter(
+        source__project_id=project, more__meta__has_keys=["original", "perturbation"]
+    )
+    for row in rows.usable().select_related("stored_table").order_by("pk"):
+        meta = row.more["meta"]
+        found.setdefault((str(meta["original"]), str(meta["perturbation"])), []).append(row)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What people decided and models said of several examples, by their keys; `lines` are they and what they come from."""
+
+    lines: Mapping[int, list[Example]]
+    decided: Mapping[int, list[tuple[int, str, dict[str, Any]]]]
+    answers: Mapping[int, list[ModelAnswer]]
+
+
+def _line(example: Example) -> list[Example]:
+    """The example, what it is made of, and so on to the original."""
+    line = [example]
+    while line[-1].parent_id is not None:
+        line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
+    return line
+
+
+def _known(lines: Sequence[list[Example]]) -> Known:
+    """In two queries, however many examples there are."""
+    decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
+    accepted = Outcome.objects.filter(decision__item__example__in={one.pk for line in lines for one in line})
+    for key, example, kind, response in accepted.values_list(
+        "pk", "decision__item__example_id", "decision__item__batch__task_type", "response"
+    ):
+        decided.setdefault(example, []).append((key, kind, response["data"]))
+    answers: dict[int, list[ModelAnswer]] = {}
+    for row in ModelAnswer.objects.filter(example__in={line[-1].pk for line in lines}).order_by("pk"):
+        answers.setdefault(row.example_id, []).append(row)
+    return Known({line[0].pk: line for line in lines}, decided, answers)
+
+
+def surroundings(
+    example: Example, imported: Mapping[tuple[str, str], Sequence[Example]], known: Known
+) -> tuple[Surroundings, list[Example]]:
+    """What the project knows of an example, and the rows of its alternatives.
+
+    `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
+    perturbation: alternatives, too.
+    """
+    line = known.lines[example.pk]
+    alternatives: list[Example] = []
+    if example.parent_id is not None:
+        others = Example.objects.filter(
+            parent_id=example.parent_id, perturbation=example.perturbation
+        ).exclude(pk=example.pk)
+        alternatives = list(others.select_related("stored_table").order_by("pk"))
+        here = {one.external_id for one in (*line, *alternatives)}
+        of_parent = imported.get((line[1].external_id, example.perturbation), ())
+        alternatives += [one for one in of_parent if one.external_id not in here]
+    decided: dict[str, tuple[dict[str, Any], ...]] = {}
+    for _, kind, data in sorted(
+        (one for each in line for one in known.decided.get(each.pk, ())), key=lambda one: one[0]
+    ):
+        decided[kind] = (*decided.get(kind, ()), data)
+    answers: dict[str, tuple[dict[str, Any], ...]] = {}
+    for row in known.answers.get(line[-1].pk, ()):
+        answers[row.purpose] = (*answers.get(row.purpose, ()), {"model": row.model, **row.data})
+    around = Surroundings(
+        original=line[-1].example() if len(line) > 1 else None,
+        perturbation=example.perturbation,
+        alternatives=tuple(one.example() for one in alternatives),
+        makers={one.external_id: made for one in (example, *alternatives) if (made := _made_by(one))},
+        decided=decided,
+        model_answers=answers,
+    )
+    return around, alternatives
+
+
+def _made_by(example: Example) -> str:
+    """What made an example: "person", "machine" or "machine, edited" where it was proposed, "automatic", or what an
+    import calls it; "" where nobody says."""
+    if example.seed is not None:
+        return "automatic"
+    if example.parent_id is not None:
+        outcome = Outcome.objects.filter(example=example).first()
+        return "" if outcome is None else _origin(outcome)
+    return str(example.more.get("meta", {}).get("maker") or "")
+
+
+def _origin(outcome: Outcome) -> str:
+    """Whose an accepted response is: "person", "machine" or "machine, edited"; a person's where one of several made it."""
+    said = set(Provenance.objects.filter(annotation__outcomes=outcome).values_list("origin", flat=True))
+    if not said or Provenance.Origin.HUMAN in said:
+        return "person"
+    return "machine, edited" if Provenance.Origin.EDITED in said else "machine"
+
+
+def makers(example: Example) -> set[int]:
+    """The people (ids) whose annotations made this example or any example it comes from."""
+    found: set[int] = set()
+    current: Example | None = example
+    while current is not None and current.parent_id is not None:
+        outcome = Outcome.objects.filter(example=current).select_related("decision").first()
+        if outcome is not None:
+            found.update(outcome.annotations.values_list("assignment__person_id", flat=True))
+            if outcome.decision.made_by_id is not None:
+                found.add(outcome.decision.made_by_id)
+        current = current.parent
+    return found
+
+
+def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
+    """The people (ids) on whose work rests what was decided, in batches of these kinds, of the example or of what it was
+    made from."""
+    found: set[int] = set()
+    line: list[Example] = [example] if kinds else []
+    while line and line[-1].parent is not None:
+        line.append(line[-1].parent)
+    decided = Outcome.objects.filter(
+        decision__item__example__in=line, decision__item__batch__task_type__in=kinds
+    )
+    for outcome in decided.select_related("decision") if line else ():
+        found.update(outcome.annotations.values_list("assignment__person_id", flat=True))
+        if outcome.decision.made_by_id is not None:
+            found.add(outcome.decision.made_by_id)
+    return found
+
+
+def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
+    """The cells that people had marked as relevant in an original when the run was planned."""
+    return [(row, column) for row, column in run.marks.get(str(original.pk), ())]
+
+
+def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
+    """What a run makes of one original: the same today as on the day when it ran."""
+    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))

@@ -1,0 +1,619 @@
+"""Who gets which item next. The only writer of places and leases.
+
+A place carries at most one live assignment (a partial unique index says so, whatever the code does),
+an item goes to a person at most once, and leases run on the database's clock.
+
+Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
+item, the person's tally (several: by person), then the assignment and its place, the batch last. Whoever holds the
+tally is alone with the person's leases. Locks leave the key alone (`no_key`), so that a row may be pointed at meanwhile.
+
+Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
+is drawn for each person (`is_gold_turn`), and those of whoever comes later into a batch that everybody annotates. They
+are planned places, and kept for that person.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import (
+    Count,
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Coalesce, Now
+
+from annotation import events
+from annotation.compiled import Insert, Select, Update, moment, number
+from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
+from annotation.refusals import Refused
+from annotation.work.gates import shut
+
+LEASE = timedelta(minutes=20)
+WINDOW = 40
+"""How many free places ahead an order of one's own is drawn from."""
+MOST_HELD = 2
+"""Per person and batch: the item on screen and the prefetched one."""
+
+State = Assignment.State
+
+
+def _lease_end() -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())
+
+
+class Taken(NamedTuple):
+    """A place that was free a moment ago."""
+
+    pk: int
+    item_id: int
+    position: int
+    made: bool = False
+    """A moment ago it was not there."""
+
+
+TAKEN = ("pk", "item_id", "position")
+TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
+
+# -- statements that run for every item ---------------------------------------------------------------
+
+_held = Select(
+    lambda: Assignment.objects.filter(
+        person_id=number("person"), batch_id=number("batch"), state=State.LEASED
+    ).order_by("pk")
+)
+_locked_tally = Select(
+    lambda: Tally.objects.select_for_update(no_key=True).filter(
+        batch_id=number("batch"), person_id=number("person")
+    )
+)
+_submit_one = Update(
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person"), leased__gt=0),
+    returning=TALLY,
+    leased=F("leased") - 1,
+    submitted=F("submitted") + 1,
+)
+_add_to_tally = Update(
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
+    returning=TALLY,
+    **{name: F(name) + number(name) for name in ("leased", "submitted", "skipped", "returned")},
+)
+_took = Update(
+    lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
+)
+_end_with = Update(
+    # Decisions lock the item, and so does a submission before it comes here: what was decided meanwhile is seen.
+    lambda: Assignment.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=number("item"))),
+        pk=number("assignment"),
+        state=State.LEASED,
+    ),
+    state=State.SUBMITTED,
+    annotation_id=number("annotation"),
+    ended_at=moment("now"),
+)
+_add = Insert(Assignment, leased_until=_lease_end())
+_one_more_place = Update(
+    lambda: Item.objects.filter(
+        pk=Subquery(
+            Item.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(pk=number("item"))
+            .values("pk")[:1]
+        )
+    ),
+    returning=("position",),
+    places_count=F("places_count") + 1,
+    due_at=None,
+)
+_add_place = Insert(
+    Place,
+    number=Coalesce(
+        Subquery(Place.objects.filter(item_id=number("item")).order_by("-number").values("number")[:1]),
+        0,
+    )
+    + 1,
+)
+_count_place = Update(lambda: Batch.objects.filter(pk=number("batch")), places_count=F("places_count") + 1)
+_golds = Select(
+    lambda: (
+        _never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
+        .order_by("position")
+        .values_list("pk")
+    )
+)
+_look_at_item = Select(lambda: Item.objects.filter(pk=number("item")).values_list("places_count"))
+_look_at_batch = Select(lambda: Batch.objects.filter(pk=number("batch")).values_list("places_count"))
+_renew = Update(
+    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
+)
+
+
+def _free_from() -> QuerySet[Place]:
+    free = Place.objects.filter(batch_id=number("batch"), taken=False, position__gte=number("position"))
+    return _open_to(number("person"), free).order_by("position", "number")
+
+
+def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
+    """The first of the places that nobody else is taking this moment."""
+    return Place.objects.filter(
+        pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
+    )
+
+
+_ahead = Select(lambda: _free_from().values_list("pk")[:WINDOW])
+_take_first = Update(lambda: _taking(_free_from()), returning=TAKEN, taken=True)
+_take_this = Update(
+    lambda: _taking(Place.objects.filter(pk=number("place"), taken=False)), returning=TAKEN, taken=True
+)
+
+# -- journeys ---------------------------------------------------------------------------------------
+
+
+def next_assignment(
+    *, batch: Batch, person: Person, holding: Sequence[str] = (), now: datetime
+) -> Assignment | None:
+    """The next item for this person: one already held and not listed in `holding`, else a new lease.
+
+    None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
+    lease ran out are taken back only when no free place is left, in a transaction of their own.
+    Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut (`annotation.work.gates`).
+    """
+    require_open(batch)
+    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
+        raise Refused(gate.code, gate.message, page=gate.address)
+    with transaction.atomic():
+        found = take_next(batch=batch, person=person, holding=holding, now=now)
+    if found is None and take_back_expired(batch=batch, now=now):
+        with transaction.atomic():
+            found = take_next(batch=batch, person=person, holding=holding, now=now)
+    return found
+
+
+def take_next(
+    *, batch: Batch, person: Person, holding: Sequence[str], now: datetime, tally: Tally | None = None
+) -> Assignment | None:
+    """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
+
+    Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
+    """
+    tally = tally or _tally(batch.pk, person.pk)
+    held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
+    for assignment in held:
+        if assignment.public_id not in holding:
+            renew(assignment)
+            return assignment
+    if len(held) >= MOST_HELD:
+        return None
+    place = _take_in_turn(batch, person, tally)
+    if place is None and is_for_everybody(batch):
+        place = _take_made(batch, person)
+        if place is None:
+            return _given_back_before(batch, person, now)
+    return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+
+
+def following(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
+    try:
+        return next_assignment(batch=batch, person=person, holding=holding, now=now)
+    except Refused:
+        return None
+
+
+def require_open(batch: Batch) -> None:
+    """Raises Refused: batch_closed, batch_paused, batch_not_open."""
+    if batch.state != "open":
+        code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
+        words = {"closed": "is closed", "paused": "is paused; it goes on later"}
+        raise Refused(code, f"The batch {batch.name} {words.get(batch.state, 'is not open yet')}.")
+
+
+def is_for_everybody(batch: Batch) -> bool:
+    """Whether each person gets each item of the batch, also those who come when its places are taken."""
+    return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
+
+
+def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
+    """Items that each batch (by id) still has for the person, those on the desk included; in three queries.
+
+    Leases of others that ran out are not taken back for it: it is what `take_next` would find now.
+    """
+    found = dict.fromkeys(batches, 0)
+    held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
+    everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
+    free = _open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
+    still = _never_had(Item.objects.filter(everybodys, batch_id__in=batches, is_gold=False), person.pk)
+    for rows in (
+        held.values("batch_id").annotate(n=Count("pk")),
+        free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
+        still.values("batch_id").annotate(n=Count("pk")),
+    ):
+        for row in rows:
+            found[row["batch_id"]] += row["n"]
+    return found
+
+
+def renew(assignment: Assignment) -> None:
+    """The person is at work: the lease starts anew."""
+    _renew(assignment=assignment.pk)
+
+
+def take_again(assignment: Assignment, *, now: datetime) -> None:
+    """Give a returned assignment a free place of its item back. Raises Refused(place_taken)."""
+    with transaction.atomic():
+        _lock(assignment.item_id)
+        _tally(assignment.batch_id, assignment.person_id)
+        place = (
+            Place.objects.select_for_update(of=("self",), no_key=True)
+            .filter(_not_for_others(assignment.person_id), item_id=assignment.item_id, taken=False)
+            .order_by(F("reserved_for").asc(nulls_last=True), "number")
+            .first()
+        )
+        if place is None or assignment.batch.state != "open":
+            raise Refused(
+                "place_taken",
+                "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
+            )
+        _take_back_up(assignment, place.pk, now)
+
+
+def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
+    """A returned assignment on a free place. The caller holds the person's tally. Raises Refused(place_taken)."""
+    Place.objects.filter(pk=place_id).update(taken=True)
+    changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+        state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
+    )
+    if not changed:
+        raise Refused("place_taken", "This assignment is no longer open.")
+    _count(assignment, returned=-1, leased=1)
+    _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
+    assignment.place_id, assignment.state = place_id, State.LEASED
+
+
+def give_back(
+    assignment: Assignment, *, state: State, reason: str, now: datetime, actor: Person | None
+) -> bool:
+    """End a lease without a submission and free its place. False when it had already ended."""
+    with transaction.atomic():
+        _tally(assignment.batch_id, assignment.person_id)
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
+            state=state, reason=reason, ended_at=now
+        )
+        if not changed:
+            return False
+        place = Place.objects.filter(pk=assignment.place_id)
+        if assignment.batch.strategy == "split" and not assignment.item.is_gold:
+            place.update(taken=False, reserved_for=None)  # somebody else may do it now
+        else:
+            place.update(taken=False)
+        _count(assignment, leased=-1, **{state.value: 1})
+        _record(assignment, before=State.LEASED, after=state, actor=actor, now=now)
+    assignment.state = state
+    return True
+
+
+def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
+    """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
+    with transaction.atomic():
+        _tally(assignment.batch_id, assignment.person_id)
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+            state=State.SKIPPED, reason=reason, ended_at=now
+        )
+        if changed:
+            _count(assignment, returned=-1, skipped=1)
+            _record(assignment, before=State.RETURNED, after=State.SKIPPED, actor=assignment.person, now=now)
+    assignment.state = State.SKIPPED
+
+
+def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> Tally | None:
+    """A submission keeps the place. Gives the person's tally after it. The caller holds the item's lock.
+
+    None when the lease had been taken back or was ended by another request, or the item is decided: then the caller
+    undoes its transaction.
+    """
+    for row in _submit_one(batch=assignment.batch_id, person=assignment.person_id):
+        if _end_with(assignment=assignment.pk, item=assignment.item_id, annotation=annotation_id, now=now):
+            return _as_tally(assignment, row)
+    return None
+
+
+def reopen(assignment: Assignment, *, now: datetime) -> None:
+    """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
+    _count(assignment, submitted=-1, leased=1)
+    Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
+        state=State.LEASED, annotation=None, ended_at=None, leased_until=_lease_end(), seen_at=now
+    )
+
+
+def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
+    """End leases that ran out, oldest first, so that others can have their places. Returns how many.
+
+    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
+    whoever the place is kept for, and who asks for something at this very moment.
+    """
+    was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
+    theirs_alone = Q(place__reserved_for=F("person"))
+    expired = Assignment.objects.filter(
+        ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
+    )
+    with transaction.atomic():
+        people = (
+            Tally.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(batch=batch, person__in=expired.values("person"))
+            .order_by("person_id")
+            .values_list("person_id", flat=True)
+        )
+        theirs = (
+            expired.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            .filter(person__in=list(people))
+            .select_related("batch")
+            .order_by("leased_until")[:limit]
+        )
+        taken = [
+            give_back(assignment, state=State.RETURNED, reason="expired", now=now, actor=None)
+            for assignment in list(theirs)
+        ]
+    return sum(taken)
+
+
+def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | None) -> int:
+    """End every lease of the batch; drafts stay with their people. Returns how many."""
+    held = (
+        Assignment.objects.filter(batch=batch, state=State.LEASED)
+        .select_related("batch")
+        .order_by("person_id")
+    )
+    return sum(
+        give_back(one, state=State.RETURNED, reason=reason, now=now, actor=actor) for one in list(held)
+    )
+
+
+def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
+    """Write new items (unsaved, positions set) with their planned places and exclusions."""
+    for item in items:
+        item.places_count = batch.overlap
+    Item.objects.bulk_create(items, batch_size=500)
+    Exclusion.objects.bulk_create(exclusions, batch_size=500)
+    Place.objects.bulk_create(
+        [
+            Place(batch=batch, item=item, number=number, position=item.position)
+            for item in items
+            for number in range(1, batch.overlap + 1)
+        ],
+        batch_size=500,
+    )
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") + len(items), places_count=F("places_count") + len(items) * batch.overlap
+    )
+
+
+def add_gold(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
+    """Write new gold items (unsaved, positions set): their places are made when their turn comes."""
+    for item in items:
+        item.is_gold = True
+    Item.objects.bulk_create(items, batch_size=500)
+    Exclusion.objects.bulk_create(exclusions, batch_size=500)
+    Batch.objects.filter(pk=batch.pk).update(items_count=F("items_count") + len(items))
+
+
+def add_place(item: Item) -> Place:
+    """Room for one more person, marked as added. The caller holds the item's lock."""
+    place = Place.objects.create(
+        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
+    )
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
+    return place
+
+
+def is_gold_turn(seed: str, turn: int, *, percent: int) -> bool:
+    """Whether somebody's turn (counted from 0) is one for a gold item.
+
+    Of every 100 / `percent` turns one is, at a place that the seed draws: the rate holds from the first item on, and
+    nobody can tell which it will be.
+    """
+    number = turn * percent // 100  # of the stretch of turns that holds this one
+    first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
+    return turn == random.Random(f"gold:{seed}:{number}").randrange(first, behind)
+
+
+def _next_number(item: Item) -> int:
+    """Behind the highest there is: places that were taken away leave gaps."""
+    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+    assignment = _add(
+        batch_id=batch.pk,
+        item_id=place.item_id,
+        place_id=place.pk,
+        person_id=person.pk,
+        leased_at=now,
+        seen_at=now,
+    )
+    assignment.batch, assignment.person = batch, person
+    _took(tally=tally.pk, position=tally.cursor if place.made else place.position)
+    _record(assignment, before="", after=State.LEASED, actor=person, now=now)
+    return assignment
+
+
+def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
+    place = _take_free(batch, person, tally.cursor)
+    return _take_free(batch, person, 0) if place is None and tally.cursor else place
+
+
+def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one.
+
+    Both take the same number of statements, so that how long the next item takes does not tell what it is.
+    """
+    take = _take_drawn if batch.task().order == "shuffled" else _take
+    if not batch.gold_percent:
+        return take(batch, person, tally)
+    had = _turns(tally)
+    golds = _golds(batch=batch.pk, person=person.pk)
+    if is_gold_turn(f"{batch.public_id}:{person.pk}", had, percent=batch.gold_percent):
+        random.Random(f"gold:{batch.public_id}:{person.pk}:{had}").shuffle(golds)
+        for (item,) in golds:
+            if place := _make_place(item, batch, person):
+                return place
+    place = take(batch, person, tally)
+    if place is not None:
+        _look_at_item(item=place.item_id)
+        if take is _take:  # a drawn place is looked for before it is taken
+            _look_at_batch(batch=batch.pk)
+    return place
+
+
+def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
+    """An item that the person gave back once, and that nobody can do in their place."""
+    returned = Assignment.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("item_id"))),
+        batch=batch,
+        person=person,
+        state=State.RETURNED,
+        place__taken=False,
+        place__reserved_for=person,
+    )
+    for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
+        _take_back_up(assignment, assignment.place_id, now)
+        return assignment
+    return None
+
+
+def _take_made(batch: Batch, person: Person) -> Taken | None:
+    """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
+    undecided = Item.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), batch=batch, is_gold=False
+    )
+    left = _never_had(undecided, person.pk).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+
+
+def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
+    """A planned place for this person alone; None where somebody else is changing the item this moment.
+
+    The item comes after the tally here, out of order: so nobody waits for it.
+    """
+    for (position,) in _one_more_place(item=item):
+        place = _add_place.only(
+            item=item,
+            item_id=item,
+            batch_id=batch.pk,
+            position=position,
+            taken=True,
+            reserved_for_id=person.pk,
+        )
+        _count_place(batch=batch.pk)
+        return Taken(place, item, position, made=True)
+    return None
+
+
+def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
+    """The first free place from this position on."""
+    return next(
+        (Taken(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
+    )
+
+
+def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
+
+    The order follows from batch, person and what they had so far; two requests of one person take
+    turns on their tally, so each draws anew.
+    """
+    had = _turns(tally)
+    rng = random.Random(f"order:{batch.public_id}:{person.pk}:{had}")
+    start = random.Random(f"start:{batch.public_id}:{person.pk}").randrange(max(1, batch.items_count))
+    for position in (start, 0):
+        window = _ahead(batch=batch.pk, person=person.pk, position=position)
+        rng.shuffle(window)
+        for (key,) in window:
+            for row in _take_this(place=key):
+                return Taken(*row)
+    return None
+
+
+def _open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
+    """Those of the places that are not kept for others, on items that the person (by id) neither had nor helped to make."""
+    mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person_id=person)
+    barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person_id=person)
+    return places.filter(_not_for_others(person), ~Exists(mine), ~Exists(barred))
+
+
+def _not_for_others(person: int) -> Q:
+    return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
+
+
+def _never_had(items: QuerySet[Item], person: int) -> QuerySet[Item]:
+    """Those of the items that the person (by id) neither had nor helped to make."""
+    mine = Assignment.objects.filter(item_id=OuterRef("pk"), person_id=person)
+    barred = Exclusion.objects.filter(item_id=OuterRef("pk"), person_id=person)
+    return items.filter(~Exists(mine), ~Exists(barred))
+
+
+def _turns(tally: Tally) -> int:
+    """How many items of the batch the person has had so far, those on the desk included."""
+    return tally.leased + tally.submitted + tally.skipped + tally.returned
+
+
+def _tally(batch_id: int, person_id: int) -> Tally:
+    """The person's row in the batch, locked: two requests of one person take turns."""
+    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
+    if tally is None:
+        Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
+        (tally,) = _locked_tally(batch=batch_id, person=person_id)
+    return tally
+
+
+def _lock(item_id: int) -> None:
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
+
+
+def _count(
+    assignment: Assignment, *, leased: int = 0, submitted: int = 0, skipped: int = 0, returned: int = 0
+) -> Tally:
+    """Change the person's tally; gives what it is then."""
+    (row,) = _add_to_tally(
+        batch=assignment.batch_id,
+        person=assignment.person_id,
+        leased=leased,
+        submitted=submitted,
+        skipped=skipped,
+        returned=returned,
+    )
+    return _as_tally(assignment, row)
+
+
+def _as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
+    return Tally(
+        **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
+    )
+
+
+def _record(assignment: Assignment, *, before: str, after: str, actor: Person | None, now: datetime) -> None:
+    events.record(
+        project_id=assignment.batch.project_id,
+        actor=actor,
+        thing="assignment",
+        thing_id=assignment.pk,
+        before=before,
+        after=after,
+        now=now,
+    )

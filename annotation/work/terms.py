@@ -1,0 +1,146 @@
+"""The terms of a batch: what a study asks of it, checked before it is planned or changed.
+
+    terms.check(task, project, purpose="work", strategy="", feeds_from=None, feeds_when={}, resolve={}, caps={}, ...)
+    terms.check_change(batch, {"overlap": 3, "caps": {"items_per_day": 60}})
+
+What comes back is in the shape in which `Batch` keeps it. Everything that does not hold is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from annotation.models import Batch, Project
+from annotation.refusals import Refused
+from annotation.work import limits, strategies
+from tasks import resolving
+from tasks.contract import TaskType
+
+MOST_OVERLAP: Final = 50
+MOST_GOLD: Final = 50
+
+
+def check(
+    task: TaskType, project: Project, *, overlap: int, feeds_from: Batch | None, **said: Any
+) -> dict[str, Any]:
+    """The fields of `Batch` from `purpose` on, by name; all of them are given. Raises Refused(invalid_request).
+
+    A batch that is no work gives every item to everyone.
+    """
+    purpose = said["purpose"]
+    if purpose not in Batch.Purpose.values:
+        raise Refused(
+            "invalid_request", f"A batch is for {', '.join(Batch.Purpose.values)}; not {purpose!r}."
+        )
+    work = purpose == Batch.Purpose.WORK
+    strategy = said["strategy"] or ("open" if work else "everyone")
+    if strategy not in strategies.STRATEGIES:
+        known = ", ".join(strategies.STRATEGIES)
+        raise Refused("invalid_request", f"There is no strategy {strategy!r}; there are: {known}.")
+    if not work and strategy != "everyone":
+        raise Refused(
+            "invalid_request", f"Everyone gets every item of a {purpose} batch: leave the strategy out."
+        )
+    if not work and said["gold_percent"]:
+        raise Refused(
+            "invalid_request", f"Gold is mixed into work; in a {purpose} batch leave gold_percent out."
+        )
+    asked = _percent("pass_percent", said["pass_percent"], 100)
+    if (purpose == Batch.Purpose.QUALIFICATION) != (asked > 0):
+        raise Refused(
+            "invalid_request",
+            "A qualification batch, and no other, says which percentage passes it (pass_percent, 1 to 100).",
+        )
+    return {
+        "purpose": purpose,
+        "strategy": strategy,
+        "feeds_when": _feeds_when(said["feeds_when"], feeds_from),
+        "pass_percent": asked,
+        "requires": _requires(said["requires"], project, purpose),
+        "resolve": _resolve(task, said["resolve"], overlap),
+        "caps": limits.caps(said["caps"]),
+        "pay": limits.pay(said["pay"]),
+        "gold_percent": _percent("gold_percent", said["gold_percent"], MOST_GOLD),
+        "gold_feedback": bool(said["gold_feedback"]),
+        "must_practise": bool(said["must_practise"]),
+    }
+
+
+def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for those fields that may change after a batch has opened, and `overlap`."""
+    found: dict[str, Any] = {}
+    for name, value in wanted.items():
+        if name == "overlap":
+            found[name] = check_overlap(value)
+            if "resolve" not in wanted:
+                _resolve(batch.task(), batch.resolve, found[name])
+            if batch.strategy == "everyone" and value != batch.overlap:
+                raise Refused(
+                    "invalid_request", "Everyone gets every item of this batch: the overlap follows."
+                )
+        elif name == "resolve":
+            found[name] = _resolve(batch.task(), value, wanted.get("overlap", batch.overlap))
+        elif name in ("caps", "pay"):
+            found[name] = limits.caps(value) if name == "caps" else limits.pay(value)
+        elif name == "gold_percent":
+            found[name] = _percent(name, value, MOST_GOLD)
+            if value and batch.purpose != Batch.Purpose.WORK:
+                raise Refused("invalid_request", "Gold is mixed into work, not into this batch.")
+        elif name == "requires":
+            found[name] = _requires(value, batch.project, batch.purpose)
+        else:
+            found[name] = bool(value)
+    return found
+
+
+def check_overlap(value: object) -> int:
+    """How many people get each item. Raises Refused(invalid_request)."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OVERLAP:
+        raise Refused("invalid_request", f"Overlap is a number from 1 to {MOST_OVERLAP}.")
+    return value
+
+
+def _requires(required: object, project: Project, purpose: str) -> Batch | None:
+    """The qualification batch that is asked for, if one is."""
+    if required is None:
+        return None
+    if not isinstance(required, Batch):
+        raise Refused("invalid_request", "requires names a qualification batch by its id, or is null.")
+    if required.project_id != project.pk or required.purpose != Batch.Purpose.QUALIFICATION:
+        raise Refused("invalid_request", f"{required.name} is no qualification batch of this project.")
+    if purpose == Batch.Purpose.QUALIFICATION:
+        raise Refused("invalid_request", "A qualification batch asks for no other one.")
+    return required
+
+
+def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str, list[Any]]:
+    """{"label": ["extraction"]}: the fields of an outcome with the values that make items here."""
+    if given and feeds_from is None:
+        raise Refused(
+            "invalid_request",
+            "feeds_when chooses among the outcomes of another batch: name it in feeds_from.",
+        )
+    found = {}
+    for name, values in given.items():
+        plain = isinstance(values, list | tuple) and all(isinstance(v, str | int | bool) for v in values)
+        if not plain or not values:
+            raise Refused(
+                "invalid_request", f'feeds_when.{name} is a list of values, such as ["extraction"].'
+            )
+        found[str(name)] = list(values)
+    return found
+
+
+def _resolve(task: TaskType, given: object, overlap: int) -> dict[str, Any]:
+    """The rule in place of the kind's own, {} for that one."""
+    try:
+        return resolving.check(task, given, overlap=overlap)
+    except resolving.BadRule as error:
+        raise Refused("invalid_request", str(error)) from None
+
+
+def _percent(name: str, value: object, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise Refused("invalid_request", f"{name} is a whole number from 0 to {most}.")
+    return value
