@@ -8,7 +8,20 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.journeys.importing import LOST
-from annotation.models import Assignment, Batch, Event, Item, Place, Source, Tally
+from annotation.journeys.releasing import folder
+from annotation.models import (
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Item,
+    Job,
+    Place,
+    Release,
+    Source,
+    Tally,
+    Upload,
+)
 from annotation.work import accounting
 
 
@@ -16,11 +29,14 @@ def findings() -> Iterator[str]:
     """One sentence for each inconsistency; none on a healthy database."""
     yield from _places()
     yield from _items()
+    yield from _decisions()
     yield from _batches()
     yield from _tallies()
     yield from _accounts()
     yield from _log()
     yield from _sources()
+    yield from _files()
+    yield from _jobs()
 
 
 def _places() -> Iterator[str]:
@@ -43,6 +59,26 @@ def _items() -> Iterator[str]:
         )
 
 
+def _decisions() -> Iterator[str]:
+    """A decided item waits for nothing, and a complete one for its decision or for somebody who makes it."""
+    decided = Item.objects.filter(decision__isnull=False)
+    for item in decided.filter(Q(adjudication__isnull=False) | Q(due_at__isnull=False))[:100]:
+        yield f"item {item.public_id} is decided and still waits; it is in somebody's queue for nothing"
+    for item in decided.filter(Q(is_gold=True) | ~Q(batch__purpose=Batch.Purpose.WORK))[:100]:
+        yield f"item {item.public_id} is gold, or of a batch that decides nothing, and was decided"
+    hanging = Item.objects.filter(
+        submitted_count__gt=0,
+        submitted_count__gte=F("places_count"),
+        due_at__isnull=True,
+        decision__isnull=True,
+        adjudication__isnull=True,
+        is_gold=False,
+        batch__purpose=Batch.Purpose.WORK,
+    ).exclude(batch__decide_at_close=True, batch__closed_at__isnull=True)
+    for item in hanging[:100]:
+        yield f"item {item.public_id} has every response it was to get, and nobody and nothing will decide it"
+
+
 def _batches() -> Iterator[str]:
     for batch in Batch.objects.all():
         items, places = batch.items.count(), batch.places.count()
@@ -50,6 +86,14 @@ def _batches() -> Iterator[str]:
             yield (
                 f"batch {batch.name} counts {batch.items_count} items and {batch.places_count} places; "
                 f"there are {items} and {places}"
+            )
+        decisions = Decision.objects.filter(item__batch=batch)
+        accepted = decisions.filter(kind=Decision.Kind.ACCEPTED).count()
+        excluded = decisions.count() - accepted
+        if (batch.accepted_count, batch.excluded_count) != (accepted, excluded):
+            yield (
+                f"batch {batch.name} counts {batch.accepted_count} accepted and {batch.excluded_count} excluded items; "
+                f"there are {accepted} and {excluded}"
             )
 
 
@@ -92,3 +136,27 @@ def _log() -> Iterator[str]:
 def _sources() -> Iterator[str]:
     for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=timezone.now() - LOST):
         yield f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; import it again"
+
+
+def _files() -> Iterator[str]:
+    """What the database names lies where it should. That a release is what it was, `verify_release` says."""
+    for release in Release.objects.filter(ready_at__isnull=False).select_related("project"):
+        if not (folder(release) / "manifest.json").is_file():
+            yield (
+                f"release {release.name} of {release.project.slug} has no files in {folder(release)}; "
+                "restore the folder from a backup, or make the release again under another name"
+            )
+    for upload in Upload.objects.select_related("project"):
+        if not upload.file.storage.exists(upload.file.name or ""):
+            yield f"the file {upload.name} that was sent to {upload.project.slug} is gone; send it again"
+
+
+def _jobs() -> Iterator[str]:
+    left = Job.objects.filter(
+        state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat__lt=timezone.now() - LOST
+    )
+    for job in left.select_related("project"):
+        yield (
+            f"job {job.public_id} ({job.kind}, {job.project.slug}) is {job.state} and gave no sign of life since "
+            f"{job.heartbeat:%Y-%m-%d %H:%M}; is a worker running?"
+        )

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from annotation import backing_up
+
+
+class Command(BaseCommand):
+    help = "Back up database and files into a new folder, while people work; with checksums."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="where to; it must not be there yet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = backing_up.make(options["folder"], now=timezone.now())
+        except backing_up.Impossible as why:
+            raise CommandError(str(why)) from None
+        size = sum(size for _, size in made.files.values())
+        self.stdout.write(
+            f"{options['folder']}: {len(made.files)} files, {size / 2**20:,.1f} MB, "
+            f"{sum(made.rows.values()):,} rows in {len(made.rows)} tables. SECRET_KEY is not in it: keep it elsewhere."
+        )

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation import backing_up
+
+
+class Command(BaseCommand):
+    help = "Put a backup into an empty database and an empty data folder."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="what `backup` made")
+        parser.add_argument(
+            "--check", action="store_true", help="compare every byte with the manifest, and end there"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = (backing_up.read if options["check"] else backing_up.restore)(options["folder"])
+        except backing_up.Impossible as why:
+            raise CommandError(str(why)) from None
+        done = "whole" if options["check"] else "restored"
+        self.stdout.write(
+            f"{options['folder']}, made {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
+        )
+        if not options["check"]:
+            self.stdout.write("Now: ./run manage migrate, then ./run manage doctor.")

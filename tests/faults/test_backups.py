@@ -1,0 +1,196 @@
+"""A backup is the whole installation as of one moment, made while people work; restored, it is the same again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import connection, connections
+
+from annotation import access, backing_up
+from annotation.journeys import annotating
+from annotation.models import Annotation, Assignment
+from annotation.work import queue
+from tests.annotation.cast import NOON, World, make_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Elsewhere = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    if connection.vendor == "postgresql" and shutil.which("pg_dump") is None:
+        pytest.skip("pg_dump is not on this machine")
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Any:
+    """Runs a command of an installation with a data folder and a database of its own, which is empty."""
+    environment = {
+        **os.environ,
+        "ASKEW_DATA_DIR": str(tmp_path / "elsewhere"),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    environment.pop("DATABASE_URL", None)
+    name = "askew_elsewhere"
+    if connection.vendor == "postgresql":
+        told = connection.settings_dict
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+            cursor.execute(f"CREATE DATABASE {name}")
+        environment["DATABASE_URL"] = f"postgres://{told['USER']}@/{name}?host={told['HOST']}"
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "manage.py", *command]
+        return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    yield run
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def submit(world: World, batch: Any, who: str, label: str = "extraction") -> bool:
+    """Take the next item and submit it; False when there is none."""
+    person = world.people[who]
+    taken = queue.next_assignment(batch=batch, person=person, now=NOON)
+    if taken is None:
+        return False
+    assignment = access.assignment(access.Actor(person), taken.public_id)
+    response = batch.task().envelope(batch.task().restore({"label": label}), assignment.plain_item)
+    annotating.submit(assignment=assignment, response=response, now=NOON + timedelta(seconds=9))
+    return True
+
+
+def test_what_is_restored_is_what_was_backed_up(world: World, tmp_path: Path, elsewhere: Elsewhere) -> None:
+    batch = world.batch()
+    while submit(world, batch, "ada"):
+        pass
+    upload = Path(settings.MEDIA_ROOT) / "uploads" / "questions.jsonl"
+    upload.parent.mkdir(parents=True, exist_ok=True)
+    upload.write_text('{"id": "q"}\n')
+
+    call_command("backup", tmp_path / "backup")
+    restored = elsewhere("restore", str(tmp_path / "backup"))
+    assert restored.returncode == 0, restored.stderr
+    assert elsewhere("doctor").returncode == 0
+    assert (tmp_path / "elsewhere" / "media" / "uploads" / "questions.jsonl").read_text() == '{"id": "q"}\n'
+    again = elsewhere("backup", str(tmp_path / "again"))
+    assert again.returncode == 0, again.stderr
+    assert rows(tmp_path / "again") == rows(tmp_path / "backup")
+    assert rows(tmp_path / "backup")["annotation_annotation"] == Annotation.objects.count() > 0
+    upload.unlink()
+
+
+def rows(folder: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((folder / "manifest.json").read_text())["rows"]
+    return found
+
+
+def test_people_who_work_meanwhile_are_in_it_with_whole_submissions_or_not_at_all(
+    world: World, tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    batch, done = world.batch(overlap=3), []
+    begun = threading.Event()
+
+    def work(who: str) -> None:
+        try:
+            while submit(world, batch, who):
+                done.append(who)
+                begun.set()
+        finally:
+            connections.close_all()
+
+    crew = [threading.Thread(target=work, args=(who,)) for who in ("ada", "bo")]
+    for one in crew:
+        one.start()
+    begun.wait(30)
+    call_command("backup", tmp_path / "backup")
+    for one in crew:
+        one.join()
+    assert elsewhere("restore", str(tmp_path / "backup")).returncode == 0
+    found = elsewhere("doctor")
+    assert found.returncode == 0, found.stderr
+    assert (
+        0
+        < rows(tmp_path / "backup")["annotation_annotation"]
+        <= len(done)
+        == Assignment.objects.submitted().count()
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda folder: (folder / "manifest.json").unlink(), "it has no manifest.json"),
+        (lambda folder: (folder / "manifest.json").write_text("{"), "cannot be read"),
+        (lambda folder: (folder / "media" / "uploads" / "a.txt").write_text("other"), "is not what it was"),
+        (lambda folder: (folder / "media" / "uploads" / "a.txt").unlink(), "is missing from the backup"),
+        (lambda folder: (folder / "media" / "b.txt").write_text("b"), "is not in the manifest"),
+        (lambda folder: _flip(folder / backing_up.DATABASES[connection.vendor]), "is not what it was"),
+        (lambda folder: _say(folder, migrations=["annotation.9999_later"]), "newer version"),
+        (lambda folder: _say(folder, engine="oracle"), "names"),
+        (lambda folder: _say(folder, format=2), "format 2"),
+    ],
+)
+def test_a_backup_that_is_not_whole_is_refused_before_anything_is_restored(
+    world: World, tmp_path: Path, elsewhere: Elsewhere, damage: Callable[[Path], Any], said: str
+) -> None:
+    upload = Path(settings.MEDIA_ROOT) / "uploads" / "a.txt"
+    upload.parent.mkdir(parents=True, exist_ok=True)
+    upload.write_text("a file")
+    call_command("backup", tmp_path / "backup")
+    upload.unlink()
+    damage(tmp_path / "backup")
+    with pytest.raises(CommandError, match=said):
+        call_command("restore", tmp_path / "backup")
+
+
+def _flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def _say(folder: Path, **what: Any) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **what}))
+
+
+def test_nothing_is_restored_over_somebodys_work_and_no_backup_over_another(
+    world: World, tmp_path: Path
+) -> None:
+    call_command("backup", tmp_path / "backup")
+    with pytest.raises(CommandError, match="is there already"):
+        call_command("backup", tmp_path / "backup")
+    with pytest.raises(CommandError, match=r"(files|tables) in"):
+        call_command("restore", tmp_path / "backup")
+    assert Assignment.objects.count() == 0
+    assert type(world.project).objects.filter(pk=world.project.pk).exists()
+
+
+def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(media: Path, to: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backing_up, "_copy_media", full)
+    with pytest.raises(OSError, match="No space left"):
+        call_command("backup", tmp_path / "backup")
+    assert list(tmp_path.glob("backup*")) == []
