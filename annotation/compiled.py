@@ -47,6 +47,11 @@ def number(name: str) -> int:
     return _NUMBERS + _place(name)
 
 
+def real(name: str) -> float:
+    """A place for a number that need not be whole, such as seconds."""
+    return float(number(name))
+
+
 def text(name: str) -> str:
     """A place for a text."""
     return f"{_TEXT}{name}"
@@ -111,6 +116,8 @@ def _slots(params: Sequence[Any]) -> list[_Slot]:
             found.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
         elif isinstance(value, int) and 0 <= value - _NUMBERS < len(_names):
             found.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
+        elif isinstance(value, float) and 0 <= value - _NUMBERS < len(_names):
+            found.append(_Slot(at, _names[int(value) - _NUMBERS], _same, "double precision"))
         elif str(value) in moments:
             found.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
     return found

@@ -7,6 +7,7 @@ label counts. That holds for everybody who annotates in the batch, whatever othe
 from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
 from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
@@ -37,15 +38,17 @@ def may_adjudicate(person: Person, item: Item) -> bool:
 
 
 def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
-    """Those of the items that the person may adjudicate: the same rule, as a query."""
-    made = Exclusion.objects.filter(item_id=OuterRef("pk"), person=person)
-    annotated = Assignment.objects.filter(item_id=OuterRef("pk"), person=person)
-    at_work = Assignment.objects.filter(
-        batch_id=OuterRef("batch_id"), person=person, batch__closed_at__isnull=True
-    )
+    """Those of the items that the person may adjudicate: the same rule, as a query.
+
+    What is the person's own is looked up once and not for each item: tens of thousands may wait.
+    """
+    made = Exclusion.objects.filter(person=person).values("item_id")
+    annotated = Assignment.objects.filter(person=person)
+    at_work = annotated.filter(batch__closed_at__isnull=True).values("batch_id")
     mine = where(Actor(person), Permission.ANNOTATE)
     open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
-    return items.filter(~Exists(made), ~Exists(annotated), ~Exists(at_work)).exclude(open_to_me)
+    own = Q(pk__in=made) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
+    return items.exclude(own | open_to_me)
 
 
 def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
@@ -69,7 +72,9 @@ def require_no_open_work(person: Person, project: Project) -> None:
     if at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists()):
         raise Refused(
             "still_involved",
-            "You annotate in an open batch of this project. Its releases are for you once it is closed.",
+            gettext(
+                "You annotate in an open batch of this project. Its releases are for you once it is closed."
+            ),
         )
 
 

@@ -206,7 +206,9 @@ def _multiply(project: Any, copies: int) -> None:
             f"skipped = skipped * {copies}, returned = returned * {copies}"
         )
         cursor.execute(
-            f"UPDATE annotation_batch SET items_count = items_count * {copies}, places_count = places_count * {copies}"
+            f"UPDATE annotation_batch SET items_count = items_count * {copies}, "
+            f"places_count = places_count * {copies}, accepted_count = accepted_count * {copies}, "
+            f"excluded_count = excluded_count * {copies}"
         )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

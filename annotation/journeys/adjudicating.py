@@ -20,6 +20,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import events, jobs
 from annotation.models import (
@@ -40,7 +41,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, permissions
-from annotation.work import lineage, queue, revisions
+from annotation.work import left_over, lineage, queue, revisions, terms
 from tasks import resolving
 from tasks.contract import Accepted, OneMore, Resolution, TaskType
 from tasks.contract import Item as PlainItem
@@ -82,18 +83,37 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
     return resolved
 
 
+def look_after_open(*, now: datetime) -> int:
+    """See to items of open batches that lack answers which nobody can be asked for any more. Returns how many.
+
+    Whoever could have answered skipped the item, or left. In a batch for everybody their places go, and the others'
+    responses are resolved once they are complete; elsewhere an adjudicator looks. Safe to run anywhere, any time.
+    """
+    found = 0
+    under_way = Batch.objects.filter(
+        purpose=Batch.Purpose.WORK, opened_at__isnull=False, closed_at__isnull=True, set_aside_at__isnull=True
+    )
+    for batch in under_way.select_related("project").order_by("pk"):
+        if batch.strategy == "everyone":
+            found += left_over.fit(batch, now=now)
+            continue
+        for pk in left_over.without_anybody(batch):
+            found += _leave_to_adjudicator(pk, now)
+    return found
+
+
 def resolve_batch(
     *, batch: Batch, now: datetime, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> int:
     """Resolve what is complete in one batch, without waiting for the time for undo. Returns how many.
 
     What waits for an adjudicator is looked at again: the batch's rule may have changed. In a closed batch an item that
-    still lacks somebody who was asked in addition goes to an adjudicator.
+    lacks answers, and has one at least, goes to an adjudicator.
     """
     items = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True)
     due = Q(due_at__isnull=False) | Q(adjudication__isnull=False)
     if batch.closed_at is not None:
-        due |= Q(places__added=True, places__taken=False)
+        due |= Q(submitted_count__gt=0, submitted_count__lt=F("places_count"))
     resolved, pks = 0, list(items.filter(due).order_by("position").values_list("pk", flat=True).distinct())
     for done, pk in enumerate(pks, start=1):
         resolved += resolve_item(item_id=pk, now=now, again=True)
@@ -102,8 +122,9 @@ def resolve_batch(
 
 
 def asked_in_vain(batch: Batch) -> bool:
-    """Whether people were asked in addition to whom nobody has come; in a closed batch `resolve_batch` sees to it."""
-    return Place.objects.filter(batch=batch, added=True, taken=False, item__decision__isnull=True).exists()
+    """Whether items lack answers and have one at least; in a closed batch `resolve_batch` sees to them."""
+    lacking = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True, adjudication__isnull=True)
+    return lacking.filter(submitted_count__gt=0, submitted_count__lt=F("places_count")).exists()
 
 
 def start_resolving(*, batch: Batch, by: Person | None, now: datetime) -> Job:
@@ -137,6 +158,7 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
             thing_id=batch.pk,
             before=before.get("rule", "own rule"),
             after=checked.get("rule", "own rule"),
+            detail={"what": "resolve", **events.changed(before, checked)},
             now=now,
         )
         batch.resolve = checked
@@ -146,19 +168,24 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
     try:
-        return resolving.check(batch.task(), rule, overlap=batch.overlap)
+        checked = resolving.check(batch.task(), rule, overlap=batch.overlap)
     except resolving.BadRule as bad:
         raise Refused("invalid_request", str(bad)) from None
+    if batch.decide_at_close:
+        terms.require_nobody_more(
+            batch.task(), checked, batch.settings, strategy=batch.strategy, overlap=batch.overlap
+        )
+    return checked
 
 
 def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
     """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
-    found = {"accepted": 0, "onemore": 0, "adjudication": 0}
+    found = {"accepted": 0, "one_more": 0, "adjudication": 0}
     for item in waiting(batch).select_related("example__stored_table")[:most]:
         task, plain = batch.task(), item.plain()
         responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
         resolution = resolving.resolve(task, rule, responses, plain)
-        name = {Accepted: "accepted", OneMore: "onemore"}.get(type(resolution), "adjudication")
+        name = {Accepted: "accepted", OneMore: "one_more"}.get(type(resolution), "adjudication")
         found[name] += 1
     return found
 
@@ -166,7 +193,8 @@ def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[
 def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
     """Decide a complete item by its batch's rule. False where that changed nothing: decided, or not complete any more.
 
-    again: also where it waits for an adjudicator, or, in a closed batch, for somebody who was asked in addition.
+    again: also where it waits for an adjudicator. In a closed batch nobody answers any more: an item that lacks answers
+    goes to an adjudicator.
     """
     with transaction.atomic():
         item = _locked(item_id)
@@ -178,9 +206,10 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             item.due_at is not None or (again and waits)
         )
         if not complete:
-            left = again and closed and not waits and _only_added_are_free(item)
+            left = closed and not waits and 0 < item.submitted_count < item.places_count
             if left:
-                _ask(item, "One more person was asked for, and nobody came before the batch was closed.", now)
+                Item.objects.filter(pk=item.pk).update(due_at=None)
+                _ask(item, _lacking(item, "nobody else came before the batch was closed"), now)
             return left
         Item.objects.filter(pk=item.pk).update(due_at=None)
         annotations = _annotations(item)
@@ -194,7 +223,14 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         if isinstance(resolution, OneMore) and not closed and _somebody_is_left(item):
             Adjudication.objects.filter(item=item).delete()
             queue.add_place(item)
-            _record(item, "adjudication" if waits else "complete", "one more", None, now)
+            _record(
+                item,
+                "adjudication" if waits else "complete",
+                "one more",
+                None,
+                now,
+                reason=resolution.reason,
+            )
             return True
         reason = resolution.reason
         if isinstance(resolution, OneMore) and not closed:
@@ -215,9 +251,7 @@ def waiting_in(project: Project) -> QuerySet[Item]:
 
 
 def _waiting(where: Q) -> QuerySet[Item]:
-    items = Item.objects.filter(
-        where, adjudication__isnull=False, decision__isnull=True, batch__set_aside_at__isnull=True
-    )
+    items = Item.objects.filter(where, adjudication__isnull=False, batch__set_aside_at__isnull=True)
     return items.select_related("adjudication", "batch__project", "example__source").order_by(
         F("adjudication__weight").desc(), "adjudication__asked_at", "pk"
     )
@@ -272,10 +306,11 @@ def decide(
     require_storable(note, exclude)
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
         raise Refused(
-            "invalid_request", "Choose responses, write one, or exclude the item: exactly one of the three."
+            "invalid_request",
+            gettext("Choose responses, write one, or exclude the item: exactly one of the three."),
         )
     if not note:
-        raise Refused("invalid_request", "Say in a note why you decide so.")
+        raise Refused("invalid_request", gettext("Say in a note why you decide so."))
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
@@ -292,7 +327,10 @@ def decide(
             outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
             resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
         if not isinstance(resolution, Accepted):
-            raise Refused("invalid_request", f"These responses cannot stand together: {resolution.reason}")
+            raise Refused(
+                "invalid_request",
+                gettext("These responses cannot stand together: {reason}").format(reason=resolution.reason),
+            )
         return _write(item, resolution, annotations, by=by, note=note, now=now)
 
 
@@ -305,7 +343,7 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
     """
     require_storable(note)
     if not note.strip():
-        raise Refused("invalid_request", "Write to its author what is wrong with the response.")
+        raise Refused("invalid_request", gettext("Write to its author what is wrong with the response."))
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
@@ -315,14 +353,16 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
         if item.batch.closed_at is not None:
             raise Refused(
                 "batch_closed",
-                "The batch is closed: nobody can write a response anew. Decide, or exclude it.",
+                gettext("The batch is closed: nobody can write a response anew. Decide, or exclude it."),
             )
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", "This response has been released; it stays as it is.")
+            raise Refused("decided", gettext("This response has been released; it stays as it is."))
         if assignment.person_id not in _annotators(item.batch):
             raise Refused(
                 "author_gone",
-                "Whoever wrote this response does not annotate here any more. Decide, or exclude it.",
+                gettext(
+                    "Whoever wrote this response does not annotate here any more. Decide, or exclude it."
+                ),
             )
         assignment.batch, assignment.item = item.batch, item
         revisions.withdraw(assignment, annotation, by=by, now=now)
@@ -344,9 +384,9 @@ def _locked(item_id: int) -> Item:
 
 def _require_waiting(item: Item) -> None:
     if Decision.objects.filter(item=item).exists():
-        raise Refused("decided", "This item has been decided.")
+        raise Refused("decided", gettext("This item has been decided."))
     if not Adjudication.objects.filter(item=item).exists():
-        raise Refused("invalid_request", "This item does not wait for an adjudicator.")
+        raise Refused("invalid_request", gettext("This item does not wait for an adjudicator."))
 
 
 def _decidable(item: Item) -> bool:
@@ -354,12 +394,34 @@ def _decidable(item: Item) -> bool:
     return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
 
 
-def _only_added_are_free(item: Item) -> bool:
-    """Whether everybody who was planned has answered, and only places that were added later are open."""
+def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
+    """Have an adjudicator look at an item that nobody else can answer. Its free places go: nobody is to come for them."""
+    with transaction.atomic():
+        item = _locked(item_id)
+        settled = (
+            Decision.objects.filter(item=item).exists() or Adjudication.objects.filter(item=item).exists()
+        )
+        if settled or item.batch.closed_at is not None or item.submitted_count >= item.places_count:
+            return False
+        if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
+            return False  # somebody is at it after all
+        reason = _lacking(item, "nobody is left who may be asked")
+        left_over.drop_free(item)
+        task, plain = item.batch.task(), item.plain()
+        responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        _ask(item, reason, now, weight=_weight(item, task, plain, responses), before="open")
+    return True
+
+
+def _lacking(item: Item, why: str) -> str:
+    """Why an adjudicator is asked about an item that lacks answers."""
     places = Place.objects.filter(item=item)
     answered = Assignment.objects.filter(item=item).submitted().values("place")
     missing = places.exclude(pk__in=answered)
-    return missing.exists() and not missing.filter(added=False).exists()
+    if missing.exists() and not missing.filter(added=False).exists():
+        return f"One more person was asked for, and {why}."
+    people = "person has" if item.submitted_count == 1 else "people have"
+    return f"{item.submitted_count or 'No'} {people} answered of {item.places_count}, and {why}."
 
 
 def _annotators(batch: Batch) -> set[int]:
@@ -417,7 +479,10 @@ def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
     known = candidates(item)
     chosen = [c for c in known if c.letter in choose or c.annotation.public_id in choose]
     if len(chosen) != len(set(choose)):
-        raise Refused("invalid_request", f"Choose among {', '.join(c.letter for c in known)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Choose among {value}.").format(value=", ".join(c.letter for c in known)),
+        )
     return chosen
 
 
@@ -460,21 +525,47 @@ def _write(
         outcome.save(force_insert=True)
         if annotations:
             outcome.annotations.set([annotations[index] for index in resolved.by])
+    Adjudication.objects.filter(item=item).delete()
     if kind == Decision.Kind.ACCEPTED:
         lineage.follow_up(decision)
+        Batch.objects.filter(pk=item.batch_id).update(accepted_count=F("accepted_count") + 1)
+    else:
+        Batch.objects.filter(pk=item.batch_id).update(excluded_count=F("excluded_count") + 1)
     return decision
 
 
-def _ask(item: Item, reason: str, now: datetime, *, weight: float = 0.5, again: bool = False) -> None:
+def _ask(
+    item: Item,
+    reason: str,
+    now: datetime,
+    *,
+    weight: float = 0.5,
+    again: bool = False,
+    before: str = "complete",
+) -> None:
     """Have an adjudicator look; where one was asked `again`, the item keeps its place in the line."""
     if again:
-        Adjudication.objects.filter(item=item).update(reason=reason, weight=weight)
+        waiting = Adjudication.objects.filter(item=item)
+        if waiting.exclude(reason=reason).exists():
+            _record(item, "adjudication", "adjudication", None, now, reason=reason)
+        waiting.update(reason=reason, weight=weight)
         return
     Adjudication.objects.create(item=item, reason=reason, weight=weight, asked_at=now)
-    _record(item, "complete", "adjudication", None, now)
+    _record(item, before, "adjudication", None, now, reason=reason)
 
 
-def _record(item: Item, before: str, after: str, by: Person | None, now: datetime) -> Any:
+def _record(
+    item: Item,
+    before: str,
+    after: str,
+    by: Person | None,
+    now: datetime,
+    *,
+    reason: str = "",
+    based_on: Sequence[str] = (),
+) -> Any:
+    """An event of the item; `based_on` are the responses (ids) that an adjudicator's own one rests on."""
+    detail = ({"reason": reason} if reason else {}) | ({"based_on": list(based_on)} if based_on else {})
     return events.record(
         project_id=item.batch.project_id,
         actor=by,
@@ -483,4 +574,5 @@ def _record(item: Item, before: str, after: str, by: Person | None, now: datetim
         before=before,
         after=after,
         now=now,
+        detail=detail or None,
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, Value, When
+from django.utils.translation import gettext
 
 import tasks.contract
 from annotation.compiled import Update, moment, number
@@ -32,15 +33,14 @@ from annotation.models import (
 )
 from annotation.quality import qualifying
 from annotation.refusals import Refused, require_storable
-from annotation.work import queue, revisions
+from annotation.work import places, queue, revisions, withdrawing
 from annotation.work.gates import asks
 from tasks.contract import Invalid, Problem, unstorable_in
 
 State = Assignment.State
 
 DRAFT_BYTES = 256 * 1024
-UNDO_WINDOW = timedelta(seconds=60)
-"""How long after its last submission an item may be resolved: the time in which U still works."""
+UNDO_WINDOW = withdrawing.UNDO_WINDOW
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,19 @@ def save_draft(
     draft_too_large, already_submitted.
     """
     if len(json.dumps(response).encode()) > DRAFT_BYTES:
-        raise Refused("draft_too_large", f"A draft may have {DRAFT_BYTES // 1024} kB; this one is larger.")
+        raise Refused(
+            "draft_too_large",
+            gettext("A draft may have {value} kB; this one is larger.").format(value=DRAFT_BYTES // 1024),
+        )
     if reason := unstorable_in(response):
-        raise Refused("invalid_request", f"The draft holds {reason}, which cannot be kept. Take it out.")
+        raise Refused(
+            "invalid_request",
+            gettext("The draft holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+        )
     if assignment.state == State.SUBMITTED:
-        raise Refused("already_submitted", "This item is submitted. Undo the submission to change it.")
+        raise Refused(
+            "already_submitted", gettext("This item is submitted. Undo the submission to change it.")
+        )
     task, item = assignment.batch.task(), assignment.plain_item
     with transaction.atomic():
         _touch(assignment, now)
@@ -154,9 +162,9 @@ def submit_and_next(
     annotation, following = None, None
     if assignment.state != State.SUBMITTED:
         if batch.closed_at is not None:
-            raise Refused("batch_closed", "The batch was closed. Your draft is kept under My work.")
+            raise Refused("batch_closed", gettext("The batch was closed. Your draft is kept under My work."))
         if assignment.state == State.SKIPPED:
-            raise Refused("place_taken", "You skipped this item.")
+            raise Refused("place_taken", gettext("You skipped this item."))
         try:
             with transaction.atomic():
                 annotation, tally = _store(assignment, stored, now)
@@ -164,10 +172,12 @@ def submit_and_next(
                     following = queue.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
                     )
-        except (IntegrityError, _Late):
+        except (IntegrityError, _Late) as late:
             # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
             assignment = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
             annotation = None
+            if assignment.annotation is None and isinstance(late.__cause__, Refused):
+                raise late.__cause__ from None
     if annotation is None:
         annotation = _already(assignment, stored)
     assignment.state, assignment.annotation = State.SUBMITTED, annotation
@@ -181,9 +191,9 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
     reason = reason.strip()
     require_storable(reason)
     if not reason:
-        raise Refused("invalid_request", "Say why you skip this item.")
+        raise Refused("invalid_request", gettext("Say why you skip this item."))
     if assignment.state == State.SUBMITTED:
-        raise Refused("already_submitted", "This item is submitted. Undo the submission to skip it.")
+        raise Refused("already_submitted", gettext("This item is submitted. Undo the submission to skip it."))
     kept = assignment.state == State.LEASED and queue.give_back(
         assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
     )
@@ -195,8 +205,10 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
 def give_back(*, assignment: Assignment, now: datetime) -> None:
     """Return the item unanswered: the place is free again, the draft stays with the person."""
     if assignment.state == State.SUBMITTED:
-        raise Refused("already_submitted", "This item is submitted. Undo the submission first.")
-    queue.give_back(assignment, state=State.RETURNED, reason="given back", now=now, actor=assignment.person)
+        raise Refused("already_submitted", gettext("This item is submitted. Undo the submission first."))
+    queue.give_back(
+        assignment, state=State.RETURNED, reason=queue.GIVEN_BACK, now=now, actor=assignment.person
+    )
 
 
 def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
@@ -204,7 +216,7 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     note = note.strip()
     require_storable(note)
     if not note:
-        raise Refused("invalid_request", "Write what is odd about this item.")
+        raise Refused("invalid_request", gettext("Write what is odd about this item."))
     found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
     return found
 
@@ -218,10 +230,16 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 
 
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
-    """Open an assignment from My work: a lease that ran out is taken again where its place is free."""
+    """Open an assignment from My work: one that was returned is taken again where its place is free.
+
+    Raises Refused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Limits do not stand before
+    what is still on the desk.
+    """
     if assignment.state == State.RETURNED:
         queue.take_again(assignment, now=now)
     elif assignment.state == State.LEASED:
+        queue.require_open(assignment.batch)
+        queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
         queue.renew(assignment)
     return assignment
 
@@ -235,18 +253,23 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         assignment = Assignment.objects.select_related("batch__project", "person").get(
             pk=annotation.assignment_id
         )
-        _lock_undecided(assignment.item_id)
+        _lock(assignment.item_id)
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
+        # In this order, so that gold, which nobody decides, is refused in the words that an ordinary item is.
+        if assignment.batch.closed_at is not None:
+            raise Refused("batch_closed", gettext("The batch was closed; its annotations stay as they are."))
+        _require_undecided(assignment.item_id)
+        if withdrawing.decided([assignment.pk], now=now):
+            raise _decided()
         if assignment.annotation_id != annotation.pk:
             raise Refused(
-                "not_submitted", "A newer revision of this annotation exists, or it is not submitted."
+                "not_submitted",
+                gettext("A newer revision of this annotation exists, or it is not submitted."),
             )
-        if assignment.batch.closed_at is not None:
-            raise Refused("batch_closed", "The batch was closed; its annotations stay as they are.")
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", "This annotation has been released; it stays as it is.")
+            raise Refused("decided", gettext("This annotation has been released; it stays as it is."))
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
 
@@ -275,18 +298,20 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
     Raises _Late, IntegrityError, Refused (decided).
     """
     if assignment.state == State.RETURNED:
-        _lock_undecided(assignment.item_id)
         try:
             queue.take_again(assignment, now=now)
-        except Refused:
-            raise _Late from None
+        except Refused as refused:
+            raise _Late from refused
+        _require_undecided(assignment.item_id)
     # First, because it locks the item: submission, undo and decision take turns.
-    decides = assignment.batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
-    _count_submission(item=assignment.item_id, due=now + UNDO_WINDOW if decides else None)
+    batch = assignment.batch
+    decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
+    due = places.due_at(batch, now + UNDO_WINDOW) if decides else None
+    _count_submission(item=assignment.item_id, due=due)
     annotation = revisions.append(
         assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
     )
-    tally = queue.finish(assignment, annotation_id=annotation.pk, now=now)
+    tally = queue.finish(assignment, annotation=annotation, now=now)
     if tally is None:
         _require_undecided(assignment.item_id)
         raise _Late
@@ -324,7 +349,7 @@ def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, A
         return newer.revision
     raise Refused(
         "stale_draft",
-        "This item was changed in another window after you opened it here.",
+        gettext("This item was changed in another window after you opened it here."),
         draft=_draft_payload(newer) if newer else None,
     )
 
@@ -338,26 +363,31 @@ def _touch(assignment: Assignment, now: datetime) -> None:
     queue.renew(assignment)
 
 
-def _lock_undecided(item_id: int) -> None:
+def _lock(item_id: int) -> None:
     """Undo and decision of one item take turns; after the decision there is nothing to change."""
     Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
-    _require_undecided(item_id)
 
 
 def _require_undecided(item_id: int) -> None:
     if Decision.objects.filter(item_id=item_id).exists():
-        raise Refused("decided", "This item has been decided; its annotations stay as they are.")
+        raise _decided()
+
+
+def _decided() -> Refused:
+    return Refused("decided", gettext("This item has been decided; its annotations stay as they are."))
 
 
 def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
     if assignment.annotation is None:
-        raise Refused(
-            "place_taken",
-            "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
-        )
+        if assignment.state == State.SKIPPED:
+            raise Refused("place_taken", gettext("You skipped this item."))
+        returned = assignment.state == State.RETURNED
+        raise Refused("place_taken", queue.why_gone(assignment.reason if returned else queue.EXPIRED))
     if assignment.annotation.response != stored:
         raise Refused(
             "already_submitted",
-            "You have submitted another answer for this item, perhaps in another tab. Undo it to change it.",
+            gettext(
+                "You have submitted another answer for this item, perhaps in another tab. Undo it to change it."
+            ),
         )
     return assignment.annotation

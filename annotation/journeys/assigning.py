@@ -12,7 +12,8 @@ from typing import Any
 import jsonschema
 from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.utils.translation import gettext
 
 import tableqa
 import tasks.contract
@@ -21,7 +22,6 @@ from annotation.help import helping
 from annotation.models import (
     Adjudication,
     Batch,
-    Decision,
     Example,
     Flag,
     Item,
@@ -34,7 +34,17 @@ from annotation.models import (
 from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
 from annotation.refusals import Refused, require_storable
-from annotation.work import lending, lineage, places, queue, shares, strategies, terms
+from annotation.work import (
+    left_over,
+    lending,
+    lineage,
+    places,
+    queue,
+    revisions,
+    shares,
+    strategies,
+    terms,
+)
 from tableqa.canonical import digest
 from tasks.contract import TaskType
 
@@ -80,6 +90,7 @@ def plan_batch(
     pass_percent: int = 0,
     requires: Batch | None = None,
     must_practise: bool = False,
+    decide_at_close: bool | None = None,
 ) -> Batch:
     """A batch over a seeded sample of the sources' examples, or fed by another batch.
 
@@ -88,7 +99,8 @@ def plan_batch(
     kind has no use for (`TaskType.prepare`) are left out before they are counted. `strata` ("source", "difficulty":
     `strategies.STRATA`) keeps the share of each stratum in the sample. What was asked for is kept in `Batch.sampling`.
     `purpose`, `strategy` and everything after it are what `Batch` says of them; a batch that is no work gives every
-    item to everyone. `resolve` {} is the kind's own rule.
+    item to everyone. `resolve` {} is the kind's own rule. `decide_at_close` None is so where everyone gets every item: who
+    comes later finds them all undecided.
     `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
     `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
     percentage of places that are drawn to show none.
@@ -99,23 +111,45 @@ def plan_batch(
     overlap = task.default_overlap if overlap is None else overlap
     terms.check_overlap(overlap)
     if task.variants and variant not in task.variants:
-        raise Refused("invalid_request", f"Choose a variant: {', '.join(task.variants)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Choose a variant: {variants}.").format(variants=", ".join(task.variants)),
+        )
     if not task.variants and variant:
-        raise Refused("invalid_request", f"{task.title} has no variants.")
+        raise Refused("invalid_request", gettext("{title} has no variants.").format(title=task.title))
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
-        raise Refused("invalid_request", f"A batch needs a name of at most {LONGEST_NAME} characters.")
+        raise Refused(
+            "invalid_request",
+            gettext("A batch needs a name of at most {longest_name} characters.").format(
+                longest_name=LONGEST_NAME
+            ),
+        )
     if loop_model and not task.predicts:
-        raise Refused("invalid_request", f"{task.title} knows no model in the loop.")
+        raise Refused(
+            "invalid_request", gettext("{title} knows no model in the loop.").format(title=task.title)
+        )
     if loop_model and loop_model not in django_settings.PREDICTORS:
         known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
-        raise Refused("invalid_request", f"There is no model called {loop_model!r}; there are: {known}.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no model called {loop_model!r}; there are: {known}.").format(
+                loop_model=loop_model, known=known
+            ),
+        )
     help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
     if help_from.get("search") and not loop_model:
-        raise Refused("invalid_request", "To search for what fools a model, choose a model in the loop.")
+        raise Refused(
+            "invalid_request", gettext("To search for what fools a model, choose a model in the loop.")
+        )
     of = of or task.of[0]
     if of not in about(task):
-        raise Refused("invalid_request", f"{task.title} is about {' or '.join(about(task))} examples.")
+        raise Refused(
+            "invalid_request",
+            gettext("{title} is about {value} examples.").format(
+                title=task.title, value=" or ".join(about(task))
+            ),
+        )
     study = terms.check(
         task,
         project,
@@ -132,10 +166,15 @@ def plan_batch(
         pass_percent=pass_percent,
         requires=requires,
         must_practise=must_practise,
+        decide_at_close=decide_at_close,
+        settings=settings,
     )
     if strata not in strategies.STRATA:
         known = ", ".join(filter(None, strategies.STRATA))
-        raise Refused("invalid_request", f"A sample is drawn by {known}, or from all examples alike.")
+        raise Refused(
+            "invalid_request",
+            gettext("A sample is drawn by {known}, or from all examples alike.").format(known=known),
+        )
     sources = list(sources)
     sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
     sampling |= {"size": size} if only is None else {"only": list(only)}
@@ -146,7 +185,9 @@ def plan_batch(
         wanted = None if task.without else size
         examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata)
     if not examples and feeds_from is None:
-        raise Refused("invalid_request", "Choose a source with examples, or a batch that feeds this one.")
+        raise Refused(
+            "invalid_request", gettext("Choose a source with examples, or a batch that feeds this one.")
+        )
     if task.prepares:
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
     try:
@@ -173,14 +214,18 @@ def plan_batch(
             )
             made = lineage.make_items(batch=batch, examples=examples, size=size)
             if examples and not made:
-                raise Refused("invalid_request", f"None of these examples makes an item: {task.without}")
+                raise Refused(
+                    "invalid_request",
+                    gettext("None of these examples makes an item: {without}").format(without=task.without),
+                )
             if feeds_from is not None:
                 lineage.catch_up(batch)
             guidance.ensure(project=project, task=task, now=now)
             _record(batch, by, "", "planned", now)
     except IntegrityError:
         raise Refused(
-            "name_taken", f"This project has a batch called {name!r}; choose another name."
+            "name_taken",
+            gettext("This project has a batch called {name!r}; choose another name.").format(name=name),
         ) from None
     batch.refresh_from_db()
     return batch
@@ -266,22 +311,30 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
                 shares.split_all(batch=batch, by=by, now=now)
             elif batch.strategy == "everyone" and batch.purpose != Batch.Purpose.QUALIFICATION:
                 # Who comes later gets places of their own (`queue`); so does everybody in a qualification batch.
-                places.set_overlap(
-                    batch=batch, overlap=max(1, len(shares.annotators(batch.project))), now=now
-                )
+                # Where nobody is there yet, what was asked for is what makes an item complete.
+                people = len(shares.annotators(batch.project))
+                places.set_overlap(batch=batch, overlap=people or batch.overlap, now=now)
+                if people:
+                    everything = places.undecided(batch).values_list("pk", flat=True)
+                    left_over.fit(batch, now=now, items=list(everything))
             helping.order(batch, by=by, now=now)
             _record(batch, by, "planned", "open", now)
 
 
 def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
-    """Nobody gets or submits items any more. Complete items may be resolved at once."""
+    """Nobody gets or submits items any more. What has answers may be resolved at once.
+
+    Whoever withdrew a submission and has not submitted again is counted with it: nothing is lost.
+    """
     if batch.opened_at is None:
-        raise Refused("batch_not_open", "Open the batch before you close it.")
+        raise Refused("batch_not_open", gettext("Open the batch before you close it."))
     with transaction.atomic():
         before = batch.state
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
-            Item.objects.filter(batch=batch, due_at__isnull=False).update(due_at=now)
+            revisions.reinstate_all(batch, now=now)
+            if batch.purpose == Batch.Purpose.WORK:
+                places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
             queue.take_back_all(batch=batch, reason="batch closed", now=now, actor=by)
             lineage.perturb_on(batch, now=now)
             _record(batch, by, before, "closed", now)
@@ -310,9 +363,12 @@ def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
 
 def _require_begun(batch: Batch) -> None:
     if batch.opened_at is None:
-        raise Refused("batch_not_open", f"Open the batch {batch.name} first.")
+        raise Refused("batch_not_open", gettext("Open the batch {name} first.").format(name=batch.name))
     if batch.closed_at is not None:
-        raise Refused("batch_closed", f"The batch {batch.name} is closed; a closed batch stays closed.")
+        raise Refused(
+            "batch_closed",
+            gettext("The batch {name} is closed; a closed batch stays closed.").format(name=batch.name),
+        )
 
 
 @dataclass(frozen=True)
@@ -356,7 +412,7 @@ def act(
 
 
 def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
-    """Counts by batch id, in seven queries whatever the number of batches or items.
+    """Counts by batch id, in six queries whatever the number of batches or items.
 
     `places` = `submitted` + `leased` + `free`; `items` = `open` + `complete` + `adjudication` + `decided`
     (+ `excluded`); the `gold` mixed in is none of these. `skipped` and `returned` count endings that freed their
@@ -388,16 +444,22 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
             "skipped": tally["skips"],
             "returned": tally["returns"],
         }
-    decisions = Decision.objects.filter(item__batch_id__in=ids)
-    asked = Adjudication.objects.filter(item__batch_id__in=ids, item__decision__isnull=True)
-    has_decision = Exists(Decision.objects.filter(item_id=OuterRef("pk")))
-    was_asked = Exists(Adjudication.objects.filter(item_id=OuterRef("pk")))
+    decided = Batch.objects.filter(pk__in=ids).values_list("pk", "accepted_count", "excluded_count")
+    for batch_id, accepted, excluded in decided:
+        found[batch_id] |= {"decided": accepted, "excluded": excluded}
+    asked = Adjudication.objects.filter(item__batch_id__in=ids)
+    # Only items of work are ever due, where that waits for the close only then; so they are until they are decided.
+    work = [
+        batch.pk
+        for batch in batches
+        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
+    ]
     complete = Item.objects.filter(
-        Q(batch_id__in=ids, is_gold=False), ~has_decision, ~was_asked, submitted_count__gte=F("places_count")
+        Q(batch_id__in=work, due_at__isnull=False)
+        | Q(batch_id__in=set(ids) - set(work), submitted_count__gte=F("places_count")),
+        is_gold=False,
     )
     for name, rows, batch in (
-        ("decided", decisions.filter(kind=Decision.Kind.ACCEPTED), "item__batch_id"),
-        ("excluded", decisions.filter(kind=Decision.Kind.EXCLUDED), "item__batch_id"),
         ("adjudication", asked, "item__batch_id"),
         ("complete", complete, "batch_id"),
         ("flags", Flag.objects.filter(assignment__batch_id__in=ids), "assignment__batch_id"),
@@ -423,7 +485,10 @@ def _named(sources: Iterable[Source], only: Sequence[str]) -> list[Example]:
     named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
     found = {example.external_id: example for example in named.select_related("stored_table")}
     if missing := [id for id in only if id not in found]:
-        raise Refused("invalid_request", f"No source has the examples {', '.join(missing[:10])}.")
+        raise Refused(
+            "invalid_request",
+            gettext("No source has the examples {value}.").format(value=", ".join(missing[:10])),
+        )
     return [found[id] for id in dict.fromkeys(only)]
 
 
@@ -452,7 +517,9 @@ def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) ->
         names = ", ".join(own.allowed) if own.allowed else "any operation"
         raise Refused(
             "invalid_request",
-            f"contract.allowed: {task.title} takes {names}, and none of these is left. Name at least one of them.",
+            gettext(
+                "contract.allowed: {title} takes {names}, and none of these is left. Name at least one of them."
+            ).format(title=task.title, names=names),
         )
 
 

@@ -16,24 +16,28 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import Refused
 from annotation.work import shares, terms
-from annotation.work.places import set_overlap, undecided
+from annotation.work.places import due_at, set_overlap, undecided
+from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
 
 CHANGEABLE: Final[dict[str, str]] = {
-    "overlap": "people per item",
-    "resolve": "rule that decides",
-    "caps": "limits of a person",
+    "overlap": gettext_noop("people per item"),
+    "resolve": gettext_noop("rule that decides"),
+    "caps": gettext_noop("limits of a person"),
     "pay": "pay",
-    "gold_percent": "share of gold items",
-    "gold_feedback": "feedback on gold items",
-    "requires": "qualification asked for",
-    "must_practise": "practice first",
+    "gold_percent": gettext_noop("share of gold items"),
+    "gold_feedback": gettext_noop("feedback on gold items"),
+    "requires": gettext_noop("qualification asked for"),
+    "must_practise": gettext_noop("practice first"),
+    "decide_at_close": gettext_noop("when it decides"),
 }
 CHUNK = 500
 
@@ -42,10 +46,22 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What of `wanted` is not so yet, checked. Raises Refused(invalid_request)."""
     if unknown := sorted(set(wanted) - CHANGEABLE.keys()):
         raise Refused(
-            "invalid_request", f"{unknown[0]} of an opened batch cannot be changed; plan another batch."
+            "invalid_request",
+            gettext("{unknown} of an opened batch cannot be changed; plan another batch.").format(
+                unknown=unknown[0]
+            ),
         )
     checked = terms.check_change(batch, wanted)
-    return {name: value for name, value in checked.items() if getattr(batch, name) != value}
+    found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
+    settled = Decision.objects.filter(item__batch=batch).exists()
+    if "decide_at_close" in found and (settled or Adjudication.objects.filter(item__batch=batch).exists()):
+        raise Refused(
+            "invalid_request",
+            gettext(
+                "The batch has begun to decide: when it does so stays as it is. Plan another batch to have it otherwise."
+            ),
+        )
+    return found
 
 
 def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
@@ -54,10 +70,14 @@ def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
     said: list[str] = []
     decided = Decision.objects.filter(item__batch=batch).count()
     if found:
-        said.append(f"{_items(decided)} decided: nothing changes there.")
-        waiting = Adjudication.objects.filter(item__batch=batch, item__decision__isnull=True).count()
+        said.append(gettext("{items} decided: nothing changes there.").format(items=_items(decided)))
+        waiting = Adjudication.objects.filter(item__batch=batch).count()
         if waiting and "resolve" not in found:
-            said.append(f"{_items(waiting)} waiting for an adjudicator: they go on waiting.")
+            said.append(
+                gettext("{items} waiting for an adjudicator: they go on waiting.").format(
+                    items=_items(waiting)
+                )
+            )
     if "overlap" in found:
         said += _effects_of_overlap(batch, found["overlap"])
     if "resolve" in found:
@@ -67,14 +87,28 @@ def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
     if "pay" in found:
         done = Assignment.objects.filter(batch=batch).submitted().count()
         said.append(
-            f"The new rate counts for everything in the batch, also for the {done:,} responses that are there."
+            gettext(
+                "The new rate counts for everything in the batch, also for the {done} responses that are there."
+            ).format(done=number_format(done, force_grouping=True))
         )
     if "gold_percent" in found or "gold_feedback" in found:
-        said.append("Gold counts from each person's next item on; what they had stays as it was.")
+        said.append(gettext("Gold counts from each person's next item on; what they had stays as it was."))
     if "requires" in found or "must_practise" in found:
         people = Tally.objects.filter(batch=batch).count()
         said.append(
-            f"Asked before the next item, also of the {people} people who have worked here; their responses stay."
+            gettext(
+                "Asked before the next item, also of the {people} people who have worked here; their responses stay."
+            ).format(people=people)
+        )
+    if "decide_at_close" in found:
+        said.append(
+            gettext(
+                "Nothing is decided before the batch closes; until then people may change what they submitted."
+            )
+            if found["decide_at_close"]
+            else gettext(
+                "Items are decided as they are complete. Complete now: {complete}; their responses stay from then on."
+            ).format(complete=number_format(_complete(batch), force_grouping=True))
         )
     return said
 
@@ -83,7 +117,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
     """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
     with transaction.atomic():
         # Items come before the batch in the order of locks.
-        if "overlap" in wanted:
+        if wanted.keys() & {"overlap", "decide_at_close"}:
             _lock_items(batch)
         batch.refresh_from_db()
         found = differences(batch, wanted)
@@ -99,8 +133,14 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(
             **plain or {"overlap": F("overlap")}
         ):
-            raise Refused("batch_closed", f"The batch {batch.name} is closed; it stays as it is.")
+            raise Refused(
+                "batch_closed",
+                gettext("The batch {name} is closed; it stays as it is.").format(name=batch.name),
+            )
         batch.refresh_from_db()
+        if "decide_at_close" in found:
+            complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
+            complete.update(due_at=due_at(batch, now + UNDO_WINDOW))
         for name in found.keys() - {"resolve"}:
             events.record(
                 project_id=batch.project_id,
@@ -109,6 +149,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
                 thing_id=batch.pk,
                 before=_in_short(name, before[name]),
                 after=_in_short(name, found[name]),
+                detail={"what": name, **events.changed(_plain(before[name]), _plain(found[name]))},
                 now=now,
             )
     return found
@@ -121,39 +162,62 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     items = undecided(batch)
     if overlap > batch.overlap:
         complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
-        said = [f"{_items(items.count())} not decided: each gets room for {overlap - batch.overlap} more."]
+        said = [
+            gettext("{items} not decided: each gets room for {value} more.").format(
+                items=_items(items.count()), value=overlap - batch.overlap
+            )
+        ]
         if complete:
-            said.append(f"Complete of these now: {complete:,}. They wait for more people again.")
+            said.append(
+                gettext("Complete of these now: {complete}. They wait for more people again.").format(
+                    complete=number_format(complete, force_grouping=True)
+                )
+            )
         return said
     held = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
     done = items.filter(~Exists(held), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
     beyond = items.filter(submitted_count__gt=overlap).count()
-    said = [f"{_items(items.count())} not decided: free places beyond {overlap} go."]
+    said = [
+        gettext("{items} not decided: free places beyond {overlap} go.").format(
+            items=_items(items.count()), overlap=overlap
+        )
+    ]
     if number := done.count():
-        said.append(f"Complete of these then: {number:,}. They are resolved.")
+        said.append(
+            gettext("Complete of these then: {number}. They are resolved.").format(
+                number=number_format(number, force_grouping=True)
+            )
+        )
     if beyond:
-        said.append(f"With more responses than that: {beyond:,}. Every response stays and counts.")
+        said.append(
+            gettext("With more responses than that: {beyond}. Every response stays and counts.").format(
+                beyond=number_format(beyond, force_grouping=True)
+            )
+        )
     return said
 
 
 def _effects_of_rule(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
-    complete = undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
-    said = [
-        f"{_items(complete)} complete and not decided: the new rule decides, and so it does from then on."
-    ]
+    said = [gettext("From now on the new rule decides.")]
+    if complete := _complete(batch):
+        said.append(
+            gettext("{items} complete and not decided: the new rule decides.").format(items=_items(complete))
+        )
     foreseen = {name: number for name, number in adjudicating.foreseen(batch, rule).items() if number}
     if foreseen:
-        what = ", ".join(f"{number} {FORESEEN[name]}" for name, number in foreseen.items())
+        what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
         said.append(
-            f"What waits for an adjudicator is resolved anew. Of the first {sum(foreseen.values())}: {what}."
+            gettext("What waits for an adjudicator is resolved anew. Of the first {number}: {what}.").format(
+                number=sum(foreseen.values()), what=what
+            )
         )
     return said
 
 
 FORESEEN = {
-    "accepted": "are accepted",
-    "one more": "ask for one more person",
-    "adjudication": "go on waiting",
+    "accepted": gettext_noop("are accepted"),
+    "one_more": gettext_noop("ask for one more person"),
+    "adjudication": gettext_noop("go on waiting"),
 }
 
 
@@ -161,12 +225,18 @@ def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
     said = []
     if (most := caps.get("items")) is not None:
         there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
-        who = "1 person has" if there == 1 else f"{there} people have"
-        said.append(f"{who} submitted {most} items or more already: no further one for them.")
+        who = gettext("1 person has") if there == 1 else gettext("{there} people have").format(there=there)
+        said.append(
+            gettext("{who} submitted {most} items or more already: no further one for them.").format(
+                who=who, most=most
+            )
+        )
     if {"items_per_day", "hours_per_day"} & caps.keys():
-        said.append("Limits of a day count from now on, with what people have done today.")
+        said.append(gettext("Limits of a day count from now on, with what people have done today."))
     if not caps:
-        said.append("Nobody's work is limited in this batch any more; the limits of the project stay.")
+        said.append(
+            gettext("Nobody's work is limited in this batch any more; the limits of the project stay.")
+        )
     return said
 
 
@@ -174,6 +244,16 @@ def _in_short(name: str, value: Any) -> str:
     """A value as the log has room for it: what is longer than its 20 characters by the beginning of its digest."""
     plain = f"{name} {getattr(value, 'pk', value)}"
     return plain if len(plain) <= 20 else f"{name[:11]} {digest(value)[:8]}"
+
+
+def _plain(value: Any) -> Any:
+    """A value as the log keeps it: a batch by its name."""
+    return value.name if isinstance(value, Batch) else value
+
+
+def _complete(batch: Batch) -> int:
+    """Items with all their responses that nobody has decided and no adjudicator waits for."""
+    return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
 
 
 def _items(number: int) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 from annotation import events, jobs
@@ -85,7 +86,10 @@ def import_examples(
     """
     if reader not in READERS:
         raise Refused(
-            "import_failed", f"There is no reader called {reader!r}; there are: {', '.join(sorted(READERS))}."
+            "import_failed",
+            gettext("There is no reader called {reader!r}; there are: {value}.").format(
+                reader=reader, value=", ".join(sorted(READERS))
+            ),
         )
     read = READERS[reader]
     if fields:
@@ -94,7 +98,9 @@ def import_examples(
     if len(name) > LONGEST_NAME or (split and SPLIT.fullmatch(split) is None):
         raise Refused(
             "import_failed",
-            f"A source's name has at most {LONGEST_NAME} characters, a split letters, digits, '.', '_' and '-'.",
+            gettext(
+                "A source's name has at most {longest_name} characters, a split letters, digits, '.', '_' and '-'."
+            ).format(longest_name=LONGEST_NAME),
         )
     try:
         for left in Source.objects.filter(
@@ -114,7 +120,9 @@ def import_examples(
                 if len(example.id) > LONGEST_ID:
                     raise Refused(
                         "import_failed",
-                        f"{path.name}: the id {example.id[:40]!r}… is over {LONGEST_ID} characters.",
+                        gettext("{name}: the id {id!r}… is over {longest_id} characters.").format(
+                            name=path.name, id=example.id[:40], longest_id=LONGEST_ID
+                        ),
                     )
                 _compare(example, known, path)
                 if published_id(example) is not None:
@@ -123,7 +131,9 @@ def import_examples(
             new += sum(example.id not in known for example in chunk)
             progress(0, 0)  # a sign of life: how many there are is not known yet
         if not total:
-            raise Refused("import_failed", f"{path.name}: there are no examples in this file.")
+            raise Refused(
+                "import_failed", gettext("{name}: there are no examples in this file.").format(name=path.name)
+            )
         if not new:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
@@ -162,7 +172,10 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
     if not isinstance(read, Mapped):
         able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
         raise Refused(
-            "import_failed", f"The reader {read.name!r} knows its fields; only these are told them: {able}."
+            "import_failed",
+            gettext("The reader {name!r} knows its fields; only these are told them: {able}.").format(
+                name=read.name, able=able
+            ),
         )
     try:
         return read.with_fields(fields)
@@ -182,10 +195,15 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
     size = file.size or 0
     name = str(file.name or "file")
     if not size:
-        raise Refused("import_failed", f"{name} is empty.")
+        raise Refused("import_failed", gettext("{name} is empty.").format(name=name))
     if size > MOST_UPLOAD:
         mend = "Import it from the command line: ./run manage import_examples"
-        raise Refused("import_failed", f"{name} is larger than {MOST_UPLOAD // 2**20} MB. {mend}")
+        raise Refused(
+            "import_failed",
+            gettext("{name} is larger than {value} MB. {mend}").format(
+                name=name, value=MOST_UPLOAD // 2**20, mend=mend
+            ),
+        )
     upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
     upload.file.save(upload.public_id, file, save=False)
     upload.save()
@@ -274,14 +292,26 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
         with zipfile.ZipFile(archive) as packed:
             members = packed.infolist()
             if len(members) > MOST_MEMBERS:
-                raise Refused("import_failed", f"{name} has more than {MOST_MEMBERS} files.")
+                raise Refused(
+                    "import_failed",
+                    gettext("{name} has more than {most_members} files.").format(
+                        name=name, most_members=MOST_MEMBERS
+                    ),
+                )
             for member in members:
+                if not member.filename:
+                    raise zipfile.BadZipFile("a file in it has no name")
                 target = folder / member.filename
                 if (
                     not target.resolve().is_relative_to(folder.resolve())
                     or (member.external_attr >> 28) == 0xA
                 ):
-                    raise Refused("import_failed", f"{name}: {member.filename!r} points outside the archive.")
+                    raise Refused(
+                        "import_failed",
+                        gettext("{name}: {filename!r} points outside the archive.").format(
+                            name=name, filename=member.filename
+                        ),
+                    )
                 if member.is_dir():
                     continue
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -290,12 +320,21 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                         left -= len(block)
                         if left < 0:
                             size = f"{MOST_UNPACKED // 2**20} MB"
-                            raise Refused("import_failed", f"{name} unpacks to more than {size}.")
+                            raise Refused(
+                                "import_failed",
+                                gettext("{name} unpacks to more than {size}.").format(name=name, size=size),
+                            )
                         out.write(block)
     except OSError as error:
-        raise Refused("import_failed", f"{name} cannot be unpacked: {error.strerror}.") from None
+        raise Refused(
+            "import_failed",
+            gettext("{name} cannot be unpacked: {strerror}.").format(name=name, strerror=error.strerror),
+        ) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
-        raise Refused("import_failed", f"{name} is not a zip archive that can be read: {error}") from None
+        raise Refused(
+            "import_failed",
+            gettext("{name} is not a zip archive that can be read: {error}").format(name=name, error=error),
+        ) from None
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -331,7 +370,7 @@ def _write(
         ids = Example.objects.filter(source=source).values("external_id")
         if written != total or Example.objects.filter(source__in=others, external_id__in=ids).exists():
             raise Refused(
-                "import_failed", "Somebody else has just imported some of these examples. Try again."
+                "import_failed", gettext("Somebody else has just imported some of these examples. Try again.")
             )
         now = timezone.now()
         tables_count = Example.objects.filter(source=source).values("stored_table").distinct().count()
@@ -340,7 +379,9 @@ def _write(
                 ready_at=now, examples_count=written, tables_count=tables_count
             )
         except IntegrityError:
-            raise Refused("import_failed", "Somebody else has just imported the same files.") from None
+            raise Refused(
+                "import_failed", gettext("Somebody else has just imported the same files.")
+            ) from None
         events.record(
             project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
         )
@@ -383,7 +424,10 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
         except OSError as error:
             why = error.strerror or str(error)
             raise Refused(
-                "import_failed", f"{file} cannot be opened ({why}). Check the path and its rights."
+                "import_failed",
+                gettext("{file} cannot be opened ({why}). Check the path and its rights.").format(
+                    file=file, why=why
+                ),
             ) from None
     return whole.hexdigest()
 
@@ -420,8 +464,10 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
         title = READERS[other.reader].title if other.reader in READERS else other.reader
         raise Refused(
             "import_failed",
-            f"A source called {name!r} is here already, from {title}. "
-            "Import this one under another name: --name or, on the page, another name of the file.",
+            gettext(
+                "A source called {name!r} is here already, from {title}. "
+                "Import this one under another name: --name or, on the page, another name of the file."
+            ).format(name=name, title=title),
         )
 
 
@@ -435,8 +481,10 @@ def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], st
             seen = "" if what == "table" else f": {old!r} before, {new!r} now"
             raise Refused(
                 "import_failed",
-                f"{path.name}: example {example.id!r} was imported before with another {what}{seen}. "
-                "Import the changed file under another name (--name).",
+                gettext(
+                    "{name}: example {id!r} was imported before with another {what}{seen}. "
+                    "Import the changed file under another name (--name)."
+                ).format(name=path.name, id=example.id, what=what, seen=seen),
             )
 
 

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import (
@@ -33,6 +35,7 @@ from annotation.models import (
 )
 from annotation.quality import guidance
 from annotation.refusals import Refused
+from annotation.work.places import due_at
 from tableqa.tables import unstorable
 from tasks.contract import Invalid, TaskType
 
@@ -114,12 +117,19 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
         if name not in header:
             raise Refused(
                 "import_failed",
-                f"The file has no column {name!r}. Its columns are: {', '.join(header) or 'none'}. It needs "
-                f"{columns.example!r}, {columns.annotator!r}, and the fields of the response.",
+                gettext(
+                    "The file has no column {name!r}. Its columns are: {value}. It needs "
+                    "{example!r}, {annotator!r}, and the fields of the response."
+                ).format(
+                    name=name,
+                    value=", ".join(header) or "none",
+                    example=columns.example,
+                    annotator=columns.annotator,
+                ),
             )
     data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
     if not data:
-        raise Refused("import_failed", "The file has no column with a response, such as 'label'.")
+        raise Refused("import_failed", gettext("The file has no column with a response, such as 'label'."))
     found = Preview()
     items = _Items(batch)
     task = batch.task()
@@ -131,7 +141,11 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             label = _label(line, row, columns, data, items, task)
             earlier = seen.setdefault((label.item, label.annotator), line)
             if earlier != line:
-                raise _Wrong(f"{label.annotator} has a response to this example in line {earlier} already.")
+                raise _Wrong(
+                    gettext("{annotator} has a response to this example in line {earlier} already.").format(
+                        annotator=label.annotator, earlier=earlier
+                    )
+                )
             if items.has(label):
                 found.known += 1
             else:
@@ -147,15 +161,21 @@ def require_takes_labels(batch: Batch) -> None:
     if batch.opened_at is None or batch.closed_at is not None:
         raise Refused(
             "batch_not_open" if batch.closed_at is None else "batch_closed",
-            f"Labels are read into a batch that is open or paused; {batch.name} is {batch.state}.",
+            gettext("Labels are read into a batch that is open or paused; {name} is {state}.").format(
+                name=batch.name, state=batch.state
+            ),
         )
     if batch.purpose == Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", "A qualification is about who works here: it takes no labels.")
+        raise Refused(
+            "invalid_request", gettext("A qualification is about who works here: it takes no labels.")
+        )
     if batch.loop_model or batch.help:
         raise Refused(
             "invalid_request",
-            "In this batch a model looks along or proposals are shown. Labels made elsewhere were made without them: "
-            "read them into a batch of their own.",
+            gettext(
+                "In this batch a model looks along or proposals are shown. Labels made elsewhere were made without them: "
+                "read them into a batch of their own."
+            ),
         )
 
 
@@ -170,15 +190,23 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise Refused(
-            "import_failed", f"Line {reader.line_num} is no CSV ({error}). Save the file as CSV in UTF-8."
+            "import_failed",
+            gettext("Line {line_num} is no CSV ({error}). Save the file as CSV in UTF-8.").format(
+                line_num=reader.line_num, error=error
+            ),
         ) from None
     if not rows:
-        raise Refused("import_failed", "The file is empty.")
+        raise Refused("import_failed", gettext("The file is empty."))
     if len(rows) > MOST_LINES:
-        raise Refused("import_failed", f"At most {MOST_LINES:,} lines are read at once; split the file.")
+        raise Refused(
+            "import_failed",
+            gettext("At most {most_lines} lines are read at once; split the file.").format(
+                most_lines=number_format(MOST_LINES, force_grouping=True)
+            ),
+        )
     header = [name.strip() for name in rows[0][1]]
     if twice := [name for name, number in Counter(header).items() if number > 1]:
-        raise Refused("import_failed", f"The column {twice[0]!r} is there twice.")
+        raise Refused("import_failed", gettext("The column {twice!r} is there twice.").format(twice=twice[0]))
     return header, (
         (number, dict(zip(header, [*row, *[""] * len(header)], strict=False)))
         for number, row in rows[1:]
@@ -196,12 +224,20 @@ def _label(
 ) -> Labelled:
     for cell in row.values():
         if reason := unstorable(cell):
-            raise _Wrong(f"The line holds {reason}, which cannot be kept. Take it out.")
+            raise _Wrong(
+                gettext("The line holds {reason}, which cannot be kept. Take it out.").format(reason=reason)
+            )
     annotator = row[columns.annotator].strip()
     if not annotator:
-        raise _Wrong(f"It does not say who (column {columns.annotator!r}).")
+        raise _Wrong(
+            gettext("It does not say who (column {annotator!r}).").format(annotator=columns.annotator)
+        )
     if len(annotator) > LONGEST_NAME:
-        raise _Wrong(f"The name of the annotator has more than {LONGEST_NAME} characters.")
+        raise _Wrong(
+            gettext("The name of the annotator has more than {longest_name} characters.").format(
+                longest_name=LONGEST_NAME
+            )
+        )
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
     plain = item.plain()
     problems: list[str] = []
@@ -229,10 +265,14 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
         try:
             whole = json.loads(row[columns.response])
         except ValueError:
-            raise _Wrong(f"The column {columns.response!r} holds no JSON.") from None
+            raise _Wrong(
+                gettext("The column {response!r} holds no JSON.").format(response=columns.response)
+            ) from None
         if not isinstance(whole, dict):
             raise _Wrong(
-                f"The column {columns.response!r} must hold a JSON object, the fields of the response."
+                gettext(
+                    "The column {response!r} must hold a JSON object, the fields of the response."
+                ).format(response=columns.response)
             )
         yield whole
         return
@@ -242,7 +282,7 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
         if name != columns.response and row[name] != ""
     }
     if not as_text:
-        raise _Wrong("It has no response.")
+        raise _Wrong(gettext("It has no response."))
     yield as_text
     as_json = {name: _json(cell) for name, cell in as_text.items()}
     if as_json != as_text:
@@ -292,18 +332,28 @@ class _Items:
 
     def find(self, example: str, source: str) -> Item:
         if not example:
-            raise _Wrong("It does not say which example.")
+            raise _Wrong(gettext("It does not say which example."))
         found = [item for item in self.by_example[example] if source in ("", item.example.source.name)]
         if not found:
             where = f" from the source {source!r}" if source else ""
-            raise _Wrong(f"The batch has no item on an example {example!r}{where}.")
+            raise _Wrong(
+                gettext("The batch has no item on an example {example!r}{where}.").format(
+                    example=example, where=where
+                )
+            )
         if len(found) > 1:
             names = ", ".join(sorted(item.example.source.name for item in found))
-            raise _Wrong(f"Several sources have an example {example!r} ({names}): add a column 'source'.")
+            raise _Wrong(
+                gettext(
+                    "Several sources have an example {example!r} ({names}): add a column 'source'."
+                ).format(example=example, names=names)
+            )
         (item,) = found
         if item.is_gold:
             raise _Wrong(
-                "This is a gold item, whose right answer is known; it takes no labels from elsewhere."
+                gettext(
+                    "This is a gold item, whose right answer is known; it takes no labels from elsewhere."
+                )
             )
         return item
 
@@ -312,16 +362,22 @@ class _Items:
         if (label.item, label.annotator) not in self.there:
             return False
         if self.there[label.item, label.annotator] != label.response:
-            raise _Wrong(f"{label.annotator} has another response to this example already.")
+            raise _Wrong(
+                gettext("{annotator} has another response to this example already.").format(
+                    annotator=label.annotator
+                )
+            )
         return True
 
     def take(self, label: Labelled) -> None:
         if label.item in self.decided:
-            raise _Wrong("This item has been decided; nothing is added to it any more.")
+            raise _Wrong(gettext("This item has been decided; nothing is added to it any more."))
         if not self.room[label.item]:
             raise _Wrong(
-                f"The item has no free place left: its batch plans {self.batch.overlap} responses. "
-                "Plan a batch with more."
+                gettext(
+                    "The item has no free place left: its batch plans {overlap} responses. "
+                    "Plan a batch with more."
+                ).format(overlap=self.batch.overlap)
             )
         self.room[label.item] -= 1
 
@@ -338,7 +394,12 @@ def write(
         first = found.troubles[0]
         more = len(found.troubles) + found.troubles_left_out - 1
         others = f" ({more} more lines are wrong)" if more else ""
-        raise Refused("import_failed", f"Line {first.line}: {first.message}{others} Nothing was written.")
+        raise Refused(
+            "import_failed",
+            gettext("Line {line}: {message}{others} Nothing was written.").format(
+                line=first.line, message=first.message, others=others
+            ),
+        )
     if found.labels:
         with transaction.atomic():
             _write(batch, found.labels, by, now)
@@ -361,7 +422,8 @@ def _write(batch: Batch, labels: Sequence[Labelled], by: Person | None, now: dat
     for label in labels:
         if not free[label.item]:
             raise Refused(
-                "place_taken", "Somebody took a place meanwhile. Look at the file again. Nothing was written."
+                "place_taken",
+                gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
             )
         made.append(
             Assignment(
@@ -418,7 +480,7 @@ def _write(batch: Batch, labels: Sequence[Labelled], by: Person | None, now: dat
         Tally.objects.filter(batch=batch, person=people[person_name]).update(
             submitted=F("submitted") + number
         )
-    _count(per_item, now)
+    _count(per_item, due_at(batch, now + UNDO_WINDOW))
     events.record(
         project_id=batch.project_id,
         actor=by,
@@ -436,7 +498,7 @@ def _lock_items(keys: Sequence[int]) -> None:
         list(locked.order_by("pk").values_list("pk", flat=True))
     if _decided(keys):
         raise Refused(
-            "decided", "An item was decided meanwhile. Look at the file again. Nothing was written."
+            "decided", gettext("An item was decided meanwhile. Look at the file again. Nothing was written.")
         )
 
 
@@ -459,7 +521,7 @@ def _free_places(keys: Sequence[int]) -> dict[int, list[int]]:
     return free
 
 
-def _count(per_item: Mapping[int, int], now: datetime) -> None:
+def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
     """The items' counters; those that are complete now may be resolved once the time for undo has passed."""
     by_number: dict[int, list[int]] = defaultdict(list)
     for key, number in per_item.items():
@@ -468,7 +530,7 @@ def _count(per_item: Mapping[int, int], now: datetime) -> None:
         for start in range(0, len(keys), ROWS):
             chunk = Item.objects.filter(pk__in=keys[start : start + ROWS])
             chunk.update(submitted_count=F("submitted_count") + number)
-            chunk.filter(submitted_count__gte=F("places_count")).update(due_at=now + UNDO_WINDOW)
+            chunk.filter(submitted_count__gte=F("places_count")).update(due_at=due)
 
 
 def _person(batch: Batch, name: str, now: datetime) -> Person:

@@ -18,6 +18,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 from annotation import events, jobs
@@ -69,10 +70,13 @@ def plan_run(
     Raises Refused(invalid_request).
     """
     if feeds_from is None and feeds_when:
-        raise Refused("invalid_request", "Which outcomes count is asked of a batch: name it in feeds_from.")
+        raise Refused(
+            "invalid_request", gettext("Which outcomes count is asked of a batch: name it in feeds_from.")
+        )
     if feeds_from is not None and (decided or feeds_from.project_id != project.pk):
         raise Refused(
-            "invalid_request", "A run takes what one batch of the project decides, or what is decided now."
+            "invalid_request",
+            gettext("A run takes what one batch of the project decides, or what is decided now."),
         )
     run, of = _planned(
         project,
@@ -244,22 +248,30 @@ def _planned(
     kinds, seeds = list(dict.fromkeys(kinds)), list(dict.fromkeys(seeds))
     if not kinds or (unknown := [kind for kind in kinds if kind not in PERTURBATIONS]):
         said = f"There is no perturbation {unknown[0]!r}" if kinds else "Name at least one perturbation"
-        raise Refused("invalid_request", f"{said}; there are: {', '.join(PERTURBATIONS)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("{said}; there are: {perturbations}.").format(
+                said=said, perturbations=", ".join(PERTURBATIONS)
+            ),
+        )
     if not 1 <= len(seeds) <= MOST_SEEDS or not all(0 < seed <= LARGEST_SEED for seed in seeds):
-        raise Refused("invalid_request", f"Seeds are 1 to {MOST_SEEDS} different numbers from 1 on.")
+        raise Refused(
+            "invalid_request",
+            gettext("Seeds are 1 to {most_seeds} different numbers from 1 on.").format(most_seeds=MOST_SEEDS),
+        )
     if (select and select not in KINDS) or rules not in RULES:
         known = f"{' or '.join(KINDS)} questions, by the rules {' or '.join(RULES)}"
-        raise Refused("invalid_request", f"What can be selected are {known}.")
+        raise Refused("invalid_request", gettext("What can be selected are {known}.").format(known=known))
     ready = Source.objects.ready().filter(project=project).order_by("pk")
     of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
     if not of:
-        raise Refused("invalid_request", "There is no source to perturb. Import one first.")
+        raise Refused("invalid_request", gettext("There is no source to perturb. Import one first."))
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
     run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
     if not fed:
         run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
         if not run.chosen:
-            raise Refused("invalid_request", "No example of these sources is of that kind.")
+            raise Refused("invalid_request", gettext("No example of these sources is of that kind."))
     return run, of
 
 
@@ -326,10 +338,18 @@ def _decided(source: Source, wanted: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
     if match is None:
         mend = "Write KIND.FIELD=VALUE, as in question_type.label=extraction."
-        raise Refused("invalid_request", f"{wanted!r} does not say what was decided. {mend}")
+        raise Refused(
+            "invalid_request",
+            gettext("{wanted!r} does not say what was decided. {mend}").format(wanted=wanted, mend=mend),
+        )
     kind, field, value = match.groups()
     if kind not in task_types():
-        raise Refused("invalid_request", f"There is no kind {kind!r}; there are: {', '.join(task_types())}.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no kind {kind!r}; there are: {value}.").format(
+                kind=kind, value=", ".join(task_types())
+            ),
+        )
     rows = _decisions([source], [kind]).values_list("decision__item__example_id", "response")
     return [key for key, response in rows if str(response["data"].get(field)) == value]
 

@@ -22,6 +22,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import by_key, events, jobs
 from annotation.by_key import PAGE
@@ -107,10 +108,16 @@ def _require_empty(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise Refused("invalid_request", f"{out} exists and is not an empty folder. Name another one.")
+            raise Refused(
+                "invalid_request",
+                gettext("{out} exists and is not an empty folder. Name another one.").format(out=out),
+            )
     except OSError as error:
         raise Refused(
-            "invalid_request", f"{out} cannot be made ({error.strerror}). Name another folder."
+            "invalid_request",
+            gettext("{out} cannot be made ({strerror}). Name another folder.").format(
+                out=out, strerror=error.strerror
+            ),
         ) from None
 
 
@@ -167,21 +174,39 @@ def plan_release(
 ) -> Release:
     """Fix the watermark. Raises Refused: invalid_request, nothing_to_release, simulated_people, run_unfinished."""
     if purpose not in ("", *provenances.PURPOSES):
-        raise Refused("invalid_request", f"A purpose is one of {', '.join(provenances.PURPOSES)}, or none.")
+        raise Refused(
+            "invalid_request",
+            gettext("A purpose is one of {purposes}, or none.").format(
+                purposes=", ".join(provenances.PURPOSES)
+            ),
+        )
     if format not in FORMATS:
-        raise Refused("invalid_request", f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no format {value!r}; there are: {formats}.").format(
+                value=format, formats=", ".join(FORMATS)
+            ),
+        )
     if mix is not None and format not in mixing.FORMATS:
         raise Refused(
             "invalid_request",
-            f"The format {format} has no place for mixes; these have: {', '.join(mixing.FORMATS)}.",
+            gettext("The format {value} has no place for mixes; these have: {formats}.").format(
+                value=format, formats=", ".join(mixing.FORMATS)
+            ),
         )
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
-        raise Refused("invalid_request", f"A release needs a name of at most {LONGEST_NAME} characters.")
+        raise Refused(
+            "invalid_request",
+            gettext("A release needs a name of at most {longest_name} characters.").format(
+                longest_name=LONGEST_NAME
+            ),
+        )
     opened = Batch.objects.filter(project=project, opened_at__isnull=False).exists()
     if not opened and not PerturbationRun.objects.filter(project=project, event__isnull=False).exists():
         raise Refused(
-            "nothing_to_release", "No batch of this project has been opened yet, and nothing was perturbed."
+            "nothing_to_release",
+            gettext("No batch of this project has been opened yet, and nothing was perturbed."),
         )
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotations__isnull=False
@@ -189,8 +214,10 @@ def plan_release(
     if simulated and not allow_simulated:
         raise Refused(
             "simulated_people",
-            "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
-            "and do not publish it as data.",
+            gettext(
+                "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
+                "and do not publish it as data."
+            ),
         )
     watermark = _watermark(project)
     _require_finished_runs(project, watermark)
@@ -226,9 +253,11 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
         named = ", ".join(f"{number} of {kind}" for kind, number in sorted(kinds.items()))
         raise Refused(
             "run_unfinished",
-            f"People judged automatic perturbations of a run that is not finished ({named}), and a release makes only "
-            "finished runs again. Start the same run once more, with the same kinds, seeds and selection (on the page, or "
-            "./run manage perturb): it goes on where it stopped. Then release.",
+            gettext(
+                "People judged automatic perturbations of a run that is not finished ({named}), and a release makes only "
+                "finished runs again. Start the same run once more, with the same kinds, seeds and selection (on the page, "
+                "or ./run manage perturb): it goes on where it stopped. Then release."
+            ).format(named=named),
         )
 
 
@@ -251,7 +280,10 @@ def write_release(
         shutil.rmtree(part)
         if earlier.digest != whole:
             raise Refused(
-                "name_taken", f"{release.name} was released before with other contents. Choose another name."
+                "name_taken",
+                gettext("{name} was released before with other contents. Choose another name.").format(
+                    name=release.name
+                ),
             )
         Release.objects.filter(pk=release.pk).delete()
         return earlier
@@ -270,7 +302,9 @@ def write_release(
                 now=now,
             )
     except IntegrityError:
-        raise Refused("name_taken", f"{release.name} has just been released by somebody else.") from None
+        raise Refused(
+            "name_taken", gettext("{name} has just been released by somebody else.").format(name=release.name)
+        ) from None
     release.refresh_from_db()
     return release
 
@@ -327,7 +361,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     described = [_batch(release, batch) for batch in batches]
     raw = release_files.load(out, described)
     if not raw.decisions and not raw.annotations and not runs:
-        raise Refused("nothing_to_release", "There is no annotation to release yet.")
+        raise Refused("nothing_to_release", gettext("There is no annotation to release yet."))
     waivers = _waivers(release, release_files.gate(raw))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
@@ -381,14 +415,18 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
         more = f" and {len(left) - 10} more" if len(left) > 10 else ""
         raise Refused(
             "contract_broken",
-            f"{len(left)} accepted outcomes break their contract{more}. Waive each with a reason, which is "
-            f"published (--waive ID=REASON, or on the page). {named}",
+            gettext(
+                "{number} accepted outcomes break their contract{more}. Waive each with a reason, which is "
+                "published (--waive ID=REASON, or on the page). {named}"
+            ).format(number=len(left), more=more, named=named),
         )
     if idle := sorted(release.waivers.keys() - broken.keys()):
         raise Refused(
             "invalid_request",
-            f"Nothing is there to waive for {', '.join(idle[:10])}: no accepted outcome of this id breaks its contract. "
-            "Correct the id or leave the waiver out.",
+            gettext(
+                "Nothing is there to waive for {value}: no accepted outcome of this id breaks its contract. "
+                "Correct the id or leave the waiver out."
+            ).format(value=", ".join(idle[:10])),
         )
     return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
 

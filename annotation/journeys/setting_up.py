@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
@@ -40,11 +41,16 @@ def create_project(
     if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
         raise Refused(
             "invalid_request",
-            f"A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one.",
+            gettext(
+                "A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one."
+            ).format(slug=slug),
         )
     if time_zone not in zoneinfo.available_timezones():
         raise Refused(
-            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+            "invalid_request",
+            gettext("There is no time zone {time_zone!r}; name one such as Europe/Paris.").format(
+                time_zone=time_zone
+            ),
         )
     try:
         with transaction.atomic():
@@ -59,7 +65,10 @@ def create_project(
                 now=now,
             )
     except IntegrityError:
-        raise Refused("name_taken", f"A project with the address {slug!r} exists; choose another.") from None
+        raise Refused(
+            "name_taken",
+            gettext("A project with the address {slug!r} exists; choose another.").format(slug=slug),
+        ) from None
     return project
 
 
@@ -67,22 +76,19 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     """Another name and time zone. The address stays: no link, token, release or bookmark breaks."""
     require_storable(name)
     if not name.strip() or len(name.strip()) > 120:
-        raise Refused("invalid_request", "A project needs a name of at most 120 characters.")
+        raise Refused("invalid_request", gettext("A project needs a name of at most 120 characters."))
     if time_zone not in zoneinfo.available_timezones():
         raise Refused(
-            "invalid_request", f"There is no time zone {time_zone!r}; name one such as Europe/Paris."
+            "invalid_request",
+            gettext("There is no time zone {time_zone!r}; name one such as Europe/Paris.").format(
+                time_zone=time_zone
+            ),
         )
+    wanted = {"name": name.strip(), "time_zone": time_zone}
     with transaction.atomic():
-        Project.objects.filter(pk=project.pk).update(name=name.strip(), time_zone=time_zone)
-        events.record(
-            project_id=project.pk,
-            actor=by,
-            thing="project",
-            thing_id=project.pk,
-            before="",
-            after="renamed",
-            now=now,
-        )
+        before = Project.objects.select_for_update(no_key=True).values(*wanted).get(pk=project.pk)
+        Project.objects.filter(pk=project.pk).update(**wanted)
+        _changed(project, "renamed", by, now, before, wanted)
 
 
 def add_member(
@@ -107,7 +113,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
     Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
     if not roles:
-        raise Refused("invalid_request", "Choose at least one role, or remove the person.")
+        raise Refused("invalid_request", gettext("Choose at least one role, or remove the person."))
     with transaction.atomic():
         membership = (
             Membership.objects.select_for_update(of=("self",), no_key=True)
@@ -115,7 +121,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
             .get(pk=membership.pk)
         )
         if membership.removed_at is not None:
-            raise Refused("invalid_request", "This person has left the project. Invite them again.")
+            raise Refused("invalid_request", gettext("This person has left the project. Invite them again."))
         if Role.MANAGER not in roles:
             require_another_manager(membership)
         before, after = set(membership.roles), {role.value for role in roles}
@@ -188,7 +194,9 @@ def require_another_manager(membership: Membership) -> None:
     if not managers.exists():
         raise Refused(
             "still_involved",
-            f"This is the only manager of {membership.project.name}. Make somebody else a manager first.",
+            gettext("This is the only manager of {name}. Make somebody else a manager first.").format(
+                name=membership.project.name
+            ),
         )
 
 
@@ -223,9 +231,12 @@ def invite(
     """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
     require_storable(name)
     if not roles:
-        raise Refused("invalid_request", "Choose at least one role.")
+        raise Refused("invalid_request", gettext("Choose at least one role."))
     if not 1 <= days <= LONGEST_INVITATION.days:
-        raise Refused("invalid_request", f"An invitation lasts 1 to {LONGEST_INVITATION.days} days.")
+        raise Refused(
+            "invalid_request",
+            gettext("An invitation lasts 1 to {days} days.").format(days=LONGEST_INVITATION.days),
+        )
     token = secrets.token_urlsafe(24)
     with transaction.atomic():
         invitation = Invitation.objects.create(
@@ -266,9 +277,13 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
     """The invitation behind a link. Raises Refused: invitation_used, invitation_expired."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
     if invitation is None or now >= invitation.expires_at:
-        raise Refused("invitation_expired", "This invitation is not valid (any more). Ask for a new link.")
+        raise Refused(
+            "invitation_expired", gettext("This invitation is not valid (any more). Ask for a new link.")
+        )
     if invitation.accepted_at is not None:
-        raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
+        raise Refused(
+            "invitation_used", gettext("This invitation has been used. Sign in, or ask for a new link.")
+        )
     return invitation
 
 
@@ -279,7 +294,9 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
             accepted_at=now, accepted_by=person
         )
         if not won:
-            raise Refused("invitation_used", "This invitation has been used. Sign in, or ask for a new link.")
+            raise Refused(
+                "invitation_used", gettext("This invitation has been used. Sign in, or ask for a new link.")
+            )
         _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
         roles = [Role(role) for role in invitation.roles]
         return add_member(
@@ -300,7 +317,9 @@ def register(*, name: str, email: str, password: str | None) -> Person:
         with transaction.atomic():
             return Person.objects.create_person(name, email, password)
     except IntegrityError:
-        raise Refused("name_taken", "There is an account with this e-mail address. Sign in first.") from None
+        raise Refused(
+            "name_taken", gettext("There is an account with this e-mail address. Sign in first.")
+        ) from None
 
 
 def join_as_new(*, invitation: Invitation, name: str, email: str, password: str, now: datetime) -> Person:
@@ -319,8 +338,9 @@ def change_terms(
     if (rates, most) == (project.pay, project.caps):
         return
     with transaction.atomic():
+        before = Project.objects.select_for_update(no_key=True).values("pay", "caps").get(pk=project.pk)
         Project.objects.filter(pk=project.pk).update(pay=rates, caps=most)
-        _changed(project, "terms changed", by, now)
+        _changed(project, "terms changed", by, now, before, {"pay": rates, "caps": most})
     project.pay, project.caps = rates, most
 
 
@@ -331,8 +351,9 @@ def change_statement(*, project: Project, statement: Mapping[str, str], by: Pers
     if said == project.statement:
         return
     with transaction.atomic():
+        before = Project.objects.select_for_update(no_key=True).values("statement").get(pk=project.pk)
         Project.objects.filter(pk=project.pk).update(statement=said)
-        _changed(project, "statement changed", by, now)
+        _changed(project, "statement changed", by, now, before, {"statement": said})
     project.statement = said
 
 
@@ -343,8 +364,26 @@ def say_of_oneself(*, membership: Membership, said: Mapping[str, str]) -> None:
     Membership.objects.filter(pk=membership.pk).update(characteristics=kept)
 
 
-def _changed(project: Project, what: str, by: Person | None, now: datetime) -> None:
-    events.record(project_id=project.pk, actor=by, thing="project", thing_id=project.pk, after=what, now=now)
+def _changed(
+    project: Project,
+    what: str,
+    by: Person | None,
+    now: datetime,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> None:
+    """An event for every field that is another one now, with what it was."""
+    for name, value in after.items():
+        if before[name] != value:
+            events.record(
+                project_id=project.pk,
+                actor=by,
+                thing="project",
+                thing_id=project.pk,
+                after=what,
+                detail={"what": name, **events.changed(before[name], value)},
+                now=now,
+            )
 
 
 def make_token(

@@ -1,5 +1,6 @@
 """Every database table of Askew, by what it is about."""
 
+from annotation.models.attempts import Attempts
 from annotation.models.crowd import CrowdEntry, CrowdLink
 from annotation.models.events import Event
 from annotation.models.jobs import Job, Upload
@@ -37,6 +38,7 @@ __all__ = [
     "Annotation",
     "ApiToken",
     "Assignment",
+    "Attempts",
     "Batch",
     "Consent",
     "ConsentText",

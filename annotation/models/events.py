@@ -1,4 +1,4 @@
-"""The log of every change of state: who, when, what, from, to. Ids only, never names or text."""
+"""The log of every change of state: who, when, what, from, to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from annotation.models.people import Person, Project
 
 
 class Event(models.Model):
-    """One change of state of one thing. Its id orders the project's history and bounds releases."""
+    """One change of state of one thing. Its id orders the project's history and bounds releases.
+
+    `before` and `after` are a word each. `detail` holds what a word cannot say, as {"from", "to"} of a changed term or
+    {"reason"}: never names of people, nor what they answered.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="events")
     actor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
@@ -16,6 +20,7 @@ class Event(models.Model):
     thing_id = models.BigIntegerField()
     before = models.CharField(max_length=20, blank=True)
     after = models.CharField(max_length=20)
+    detail = models.JSONField(null=True)
     at = models.DateTimeField()
 
     class Meta:

@@ -14,7 +14,7 @@ from annotation.public_ids import new_public_id
 
 
 class Adjudication(models.Model):
-    """The item waits for an adjudicator, for this reason, since then. Its decision ends the wait.
+    """The item waits for an adjudicator, for this reason, since then. A row is there only while it does.
 
     `weight` orders the queue, the heaviest first: how far the responses are apart and how much hangs on the item.
     """

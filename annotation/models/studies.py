@@ -44,10 +44,11 @@ class Consent(models.Model):
 
 
 class Reading(models.Model):
-    """A person says that they have read this version of the guidelines."""
+    """A person says that they have read this version of the guidelines, in which language ("": as it was written)."""
 
     guidelines = models.ForeignKey(Guidelines, models.PROTECT, related_name="readings")
     person = models.ForeignKey(Person, models.PROTECT, related_name="readings")
+    language = models.CharField(max_length=8, blank=True)
     read_at = models.DateTimeField()
 
     class Meta:

@@ -16,12 +16,16 @@ from annotation.public_ids import new_public_id
 
 
 class Guidelines(models.Model):
-    """One version of a project's guidelines for a kind of annotation; every annotation names the one it saw."""
+    """One version of a project's guidelines for a kind of annotation; every annotation names the one it saw.
+
+    `translations` is the text of this version in other languages, by their code ({"de": ...}): part of the version.
+    """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="guidelines")
     task_type = models.CharField(max_length=60)
     number = models.PositiveIntegerField()
     text = models.TextField()
+    translations = models.JSONField(default=dict, blank=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
 
@@ -40,6 +44,8 @@ class Guidelines(models.Model):
 class Batch(models.Model):
     """Items of one kind of annotation, with everything that was frozen when it opened.
 
+    The four counts are of items, of their places, and of the decisions about them: kept along, so that no page counts.
+
     `loop_model` is the name, in PREDICTORS, of the model that looks along; "" where none does. `loop_revision`, its
     name with the hash of its weights, is frozen when the batch opens, or at the first answer where nobody was there.
     `help` says how proposals are shown: "" not at all, "offered" beside an empty form, "filled" in for people to verify.
@@ -53,7 +59,8 @@ class Batch(models.Model):
     person's work here ({"items", "items_per_day", "hours_per_day"}), `pay` what counts here in place of the project's.
     `gold_percent` of a person's items are gold; `gold_feedback` tells them afterwards. `pass_percent` is asked of a
     qualification batch, `requires` names the one that people must have passed before they work here. `must_practise`:
-    the kind's practice set comes before the first item. A batch that is set aside is in no release and no agreement.
+    the kind's practice set comes before the first item. `decide_at_close`: nothing is decided before the batch closes, and
+    everybody may change what they submitted until then. A batch that is set aside is in no release and no agreement.
     """
 
     class Purpose(models.TextChoices):
@@ -73,6 +80,8 @@ class Batch(models.Model):
     seed = models.BigIntegerField(default=0)
     items_count = models.PositiveIntegerField(default=0)
     places_count = models.PositiveIntegerField(default=0)
+    accepted_count = models.PositiveIntegerField(default=0)
+    excluded_count = models.PositiveIntegerField(default=0)
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
     loop_model = models.CharField(max_length=64, blank=True)
     loop_revision = models.CharField(max_length=200, blank=True)
@@ -91,6 +100,7 @@ class Batch(models.Model):
     pass_percent = models.PositiveSmallIntegerField(default=0)
     requires = models.ForeignKey("self", models.PROTECT, null=True, related_name="required_by")
     must_practise = models.BooleanField(default=False)
+    decide_at_close = models.BooleanField(default=False)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
@@ -182,10 +192,13 @@ class Item(models.Model):
 
 
 class Exclusion(models.Model):
-    """This person made something that the item shows, and therefore never gets it."""
+    """This person never gets the item: they made something that it shows, or, with `read_at`, adjudicated and have read
+    what others said of it then.
+    """
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="exclusions")
     person = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    read_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "person"], name="one_exclusion_per_person")]
@@ -227,7 +240,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Assignment(models.Model):
-    """A person on an item: leased, then submitted, skipped or returned. The row is the history."""
+    """A person on an item: leased, then submitted, skipped or returned. The row is the history.
+
+    `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together; the
+    last stretch before a submission counts.
+    """
 
     class State(models.TextChoices):
         LEASED = "leased"
@@ -283,15 +300,6 @@ class Assignment(models.Model):
         """The item as its task type sees it, made once per loaded assignment."""
         self.item.batch = self.batch
         return self.item.plain()
-
-
-def seconds_at_work() -> models.Case:
-    """The active time of an assignment, for queries over them: a submission knows its last stretch, too."""
-    return models.Case(
-        models.When(state=Assignment.State.SUBMITTED, then=F("annotation__active_seconds")),
-        default=F("active_seconds"),
-        output_field=models.FloatField(),
-    )
 
 
 class Draft(models.Model):
@@ -354,7 +362,8 @@ class Tally(models.Model):
     """One person's counts in one batch, kept in the transaction of each change (`doctor` recomputes them).
 
     One row a person, so that people never wait for each other's counters. `cursor` is the position
-    before which the queue has nothing new for this person.
+    before which the queue has nothing new for this person. `ended_at` is when they last submitted or skipped: an item
+    that was handed out ahead is looked at from then on.
     """
 
     batch = models.ForeignKey(Batch, models.CASCADE, related_name="tallies")
@@ -364,6 +373,7 @@ class Tally(models.Model):
     skipped = models.IntegerField(default=0)
     returned = models.IntegerField(default=0)
     cursor = models.PositiveIntegerField(default=0)
+    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

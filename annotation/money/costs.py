@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from django.utils.translation import gettext
+
 CENT = Decimal("0.01")
 HOUR = Decimal(3600)
 
@@ -30,13 +32,15 @@ def owed(rate: Mapping[str, Any], *, items: int, seconds: float) -> Decimal | No
     if not rate:
         return None
     if items < 0 or seconds < 0:
-        raise ValueError(f"{items} items in {seconds} s is no work.")
+        raise ValueError(
+            gettext("{items} items in {seconds} s is no work.").format(items=items, seconds=seconds)
+        )
     if "per_item" in rate:
         amount = Decimal(str(rate["per_item"])) * items
     elif "per_hour" in rate:
         amount = Decimal(str(rate["per_hour"])) * Decimal(str(seconds)) / HOUR
     else:
-        raise ValueError(f"The rate {dict(rate)!r} is by neither hour nor item.")
+        raise ValueError(gettext("The rate {dict!r} is by neither hour nor item.").format(dict=dict(rate)))
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 

@@ -17,8 +17,7 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
-from annotation.models import Assignment, Batch, CrowdEntry, Decision, Membership, Person, Project
-from annotation.models.work import seconds_at_work
+from annotation.models import Assignment, Batch, CrowdEntry, Membership, Person, Project
 from annotation.money import costs
 from tableqa import sheets
 
@@ -97,7 +96,7 @@ def _shares(which: Q) -> list[Share]:
         .annotate(
             items=Count("pk", filter=Q(state=Assignment.State.SUBMITTED)),
             skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
-            seconds=Sum(seconds_at_work()),
+            seconds=Sum("active_seconds"),
         )
     )
     batches = Batch.objects.select_related("project").in_bulk({row["batch_id"] for row in counted})
@@ -169,17 +168,13 @@ class Cost:
 
 
 def by_batch(project: Project, found: Iterable[Share]) -> list[Cost]:
-    """What each batch cost, from the shares of the whole time; one query more."""
-    accepted = dict(
-        Decision.objects.filter(item__batch__project=project, kind=Decision.Kind.ACCEPTED)
-        .order_by()
-        .values_list("item__batch_id")
-        .annotate(n=Count("pk"))
-    )
+    """What each batch cost, from the shares of the whole time."""
     batches: dict[int, list[Share]] = defaultdict(list)
     for share in found:
         batches[share.batch.pk].append(share)
-    return [Cost(own[0].batch, summed(own), accepted.get(pk, 0)) for pk, own in sorted(batches.items())]
+    return [
+        Cost(own[0].batch, summed(own), own[0].batch.accepted_count) for _, own in sorted(batches.items())
+    ]
 
 
 PAYMENTS = (

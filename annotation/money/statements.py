@@ -16,6 +16,8 @@ from statistics import median
 from typing import Any, Final
 
 from django.db.models import Count, Exists, OuterRef, Q
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import (
     Annotation,
@@ -48,34 +50,55 @@ class Question:
 
 ASKED: Final = (
     Question(
-        "recruitment", "Recruitment", "Who was asked, where and how, and what was required of them.", "D2"
+        "recruitment",
+        "Recruitment",
+        gettext_noop("Who was asked, where and how, and what was required of them."),
+        "D2",
     ),
-    Question("payment", "Pay", "Why the pay is fair where these people live, or why nobody is paid.", "D2"),
-    Question("training", "Training", "How people were trained before they began, and for how long.", "D1"),
     Question(
-        "risks", "Risks and disclaimers", "What people were told might be offensive, tiring or harmful.", "D1"
+        "payment",
+        "Pay",
+        gettext_noop("Why the pay is fair where these people live, or why nobody is paid."),
+        "D2",
     ),
-    Question("consent", "Consent", "How people learned what their data is used for, and agreed.", "D3"),
+    Question(
+        "training",
+        "Training",
+        gettext_noop("How people were trained before they began, and for how long."),
+        "D1",
+    ),
+    Question(
+        "risks",
+        gettext_noop("Risks and disclaimers"),
+        gettext_noop("What people were told might be offensive, tiring or harmful."),
+        "D1",
+    ),
+    Question(
+        "consent",
+        "Consent",
+        gettext_noop("How people learned what their data is used for, and agreed."),
+        "D3",
+    ),
     Question(
         "ethics",
-        "Ethics review",
-        "The board that approved the study and its number, or why none was asked.",
+        gettext_noop("Ethics review"),
+        gettext_noop("The board that approved the study and its number, or why none was asked."),
         "D4",
     ),
     Question(
         "population",
         "Annotators",
-        "What is known of the people as a group: languages, places, background.",
+        gettext_noop("What is known of the people as a group: languages, places, background."),
         "D5",
     ),
 )
 
 OF_ONESELF: Final = {
-    "languages": "Native languages",
-    "country": "Country you live in",
-    "education": "Highest degree, or what you study",
-    "experience": "Experience with tables or annotation",
-    "age": "Age group",
+    "languages": gettext_noop("Native languages"),
+    "country": gettext_noop("Country you live in"),
+    "education": gettext_noop("Highest degree, or what you study"),
+    "experience": gettext_noop("Experience with tables or annotation"),
+    "age": gettext_noop("Age group"),
     "gender": "Gender",
 }
 """What annotators may say of themselves; nobody has to."""
@@ -93,12 +116,22 @@ def clean_characteristics(said: Mapping[str, object]) -> dict[str, str]:
 
 def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> dict[str, str]:
     if unknown := sorted(set(said) - set(known)):
-        raise Refused("invalid_request", f"There is no {unknown[0]!r} here; there are: {', '.join(known)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no {unknown!r} here; there are: {known}.").format(
+                unknown=unknown[0], known=", ".join(known)
+            ),
+        )
     found = {}
     for name in known:
         text = said.get(name) or ""
         if not isinstance(text, str) or len(text) > longest:
-            raise Refused("invalid_request", f"{name} is a text of at most {longest:,} characters.")
+            raise Refused(
+                "invalid_request",
+                gettext("{name} is a text of at most {longest} characters.").format(
+                    name=name, longest=number_format(longest, force_grouping=True)
+                ),
+            )
         if text.strip():
             found[name] = text.strip()
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Batch, Gold, Item, Person
@@ -99,10 +100,16 @@ def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
     require_storable(because)
     if not because or len(because) > LONGEST_REASON:
         raise Refused(
-            "invalid_request", f"Say in {LONGEST_REASON} characters at most why the batch is set aside."
+            "invalid_request",
+            gettext("Say in {longest_reason} characters at most why the batch is set aside.").format(
+                longest_reason=LONGEST_REASON
+            ),
         )
     if batch.state in ("open", "paused"):
-        raise Refused("invalid_request", f"People may still work on {batch.name}. Close it first.")
+        raise Refused(
+            "invalid_request",
+            gettext("People may still work on {name}. Close it first.").format(name=batch.name),
+        )
     with transaction.atomic():
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=True).update(
             set_aside_at=now, set_aside_because=because

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Consent, ConsentText, Person, Project
@@ -32,7 +33,10 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
     text = text.replace("\r\n", "\n").strip("\n") + "\n"
     if not text.strip() or len(text) > LONGEST_TEXT:
         raise Refused(
-            "invalid_request", f"A consent text is not empty and has {LONGEST_TEXT} characters at most."
+            "invalid_request",
+            gettext("A consent text is not empty and has {longest_text} characters at most.").format(
+                longest_text=LONGEST_TEXT
+            ),
         )
     with transaction.atomic():
         _lock(project)
@@ -62,7 +66,9 @@ def agree(*, project: Project, person: Person, number: int, now: datetime) -> Co
     """The person agrees to the version that they read. Raises Refused(invalid_request) where it is not the current one."""
     text = current(project)
     if text is None or text.number != number:
-        raise Refused("invalid_request", "The text was changed while you read it. Read the new one, please.")
+        raise Refused(
+            "invalid_request", gettext("The text was changed while you read it. Read the new one, please.")
+        )
     try:
         with transaction.atomic():
             consent = Consent.objects.select_for_update().filter(text=text, person=person).first()

@@ -17,9 +17,9 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce, TruncDate
+from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
-from annotation.models.work import seconds_at_work
 from annotation.money import costs
 from annotation.quality import agreement
 from tableqa.monitors import concentration, edit_sizes, openings, places, templates
@@ -53,7 +53,7 @@ def work(batch: Batch) -> dict[str, Any]:
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
     everything = Assignment.objects.filter(batch=batch)
-    on_submissions = Sum(seconds_at_work(), filter=Q(state=State.SUBMITTED), default=0.0)
+    on_submissions = Sum("active_seconds", filter=Q(state=State.SUBMITTED), default=0.0)
     days = (
         everything.annotate(day=TruncDate(Coalesce("ended_at", "seen_at"), tzinfo=zone))
         .order_by("day", "person_id")
@@ -61,7 +61,7 @@ def work(batch: Batch) -> dict[str, Any]:
         .annotate(
             submissions=Count("pk", filter=Q(state=State.SUBMITTED)),
             on_them=on_submissions,
-            beside=Sum(seconds_at_work(), filter=~Q(state=State.SUBMITTED), default=0.0),
+            beside=Sum("active_seconds", filter=~Q(state=State.SUBMITTED), default=0.0),
         )
     )
     unpaid = everything.filter(Q(person__is_simulated=True) | Q(person__is_external=True)).order_by(
@@ -112,7 +112,7 @@ def monitors(batch: Batch) -> dict[str, Any]:
     found: dict[str, Any] = {
         "items": len(items),
         "examples": len(shown),
-        "of": "accepted examples" if made else "examples that people were given",
+        "of": gettext("accepted examples") if made else gettext("examples that people were given"),
         "answers": asdict(concentration(answers)) if answers else None,
         "openings": asdict(openings(one[0] for one in shown)) if shown else None,
         "answer_rows": _places((one[2], one[3]) for one in shown),
@@ -256,10 +256,14 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
         recent.pop(0)
     number = len(recent)
     if remaining <= 0:
-        return Forecast(0, number, reason="Everything is submitted.")
+        return Forecast(0, number, reason=gettext("Everything is submitted."))
     if number < FEWEST_DAYS:
         return Forecast(
-            remaining, number, reason=f"Too early to say: after {FEWEST_DAYS} days of work there is a pace."
+            remaining,
+            number,
+            reason=gettext("Too early to say: after {fewest_days} days of work there is a pace.").format(
+                fewest_days=FEWEST_DAYS
+            ),
         )
     pace = np.array(recent, float)
     drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)
@@ -269,7 +273,10 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     likely = math.ceil(remaining / float(pace.mean()))
     if likely > FARTHEST:
         return Forecast(
-            remaining, number, float(pace.mean()), reason="At this pace it takes more than ten years."
+            remaining,
+            number,
+            float(pace.mean()),
+            reason=gettext("At this pace it takes more than ten years."),
         )
     return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), max(high, likely))
 

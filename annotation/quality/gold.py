@@ -18,6 +18,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.help import helping
@@ -70,9 +71,15 @@ def mark(
     """
     require_storable(why)
     if len(why) > LONGEST_WHY:
-        raise Refused("invalid_request", f"Say why in {LONGEST_WHY} characters at most.")
+        raise Refused(
+            "invalid_request",
+            gettext("Say why in {longest_why} characters at most.").format(longest_why=LONGEST_WHY),
+        )
     if batch.closed_at is not None:
-        raise Refused("batch_closed", f"{batch.name} is closed; gold that is marked now is of no use.")
+        raise Refused(
+            "batch_closed",
+            gettext("{name} is closed; gold that is marked now is of no use.").format(name=batch.name),
+        )
     with transaction.atomic():
         item = _item(batch, example, inputs)
         task, plain = batch.task(), item.plain()
@@ -109,10 +116,15 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
     """
     if batch.purpose != Batch.Purpose.WORK:
         raise Refused(
-            "invalid_request", "Gold is mixed into work; here every item may have a known response."
+            "invalid_request", gettext("Gold is mixed into work; here every item may have a known response.")
         )
     if not 0 <= percent <= MOST_PERCENT:
-        raise Refused("invalid_request", f"Gold is 0 to {MOST_PERCENT} percent of everybody's items.")
+        raise Refused(
+            "invalid_request",
+            gettext("Gold is 0 to {most_percent} percent of everybody's items.").format(
+                most_percent=MOST_PERCENT
+            ),
+        )
     with transaction.atomic():
         Batch.objects.filter(pk=batch.pk).update(gold_percent=percent, gold_feedback=feedback)
         events.record(
@@ -137,7 +149,8 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
         _lock(item)
         if Assignment.objects.filter(item=item).exists():
             raise Refused(
-                "still_involved", "Somebody has had this item. It stays, and so does what was expected."
+                "still_involved",
+                gettext("Somebody has had this item. It stays, and so does what was expected."),
             )
         _record(item.batch, gold, by, "gold", "removed", now)
         gold.delete()
@@ -156,14 +169,17 @@ def from_decisions(
     Raises Refused: invalid_request, batch_closed.
     """
     if (other.task_type, other.variant) != (batch.task_type, batch.variant) or other.pk == batch.pk:
-        raise Refused("invalid_request", "Choose another batch of the same kind and variant.")
+        raise Refused("invalid_request", gettext("Choose another batch of the same kind and variant."))
     if size < 1:
-        raise Refused("invalid_request", "Take at least one item.")
+        raise Refused("invalid_request", gettext("Take at least one item."))
     ids = list(decided(batch, other).values_list("pk", flat=True))
     chosen = random.Random(f"gold:{seed}").sample(ids, min(size, len(ids)))
     if not chosen:
         raise Refused(
-            "invalid_request", f"{other.name} has no item with one accepted response that is not here yet."
+            "invalid_request",
+            gettext("{name} has no item with one accepted response that is not here yet.").format(
+                name=other.name
+            ),
         )
     marked = left_out = 0
     with transaction.atomic():
@@ -233,13 +249,19 @@ def from_file(*, batch: Batch, name: str, text: str, by: Person | None, now: dat
                     with transaction.atomic():
                         mark(batch=batch, example=example, data=row.data, why=row.why, by=by, now=now)
                 except Invalid as invalid:
-                    wrong.append(f"Line {row.line}: {invalid}")
+                    wrong.append(gettext("Line {line}: {invalid}").format(line=row.line, invalid=invalid))
                 except Refused as refused:
-                    wrong.append(f"Line {row.line}: {refused.detail}")
+                    wrong.append(
+                        gettext("Line {line}: {detail}").format(line=row.line, detail=refused.detail)
+                    )
             elif example is None:
-                wrong.append(f"Line {row.line}: no source of the project has the example {row.example!r}.")
+                wrong.append(
+                    gettext("Line {line}: no source of the project has the example {example!r}.").format(
+                        line=row.line, example=row.example
+                    )
+                )
             else:
-                wrong.append(f"Line {row.line}: {example}")
+                wrong.append(gettext("Line {line}: {example}").format(line=row.line, example=example))
         if wrong:
             raise Refused("invalid_request", _named(wrong))
     return len(rows)
@@ -258,10 +280,13 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
     if wrong:
         raise Refused("invalid_request", _named(wrong))
     if not rows:
-        raise Refused("invalid_request", "The file has no line of gold.")
+        raise Refused("invalid_request", gettext("The file has no line of gold."))
     if len(rows) > MOST_ROWS:
         raise Refused(
-            "invalid_request", f"A file of gold has {MOST_ROWS} lines at most; this one has {len(rows)}."
+            "invalid_request",
+            gettext("A file of gold has {most_rows} lines at most; this one has {number}.").format(
+                most_rows=MOST_ROWS, number=len(rows)
+            ),
         )
     return rows
 
@@ -273,14 +298,18 @@ def _of_jsonl(text: str, wrong: list[str]) -> Iterator[Row]:
         try:
             said = json.loads(words)
         except ValueError:
-            wrong.append(f"Line {line} is no JSON.")
+            wrong.append(gettext("Line {line} is no JSON.").format(line=line))
             continue
         if not isinstance(said, dict) or not isinstance(said.get("response"), dict):
             wrong.append(f'Line {line}: write {{"example": …, "response": {{…}}, "why": …}}.')
         elif not isinstance(said.get("example"), str) or not isinstance(said.get("why", ""), str):
-            wrong.append(f"Line {line}: “example” and “why” are texts.")
+            wrong.append(gettext("Line {line}: “example” and “why” are texts.").format(line=line))
         elif unknown := said.keys() - {"example", "response", "why"}:
-            wrong.append(f"Line {line}: nobody knows {', '.join(sorted(map(repr, unknown)))}.")
+            wrong.append(
+                gettext("Line {line}: nobody knows {value}.").format(
+                    line=line, value=", ".join(sorted(map(repr, unknown)))
+                )
+            )
         else:
             yield Row(line, said["example"], said["response"], said.get("why", ""))
 
@@ -294,16 +323,30 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
         hard = [name for name in columns if fields.get(name) in ("operations", "cells", "json")]
         if "example" not in columns or unknown or hard:
             wrong.append(
-                "The first line names the columns: example, why, and either response (JSON) or fields of the kind"
-                + (f"; nobody knows {', '.join(map(repr, unknown))}" if unknown else "")
-                + (f"; {', '.join(map(repr, hard))} can only be written in response" if hard else "")
+                gettext(
+                    "The first line names the columns: example, why, and either response (JSON) or fields of the kind"
+                )
+                + (
+                    gettext("; nobody knows {value}").format(value=", ".join(map(repr, unknown)))
+                    if unknown
+                    else ""
+                )
+                + (
+                    gettext("; {value} can only be written in response").format(
+                        value=", ".join(map(repr, hard))
+                    )
+                    if hard
+                    else ""
+                )
                 + "."
             )
             return
         for row in reader:
             line = reader.line_num
             if None in row or None in row.values():
-                wrong.append(f"Line {line} has not as many cells as the first line.")
+                wrong.append(
+                    gettext("Line {line} has not as many cells as the first line.").format(line=line)
+                )
                 continue
             data: Any = {}
             if row.get("response"):
@@ -312,12 +355,14 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
                 except ValueError:
                     data = None
                 if not isinstance(data, dict):
-                    wrong.append(f"Line {line}: “response” is no JSON object.")
+                    wrong.append(gettext("Line {line}: “response” is no JSON object.").format(line=line))
                     continue
             told = {name: _cell(fields[name], row[name]) for name in columns if name in fields}
             yield Row(line, row["example"], {**data, **told}, row.get("why") or "")
     except csv.Error as error:
-        wrong.append(f"Line {reader.line_num} is no CSV: {error}.")
+        wrong.append(
+            gettext("Line {line_num} is no CSV: {error}.").format(line_num=reader.line_num, error=error)
+        )
 
 
 def _cell(kind: str, text: str) -> Any:
@@ -339,13 +384,19 @@ def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, Example | str]:
             for name in (row.external_id, row.public_id):
                 twice = name in found and name == row.external_id
                 found[name] = (
-                    f"two sources have an example {name!r}; name it by its address here." if twice else row
+                    gettext("two sources have an example {name!r}; name it by its address here.").format(
+                        name=name
+                    )
+                    if twice
+                    else row
                 )
     return found
 
 
 def _named(wrong: Sequence[str]) -> str:
-    return " ".join(wrong[:10]) + (f" And {len(wrong) - 10} more." if len(wrong) > 10 else "")
+    return " ".join(wrong[:10]) + (
+        gettext(" And {value} more.").format(value=len(wrong) - 10) if len(wrong) > 10 else ""
+    )
 
 
 # -- judging ----------------------------------------------------------------------------------------
@@ -430,7 +481,10 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if not lineage.make_items(batch=batch, examples=[example]):
             raise Refused(
                 "invalid_request",
-                f"{example.external_id} makes no item here. {batch.task().without or 'The batch has it already.'}",
+                gettext("{external_id} makes no item here. {value}").format(
+                    external_id=example.external_id,
+                    value=batch.task().without or gettext("The batch has it already."),
+                ),
             )
         item = mine.order_by("-position")[:1].get()
         if inputs is not None:
@@ -440,12 +494,16 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
             raise Refused(
                 "still_involved",
-                f"{example.external_id} is to be annotated in this batch, which is open. Choose another example.",
+                gettext(
+                    "{external_id} is to be annotated in this batch, which is open. Choose another example."
+                ).format(external_id=example.external_id),
             )
         if not item.is_gold and Assignment.objects.filter(item=item).exists():
             raise Refused(
                 "still_involved",
-                f"Somebody has had {example.external_id} in this batch. Choose another example.",
+                gettext("Somebody has had {external_id} in this batch. Choose another example.").format(
+                    external_id=example.external_id
+                ),
             )
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
         _without_places(item)

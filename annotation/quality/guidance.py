@@ -11,6 +11,7 @@ from typing import Literal
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Annotation, Event, Guidelines, Membership, Person, Project, Reading
@@ -47,7 +48,9 @@ def revise(*, project: Project, task: TaskType, text: str, person: Person, now: 
     if is_frozen(newest):
         raise Refused(
             "invalid_request",
-            f"Version {newest.number} is frozen: the study is made under it. Release it first if it has to change.",
+            gettext(
+                "Version {number} is frozen: the study is made under it. Release it first if it has to change."
+            ).format(number=newest.number),
         )
     return Guidelines.objects.create(
         project=project, task_type=task.key, number=newest.number + 1, text=text, made_by=person, made_at=now
@@ -97,7 +100,9 @@ def require_reading(*, project: Project, asked: bool, by: Person, now: datetime)
 def confirm(*, guidelines: Guidelines, person: Person, now: datetime) -> Reading:
     """The person has read this version. Raises Refused(invalid_request) where a newer one was written meanwhile."""
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
-        raise Refused("invalid_request", "A newer version was written while you read. Read that one, please.")
+        raise Refused(
+            "invalid_request", gettext("A newer version was written while you read. Read that one, please.")
+        )
     try:
         with transaction.atomic():
             found, made = Reading.objects.get_or_create(
@@ -176,7 +181,7 @@ def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -
     Raises Refused(invalid_request) for a version that is not the newest.
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
-        raise Refused("invalid_request", "Only the current version can be frozen.")
+        raise Refused("invalid_request", gettext("Only the current version can be frozen."))
     if is_frozen(guidelines) != frozen:
         events.record(
             project_id=guidelines.project_id,

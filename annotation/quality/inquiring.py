@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Inquiry, Person, Project
@@ -21,7 +22,7 @@ def ask(
 
     Raises Refused(invalid_request).
     """
-    text = _said(text, "Write what you would like to know.")
+    text = _said(text, gettext("Write what you would like to know."))
     with transaction.atomic():
         asked, made = Inquiry.objects.get_or_create(
             project=project,
@@ -38,7 +39,7 @@ def ask(
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     """Answer a question, for everybody to read; answering again replaces the answer. Raises Refused(invalid_request)."""
-    text = _said(text, "Write an answer.")
+    text = _said(text, gettext("Write an answer."))
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:
         return
@@ -72,7 +73,9 @@ def _said(text: str, otherwise: str) -> str:
     if not text:
         raise Refused("invalid_request", otherwise)
     if len(text) > LONGEST:
-        raise Refused("invalid_request", f"Say it in {LONGEST} characters at most.")
+        raise Refused(
+            "invalid_request", gettext("Say it in {longest} characters at most.").format(longest=LONGEST)
+        )
     return text
 
 

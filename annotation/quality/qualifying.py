@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import (
@@ -73,11 +74,11 @@ def enough(right: int, judged: int, asked: int) -> bool:
 def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
     """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
     if batch.purpose != Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", f"{batch.name} is no qualification batch.")
+        raise Refused("invalid_request", gettext("{name} is no qualification batch.").format(name=batch.name))
     if not Membership.objects.filter(
         project_id=batch.project_id, person=person, removed_at__isnull=True
     ).exists():
-        raise Refused("invalid_request", f"{person.name} is not in this project.")
+        raise Refused("invalid_request", gettext("{name} is not in this project.").format(name=person.name))
     with transaction.atomic():
         row = Qualification.objects.select_for_update().filter(batch=batch, person=person).first()
         if row is None:
@@ -143,15 +144,21 @@ def set_entry(
     """
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         if pass_percent is None or not 1 <= pass_percent <= 100:
-            raise Refused("invalid_request", "Of a qualification, 1 to 100 percent must be right.")
+            raise Refused("invalid_request", gettext("Of a qualification, 1 to 100 percent must be right."))
         changes: dict[str, Any] = {"pass_percent": pass_percent}
     else:
         if requires is not None and (
             requires.project_id != batch.project_id or requires.purpose != Batch.Purpose.QUALIFICATION
         ):
-            raise Refused("invalid_request", f"{requires.name} is no qualification batch of this project.")
+            raise Refused(
+                "invalid_request",
+                gettext("{name} is no qualification batch of this project.").format(name=requires.name),
+            )
         if must_practise and not practising.exercises(batch.task(), batch.variant):
-            raise Refused("invalid_request", f"{batch.task().title} brings no practice set to go through.")
+            raise Refused(
+                "invalid_request",
+                gettext("{title} brings no practice set to go through.").format(title=batch.task().title),
+            )
         changes = {"must_practise": bool(must_practise), "requires": requires}
     with transaction.atomic():
         Batch.objects.filter(pk=batch.pk).update(**changes)
@@ -173,8 +180,10 @@ def require_ready(batch: Batch) -> None:
     if lacking := gold.lacking(batch):
         raise Refused(
             "invalid_request",
-            f"{lacking} of the {batch.items_count} items of {batch.name} have no known response yet. "
-            "Say on its page of gold what is right, then open it.",
+            gettext(
+                "{lacking} of the {items_count} items of {name} have no known response yet. "
+                "Say on its page of gold what is right, then open it."
+            ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
 
 

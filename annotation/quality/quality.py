@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Count
+from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Tally
 from annotation.quality import agreement, gold
@@ -199,7 +200,7 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
         if len(mine) < REASONS:
             mine.append([reason, times])
         elif len(mine) == REASONS:
-            mine.append(["other reasons", times])
+            mine.append([gettext("other reasons"), times])
         else:
             mine[-1][1] += times
     return dict(found)

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from annotation.help import fooling as counts
 from annotation.help import help_report
 from annotation.models import Assignment, Batch, Decision, Item, Membership, Outcome
@@ -66,13 +68,13 @@ FOOLING = (
     "week",
     "whose",
     "submitted",
-    "with a verdict",
+    gettext_noop("with a verdict"),
     "fooled",
-    "fooling rate",
+    gettext_noop("fooling rate"),
     "interval",
-    "checked and fooled",
-    "verified rate",
-    "interval of it",
+    gettext_noop("checked and fooled"),
+    gettext_noop("verified rate"),
+    gettext_noop("interval of it"),
 )
 
 
@@ -91,12 +93,12 @@ def fooling(batch: Batch) -> list[Report]:
         if len(whose) > 1:
             rows += [_line(("everybody", model, "all", line.names[1]), line) for line in whose]
         rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
-    note = (
+    note = gettext(
         "Fooled: right on the original, wrong on what was submitted. Verified: somebody else gave the maker's answer, "
         "blind. Rates are of the submissions with a verdict; intervals are Wilson's, 95 %. Whose: where machines propose, "
         "what a person handed in may be theirs."
     )
-    return [Report("Fooling the model", FOOLING, tuple(rows), note)]
+    return [Report(gettext("Fooling the model"), FOOLING, tuple(rows), note)]
 
 
 def _line(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:

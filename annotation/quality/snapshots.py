@@ -20,6 +20,7 @@ from typing import Any
 
 from django.db.models import Sum
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import jobs
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
@@ -192,7 +193,9 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             _work_out(batches[pk], part, last or 0, timezone.now())
         except Exception as error:
             log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
-            failed[key_of(batches[pk], part)] = f"something went wrong inside ({type(error).__name__})."
+            failed[key_of(batches[pk], part)] = gettext("something went wrong inside ({name}).").format(
+                name=type(error).__name__
+            )
         progress(number + 1, len(parts))
     others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
     others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()

@@ -65,7 +65,7 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
 
     `folder` is where the study file lies, `files` says in place of it where the files of a source are, by its name.
     """
-    found = {}
+    found, wanted = {}, said.examples()
     for place, source in enumerate(said.sources):
         path = _path(source, folder, files or {})
         if path is None:
@@ -81,7 +81,12 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
             tables = folder / source.tables if source.tables else None
             checksum = importing.checksum_of(read.files(path, tables), source.limit, source.fields)
-            found[place] = Looked(checksum, sum(1 for _ in read(path, tables=tables, limit=source.limit)))
+            number, named = 0, {}
+            for example in read(path, tables=tables, limit=source.limit):
+                number += 1
+                if example.id in wanted:
+                    named[example.id] = example
+            found[place] = Looked(checksum, number, named=named)
         except (Refused, ReaderError, ValueError) as error:
             found[place] = Looked(wrong=f"{error}")
         except OSError as error:
@@ -135,7 +140,8 @@ def _as_kept(said: Study, project: Project) -> Study:
 
 
 def _standing(said: Study, project: Project, now: datetime) -> Standing:
-    return standing.of_project(project, now=now, derived=any(one.of != "originals" for one in said.batches))
+    derived = any(one.of != "originals" for one in said.batches)
+    return standing.of_project(project, now=now, derived=derived, names=said.examples())
 
 
 def apply(
@@ -356,6 +362,7 @@ class _Doing:
             pass_percent=said.pass_percent,
             requires=self.named(said.requires),
             must_practise=said.must_practise,
+            decide_at_close=said.decide_at_close,
         )
 
     def gold(self, change: Change) -> None:
@@ -363,19 +370,28 @@ class _Doing:
         batch = self.named(said.name)
         assert batch is not None, "gold is marked in a batch that is there"  # nosec
         marked = Gold.objects.filter(item__batch=batch).select_related("item__example")
-        there = {one.item.example.external_id: (one.expected["data"], one.why) for one in marked}
-        usable = Example.objects.usable().filter(source__project=self.project).select_related("stored_table")
-        names = list(said.sources)
+        there = {
+            (one.item.example.external_id, one.item.example.source.name): (one.expected["data"], one.why)
+            for one in marked.select_related("item__example__source")
+        }
+        usable = Example.objects.usable().filter(source__project=self.project)
+        rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
         for one in said.gold:
-            if there.get(one.example) == (one.response, one.why):
+            found = {row.source.name: row for row in rows.filter(external_id=one.example)}
+            name, wrong = planning.which(one, list(found), said.sources)
+            if wrong:
+                raise Refused("invalid_request", wrong)
+            if there.get((one.example, name)) == (one.response, one.why):
                 continue  # marking again would record it again
-            found = usable.filter(external_id=one.example)
-            example = (found.filter(source__name__in=names) if names else found).order_by("pk").first()
-            if example is None:
-                raise Refused("invalid_request", f"No source has the example {one.example!r}.")
             try:
                 gold.mark(
-                    batch=batch, example=example, data=one.response, why=one.why, by=self.by, now=self.now
+                    batch=batch,
+                    example=found[name],
+                    data=one.response,
+                    why=one.why,
+                    inputs=one.inputs or None,
+                    by=self.by,
+                    now=self.now,
                 )
             except Invalid as invalid:
                 raise Refused("invalid_request", f"{one.example}: {invalid}") from None

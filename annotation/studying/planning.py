@@ -6,18 +6,20 @@ Nothing is ever taken away: what a project has and the file does not name is lef
 from __future__ import annotations
 
 import dataclasses
+from collections import UserDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+import tableqa
 from annotation.help import helping
 from annotation.journeys import changing
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.studying.schema import unknown
-from annotation.studying.standing import Pace, Standing
-from annotation.studying.study import Run, SourceFile, Study, Work
-from tasks.contract import TaskType, task_types
+from annotation.studying.schema import DECIDE, unknown
+from annotation.studying.standing import Counts, Pace, Standing
+from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
+from tasks.contract import Invalid, Item, TaskType, task_types
 
 Verb = Literal["add", "change", "open", "invite", "leave", "cannot"]
 
@@ -37,11 +39,15 @@ ORDER: Final = (
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read."""
+    """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read.
+
+    `named` are those of its examples that the study names, by their id.
+    """
 
     checksum: str = ""
     examples: int = 0
     wrong: str = ""
+    named: Mapping[str, tableqa.Example] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -194,6 +200,26 @@ def _change(verb: Verb, study: Study, section: str, name: str, words: str, place
     return Change(verb, section, name, words, place, line)
 
 
+def which(one: GoldItem, there: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+    """Of the sources that have such an example, the one that is meant; or what is wrong, in words.
+
+    The source that is named, else one of the batch's `own`, else the only one of the project.
+    """
+    if one.source:
+        if one.source in there:
+            return one.source, ""
+        return "", f"The source {one.source!r} has no example {one.example!r}."
+    for name in there:
+        if name in own:
+            return name, ""
+    if len(there) > 1:
+        return (
+            "",
+            f"{' and '.join(map(repr, there))} have an example {one.example!r}: say which, with `source`.",
+        )
+    return (there[0], "") if there else ("", f"No source has the example {one.example!r}.")
+
+
 class _Comparing:
     """A study beside a project."""
 
@@ -320,6 +346,48 @@ class _Comparing:
                 words = unknown("batch", one, dict.fromkeys((*self.wanted, *self.planned)))
                 yield self.say("cannot", section, name, words, place)
 
+    def holders(self, name: str) -> dict[str, tableqa.Example]:
+        """The example of this id in each source that has it, or will once its files are imported."""
+        found = dict(self.standing.named.get(name, {}))
+        for place, source in enumerate(self.study.sources):
+            looked = (self.looked or {}).get(place, Looked())
+            if name in looked.named:
+                found.setdefault(source.name, looked.named[name])
+        return found
+
+    def unread(self, wanted: Work) -> bool:
+        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
+        there = {one.name for one in self.there.sources}
+        unread = any(
+            source.name not in there and not (self.looked or {}).get(place, Looked()).checksum
+            for place, source in enumerate(self.study.sources)
+        )
+        return unread or (wanted.of != "originals" and bool(self.study.runs))
+
+    def examples_of(self, place: int, wanted: Work) -> Iterator[Change]:
+        """The examples that a batch names are there, and what is right of gold is a response of its kind."""
+        unread = self.unread(wanted)
+        there = self.planned.get(wanted.name)
+        if there is None:
+            missing = [one for one in wanted.only if not self.holders(one).keys() & set(wanted.sources)]
+            if missing and not unread:
+                some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
+                words = f"sample.only: no source of the batch ({', '.join(wanted.sources)}) has {some}."
+                yield self.say("cannot", "batch", wanted.name, words, place)
+        known = there.gold if there is not None else ()
+        task = task_types()[wanted.type]
+        for one in wanted.gold:
+            if any(same_gold(one, before) for before in known):
+                continue
+            holders = self.holders(one.example)
+            name, wrong = which(one, list(holders), wanted.sources)
+            if wrong and (holders or not unread):
+                yield self.say("cannot", "gold", wanted.name, wrong, place)
+            elif name and not task.starts_from:
+                wrong = _response_wrong(task, wanted, one, holders[name])
+                if wrong:
+                    yield self.say("cannot", "gold", wanted.name, f"{one.example}: {wrong}", place)
+
     def run(self, place: int, run: Run) -> Iterator[Change]:
         wrong = list(self.names("perturbation", place, run.name, run.sources, run.feeds_from))
         yield from wrong
@@ -360,12 +428,14 @@ class _Comparing:
         if not wanted.sources and not wanted.feeds_from:
             words = "it is about nothing. Name sources in `sample`, or the batch that feeds it."
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
+        if not wrong:
+            wrong += self.examples_of(place, wanted)
         yield from wrong
         if wrong:
             return
         there = self.planned.get(wanted.name)
         if there is None:
-            yield self.say("add", "batch", wanted.name, _in_words(wanted), place)
+            yield self.say("add", "batch", wanted.name, _in_words(wanted, self.number(wanted)), place)
             if wanted.gold:
                 yield self.say(
                     "add", "gold", wanted.name, f"{len(wanted.gold)} items with what is right.", place
@@ -379,8 +449,7 @@ class _Comparing:
         frozen = [name for name in differ if state == "closed" or name not in changing.CHANGEABLE]
         if frozen:
             said = "; ".join(
-                f"{COMPARED[name]} {_value(getattr(there, name))}, not {_value(getattr(wanted, name))}"
-                for name in frozen
+                f"{COMPARED[name]} {_of(there, name)}, not {_of(wanted, name)}" for name in frozen
             )
             mend = "Say in the file what the project has, or give the batch another name."
             words = f"the project has it with {said}. That is frozen: it is {state}. {mend}"
@@ -388,8 +457,7 @@ class _Comparing:
             return
         if differ:
             said = "; ".join(
-                f"{COMPARED[name]}: {_value(getattr(there, name))} becomes {_value(getattr(wanted, name))}"
-                for name in differ
+                f"{COMPARED[name]}: {_of(there, name)} becomes {_of(wanted, name)}" for name in differ
             )
             yield self.say("change", "batch", wanted.name, f"{said}.", place)
         yield from self.gold(place, wanted, there, state)
@@ -401,13 +469,12 @@ class _Comparing:
             )
 
     def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
-        known = {one.example: one for one in there.gold}
-        new = [one for one in wanted.gold if known.get(one.example) != one]
+        new = [one for one in wanted.gold if not any(same_gold(one, known) for known in there.gold)]
         if new and state == "closed":
             yield self.say("cannot", "gold", wanted.name, "the batch is closed.", place)
         elif new:
             yield self.say("add", "gold", wanted.name, f"{len(new)} items with what is right.", place)
-        if gone := len(known.keys() - {one.example for one in wanted.gold}):
+        if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
             words = f"{gone} gold items that the file does not name."
             yield self.say("leave", "gold", wanted.name, words, place)
 
@@ -454,25 +521,35 @@ class _Comparing:
     def costs(self) -> Iterator[Cost]:
         annotators = {one.name for one in self.study.people if Role.ANNOTATOR.value in one.roles}
         annotators |= {one.name for one in self.there.people if Role.ANNOTATOR.value in one.roles}
-        items: dict[str, tuple[int | None, bool]] = {}
+        people = max(len(annotators), 1)
+        # Of each batch, how many items there will be in all, and how many of these are still to be decided.
+        items: dict[str, int | None] = {}
+        coming: dict[str, int | None] = {}
         for section, place in in_order(self.study):
             if section != "batch":
                 continue
             wanted = self.study.batches[place]
+            overlap = people if wanted.strategy == "everyone" else wanted.overlap
             counts = self.standing.batches.get(wanted.name)
-            number, most = self.items(wanted, items)
-            if counts is not None:
-                if not wanted.feeds_from or counts.state == "closed":
-                    number, most = counts.items, False
-                elif number is not None:
-                    number = max(number, counts.items)
-            items[wanted.name] = (number, most)
-            overlap = max(len(annotators), 1) if wanted.strategy == "everyone" else wanted.overlap
-            annotations = None if number is None else number * overlap
-            if counts is not None and annotations is not None:
-                done = counts.submitted
-                annotations = 0 if counts.state == "closed" else max(annotations - done, 0)
-            yield self.cost(wanted, annotations, most)
+            left: int | None
+            if counts is None:
+                number, most = self.items(wanted, items)
+                items[wanted.name] = coming[wanted.name] = number
+                left, gold = None if number is None else number * overlap, len(wanted.gold)
+            else:
+                most = bool(wanted.feeds_from) and counts.state != "closed"
+                fed = coming.get(wanted.feeds_from) if most else 0
+                here = counts.items - counts.gold
+                undecided = here if counts.undecided is None else counts.undecided
+                items[wanted.name] = None if fed is None else here + fed
+                coming[wanted.name] = None if fed is None else undecided + fed
+                left = None if fed is None else _left(counts, overlap, wanted) + fed * overlap
+                gold = max(counts.gold, len(wanted.gold))
+            if left is not None and wanted.purpose == "work" and wanted.gold_percent:
+                # So many percent of each person's turns, and each person has each gold item once.
+                turns = round(left * wanted.gold_percent / (100 - wanted.gold_percent))
+                left += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
+            yield self.cost(wanted, left, most)
 
     def cost(self, wanted: Work, annotations: int | None, most: bool) -> Cost:
         pace = self.standing.paces.get(wanted.type) or Pace(usual_seconds(task_types()[wanted.type]), 0)
@@ -485,8 +562,8 @@ class _Comparing:
             wanted.name, annotations, pace.seconds, pace.of, most, str(pay.get("currency", "")), money
         )
 
-    def items(self, wanted: Work, before: Mapping[str, tuple[int | None, bool]]) -> tuple[int | None, bool]:
-        """How many items a batch has, and whether that is only the most that there can be; None: nobody knows."""
+    def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
+        """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
         most = bool(task_types()[wanted.type].without)
         drawn: int | None = 0
         if wanted.only:
@@ -500,10 +577,16 @@ class _Comparing:
                 drawn = sum(found) if wanted.size is None else min(wanted.size, sum(found))
         if not wanted.feeds_from:
             return drawn, most
-        fed, _ = before.get(wanted.feeds_from, (None, True))
+        fed = before.get(wanted.feeds_from)
         if fed is None or drawn is None:
             return None, True
         return fed + drawn, True
+
+    def number(self, wanted: Work) -> int | None:
+        """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
+        if wanted.of != "originals" or not wanted.sources:
+            return None
+        return sum(self.examples(name, wanted.of) for name in wanted.sources)
 
     def examples(self, name: str, of: str) -> int:
         found = self.standing.examples.get((name, of), 0)
@@ -514,6 +597,45 @@ class _Comparing:
                 if source.name == name and looked.checksum and looked.checksum not in known:
                     found = max(found, looked.examples)
         return found
+
+
+def _left(counts: Counts, overlap: int, wanted: Work) -> int:
+    """How many annotations the items that are there still ask for."""
+    if counts.state == "closed":
+        return 0
+    on_demand = wanted.strategy == "everyone" or wanted.purpose != "work"
+    if counts.left is not None and counts.state != "planned" and not on_demand:
+        return counts.left
+    return max((counts.items - counts.gold) * overlap - (counts.submitted - counts.gold_submitted), 0)
+
+
+class _NotYet(UserDict[str, Any]):
+    """What will be frozen beside an item and is not known yet; it remembers whether anybody asked for it."""
+
+    asked = False
+
+    def __getitem__(self, key: str) -> Any:
+        self.asked = True
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.asked = True
+        return super().__contains__(key)
+
+
+def _response_wrong(task: TaskType, wanted: Work, one: GoldItem, example: tableqa.Example) -> str:
+    """Why what is said to be right is no response to the example; "" where it is one, or where that is not known yet."""
+    inputs: Any = one.inputs
+    if task.prepares and not inputs:
+        inputs = _NotYet()
+    try:
+        task.parse(one.response, Item(example, wanted.variant, wanted.settings, inputs))
+    except Invalid as invalid:
+        return "" if isinstance(inputs, _NotYet) and inputs.asked else str(invalid)
+    except KeyError:
+        if not isinstance(inputs, _NotYet):
+            raise
+    return ""
 
 
 COMPARED: Final = {
@@ -543,8 +665,15 @@ COMPARED: Final = {
     "pay": "pay",
     "gold_percent": "gold.percent",
     "gold_feedback": "gold.feedback",
+    "decide_at_close": "decide",
 }
 """The parts of a batch that are frozen with it, by what they are called in a file."""
+
+
+def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
+    """Whether a gold item is marked as the file says; what is frozen beside it does not change any more."""
+    same = (wanted.example, wanted.response, wanted.why) == (there.example, there.response, there.why)
+    return same and wanted.source in ("", there.source)
 
 
 def differences(wanted: Work, there: Work) -> list[str]:
@@ -552,7 +681,8 @@ def differences(wanted: Work, there: Work) -> list[str]:
     return [name for name in COMPARED if getattr(wanted, name) != getattr(there, name)]
 
 
-def _in_words(work: Work) -> str:
+def _in_words(work: Work, number: int | None) -> str:
+    """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known."""
     task = task_types()[work.type]
     kind = f"{task.title}, {work.variant}" if work.variant else task.title
     parts = [kind if work.purpose == "work" else f"{work.purpose}: {kind}"]
@@ -560,6 +690,8 @@ def _in_words(work: Work) -> str:
         parts.append(f"what “{work.feeds_from}” decides{_when(work.feeds_when)}")
     if work.sources:
         size = f"{len(work.only)} named" if work.only else "all" if work.size is None else f"{work.size:,}"
+        if number is not None and not work.only and (work.size is None or work.size > number):
+            size = f"all {number:,}" + (f" (not {work.size:,}: there are no more)" if work.size else "")
         by = f" by {work.by}" if work.by else ""
         parts.append(f"{size} {work.of} of {', '.join(work.sources)}{by}, seed {work.seed}")
     everyone = work.strategy == "everyone"
@@ -570,6 +702,12 @@ def _in_words(work: Work) -> str:
 def _when(when: Mapping[str, Sequence[Any]]) -> str:
     said = [f"{name} {' or '.join(map(str, values))}" for name, values in when.items()]
     return f" ({', '.join(said)})" if said else ""
+
+
+def _of(work: Work, name: str) -> str:
+    """What a batch says under one of the names of `COMPARED`, in a sentence."""
+    value = getattr(work, name)
+    return DECIDE[not value] if name == "decide_at_close" else _value(value)
 
 
 def _value(value: Any) -> str:

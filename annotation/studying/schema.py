@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 
+from annotation.help import helping
 from annotation.models import Batch
 from annotation.money import statements
+from annotation.quality import gold
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Path, Written
 from annotation.work import limits
@@ -22,6 +24,8 @@ from annotation.work.strategies import STRATA, STRATEGIES
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1
 LARGEST_SEED: Final = 2**63 - 1
+DECIDE: Final = ("at_close", "when_complete")
+"""When a batch decides its items."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 120}
 _NAMES = {"type": "array", "items": _NAME, "uniqueItems": True}
@@ -240,6 +244,11 @@ SCHEMA: Final[dict[str, Any]] = {
                         "description": "; ".join(f"{key}: {said}" for key, said in STRATA.items() if key),
                     },
                 ),
+                decide={
+                    "enum": list(DECIDE),
+                    "description": "at_close: nothing is decided before the batch closes, and until then people may "
+                    "change what they submitted",
+                },
                 feeds_from=_with(_NAME, "the batch whose decisions make items here, as they are made"),
                 feeds_when=_WHEN,
                 requires=_with(_NAME, "the qualification batch that people must have passed"),
@@ -260,7 +269,18 @@ SCHEMA: Final[dict[str, Any]] = {
                             ["example", "response"],
                             example={"type": "string", "description": "its id in the source"},
                             response={"type": "object", "description": "the data of the right response"},
-                            why={"type": "string", "description": "for those who are told"},
+                            why={
+                                "type": "string",
+                                "maxLength": gold.LONGEST_WHY,
+                                "description": "for those who are told",
+                            },
+                            source=_with(
+                                _NAME, "its source, where several have such an id; any of the project's"
+                            ),
+                            inputs={
+                                "type": "object",
+                                "description": "what stands frozen beside it, in place of what the kind prepares",
+                            },
                         ),
                     ),
                 ),
@@ -269,15 +289,23 @@ SCHEMA: Final[dict[str, Any]] = {
                     ["shown"],
                     shown={"enum": ["offered", "filled"]},
                     **{
-                        "from": {
-                            "type": "object",
-                            "description": "what makes them: {rules: true, models: […]}",
-                        }
+                        "from": _object(
+                            "What makes them: {rules: true, models: […]}.",
+                            rules={"type": "boolean", "description": "the rules of the kind"},
+                            models=_with(_NAMES, "language models of PREDICTORS"),
+                            repetitions={
+                                "type": "integer",
+                                "minimum": 1,
+                                "maximum": helping.MOST_REPETITIONS,
+                                "description": "requests of a model for each category",
+                            },
+                            search={"type": "boolean", "description": "for what fools the model in the loop"},
+                        )
                     },
                     unhelped={
                         "type": "integer",
                         "minimum": 0,
-                        "maximum": 90,
+                        "maximum": helping.MOST_UNHELPED,
                         "description": "percent without",
                     },
                 ),
@@ -319,10 +347,12 @@ def _said(error: Any, path: Path, written: Written) -> Iterator[Fault]:
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
             yield written.fault(path, f"{_and(missing)} {'is' if len(missing) == 1 else 'are'} missing here.")
     else:
-        yield written.fault(path, _sentence(rule, wanted, found))
+        yield written.fault(path, sentence(error))
 
 
-def _sentence(rule: str, wanted: Any, found: Any) -> str:
+def sentence(error: Any) -> str:
+    """What a validator of JSON Schema found, in words: what is wanted, and what is there instead."""
+    rule, wanted, found = error.validator, error.validator_value, error.instance
     shown = _shown(found)
     if rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
@@ -345,7 +375,15 @@ def _sentence(rule: str, wanted: Any, found: Any) -> str:
         return f"There are more than {wanted}."
     if rule == "uniqueItems":
         return "Something stands here twice. Name each once."
-    return f"{shown} has not the form that is wanted here ({wanted})."
+    if rule == "required":
+        return f"{_and([key for key in wanted if key not in found])} is missing here."
+    if rule == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        return " ".join(unknown("key", key, known) for key in found if key not in known)
+    if rule in ("anyOf", "oneOf") and error.context:
+        return f"{shown} will not do: {' Or: '.join(dict.fromkeys(sentence(one) for one in error.context))}"
+    said = error.schema.get("description") or error.schema.get("title")
+    return f"{shown} is not what is wanted here: {said or f'{rule} {wanted}'}."
 
 
 def unknown(what: str, name: Any, known: Iterable[Any]) -> str:

@@ -5,20 +5,22 @@ Everything is read in a bounded number of queries; how long annotations take is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 from django.conf import settings as django_settings
-from django.db.models import Count, Sum
+from django.db.models import Count, F, Sum
 
+import tableqa
 from annotation.models import (
     Assignment,
     Batch,
     ConsentText,
     Example,
+    Exclusion,
     Gold,
     Guidelines,
     Invitation,
@@ -29,7 +31,6 @@ from annotation.models import (
     Source,
     Tally,
 )
-from annotation.models.work import seconds_at_work
 from annotation.roles import Role
 from annotation.studying.study import (
     EVERYONE,
@@ -42,18 +43,27 @@ from annotation.studying.study import (
 )
 from tasks.contract import task_types
 
+AT_ONCE = 500
 MEASURED, NEWEST = 500, 4
 """The pace of a kind is measured on so many annotations, of fewer batches than this."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Where a batch stands: its state, its items and places, and how many of these were submitted."""
+    """Where a batch stands: its state, its items and places, and how many of these were submitted.
+
+    `gold` of the items are mixed into the others, and `gold_submitted` are what people submitted to these. `undecided`
+    are the others that wait for a decision, and `left` the places of these that nobody has submitted; None: not counted.
+    """
 
     state: str
     items: int
     places: int
     submitted: int
+    gold: int = 0
+    gold_submitted: int = 0
+    undecided: int | None = None
+    left: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,8 @@ class Standing:
     examples      by source and `of`: how many examples batches can be drawn from
     paces         by kind of annotation, where anything of it was submitted
     predictors    the models that there are on this machine
+    named         examples that a file names, by their id: where they are, by source, the oldest first
+    made          ids of gold that people made here by editing: a file cannot make it elsewhere
     """
 
     study: Study
@@ -85,12 +97,26 @@ class Standing:
     examples: Mapping[tuple[str, str], int] = field(default_factory=dict)
     paces: Mapping[str, Pace] = field(default_factory=dict)
     predictors: Mapping[str, Any] = field(default_factory=dict)
+    named: Mapping[str, Mapping[str, tableqa.Example]] = field(default_factory=dict)
+    made: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
-def of_project(project: Project, *, now: datetime, derived: bool = True) -> Standing:
-    """How a project stands now. Without `derived`, perturbed examples are not counted: there may be millions."""
+def of_project(
+    project: Project,
+    *,
+    now: datetime,
+    derived: bool = True,
+    left: bool = True,
+    names: Collection[str] = (),
+) -> Standing:
+    """How a project stands now.
+
+    Without `derived`, perturbed examples are not counted: there may be millions. Without `left`, the work that is left is
+    not: that takes every item. `names` are ids of examples that are looked up.
+    """
     notes: list[str] = []
+    made: set[str] = set()
     members, people = _people(project)
     asked, invited = _invited(project, now)
     sources = list(Source.objects.ready().filter(project=project).order_by("pk"))
@@ -111,17 +137,19 @@ def of_project(project: Project, *, now: datetime, derived: bool = True) -> Stan
         sources=tuple(map(_source, sources)),
         guidelines=_guidelines(project),
         runs=tuple(run for run, _ in runs),
-        batches=tuple(_works(batches, sources, notes)),
+        batches=tuple(_works(batches, sources, notes, made)),
     )
     return Standing(
         study,
         people=people,
         invited=invited,
-        batches=_counts(batches),
+        batches=_counts(batches, left),
         unfinished=frozenset(place for place, (_, stopped) in enumerate(runs) if stopped),
         examples=_examples(sources, derived),
         paces=_paces(batches),
         predictors=django_settings.PREDICTORS,
+        named=_named(sources, names),
+        made=frozenset(made),
         notes=tuple(notes),
     )
 
@@ -218,20 +246,47 @@ def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tupl
     return found
 
 
-def _works(batches: list[Batch], sources: list[Source], notes: list[str]) -> list[Work]:
-    names = {source.public_id: source.name for source in sources}
+OF_HERE = frozenset({"base", "outcome"})
+"""What is frozen beside an item and means something in its own project only: the addresses of what it came from."""
+
+
+def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, list[GoldItem]]:
     golds: dict[int, list[GoldItem]] = {}
-    rows = Gold.objects.filter(item__batch__in=batches).order_by("item__position")
-    for key, example, expected, why in rows.values_list(
-        "item__batch_id", "item__example__external_id", "expected", "why"
-    ):
-        golds.setdefault(key, []).append(GoldItem(example, expected["data"], why))
+    rows = Gold.objects.filter(item__batch__in=batches).select_related("item__example__source")
+    for one in rows.order_by("item__position"):
+        example = one.item.example
+        inputs = {key: value for key, value in one.item.inputs.items() if key not in OF_HERE}
+        said = GoldItem(example.external_id, one.expected["data"], one.why, example.source.name, inputs)
+        golds.setdefault(one.item.batch_id, []).append(said)
+        if example.parent_id is not None and example.seed is None:
+            made.add(example.external_id)
+    if made:
+        notes.append(
+            f"{len(made)} gold items are about examples that people made here, and are left out: a file makes no edits."
+        )
+    barred = Exclusion.objects.filter(item__gold__isnull=False, item__batch__in=batches).order_by()
+    if people := barred.values("person").distinct().count():
+        notes.append(
+            f"{people} people are barred from gold items here, as they made or decided what these show. A file cannot say "
+            "so: where it is applied, give these batches to others."
+        )
+    return golds
+
+
+def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: set[str]) -> list[Work]:
+    names = {source.public_id: source.name for source in sources}
+    golds = _golds(batches, notes, made)
     found = []
     for batch in batches:
         task = task_types().get(batch.task_type)
         if task is None:
             notes.append(f"{batch.name} is of the kind {batch.task_type}, which is not installed here.")
             continue
+        if batch.set_aside_at is not None:
+            notes.append(
+                f"{batch.name} is set aside here: it is in no release. Where the file is applied it counts like any other; "
+                "take it out of the file, or set it aside there, too."
+            )
         sampling = batch.sampling or _old_sampling(batch)
         drawn = tuple(dict.fromkeys(names[one] for one in sampling.get("sources", ()) if one in names))
         found.append(
@@ -264,6 +319,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str]) -> lis
                 gold_percent=batch.gold_percent,
                 gold_feedback=batch.gold_feedback,
                 gold=tuple(golds.get(batch.pk, ())),
+                decide_at_close=batch.decide_at_close,
                 open=batch.opened_at is not None,
             )
         )
@@ -279,13 +335,49 @@ def _old_sampling(batch: Batch) -> dict[str, Any]:
     return {"sources": list(dict.fromkeys(source for _, source in said)), "only": [name for name, _ in said]}
 
 
-def _counts(batches: list[Batch]) -> dict[str, Counts]:
+def _counts(batches: list[Batch], left: bool) -> dict[str, Counts]:
     tallies = Tally.objects.filter(batch__in=batches).order_by()
     submitted = dict(tallies.values_list("batch_id").annotate(n=Sum("submitted")))
-    return {
-        batch.name: Counts(batch.state, batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
-        for batch in batches
+    golds = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
+    gold = {
+        batch: (number, said)
+        for batch, number, said in golds.annotate(n=Count("pk"), s=Sum("submitted_count"))
     }
+    waiting: dict[int, tuple[int, int]] = {}
+    if left:
+        rows = Item.objects.filter(batch__in=batches, is_gold=False, decision__isnull=True).order_by()
+        free = Sum(F("places_count") - F("submitted_count"))
+        for batch, number, places in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
+            waiting[batch] = (number, places)
+    found = {}
+    for batch in batches:
+        number, said = gold.get(batch.pk, (0, 0))
+        undecided, places = waiting.get(batch.pk, (0, 0)) if left else (None, None)
+        found[batch.name] = Counts(
+            batch.state,
+            batch.items_count,
+            batch.places_count,
+            submitted.get(batch.pk, 0),
+            number,
+            said,
+            undecided,
+            places,
+        )
+    return found
+
+
+def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str, tableqa.Example]]:
+    """The examples of these ids, by source, in the order in which the sources were imported."""
+    found: dict[str, dict[str, tableqa.Example]] = {}
+    of = {source.pk: source.name for source in sources}
+    wanted = sorted(names)
+    for start in range(0, len(wanted), AT_ONCE):
+        rows = Example.objects.usable().filter(
+            source__in=sources, external_id__in=wanted[start : start + AT_ONCE]
+        )
+        for row in rows.select_related("stored_table").order_by("source_id", "pk"):
+            found.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
+    return found
 
 
 def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int]:
@@ -312,7 +404,7 @@ def _paces(batches: list[Batch]) -> dict[str, Pace]:
         measured: list[float] = []
         for key in keys[:-NEWEST:-1]:
             standing = Assignment.objects.submitted().filter(batch=key, person__is_simulated=False)
-            seconds = standing.order_by("-pk").values_list(seconds_at_work(), flat=True)
+            seconds = standing.order_by("-pk").values_list("active_seconds", flat=True)
             measured += seconds[: MEASURED - len(measured)]
         if measured:
             found[kind] = Pace(fmean(measured), len(measured))

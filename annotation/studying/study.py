@@ -27,6 +27,7 @@ from tableqa.tables import unstorable
 from tasks import resolving
 from tasks.contract import TaskType, task_types
 
+AT_CLOSE, WHEN_COMPLETE = schema.DECIDE
 EVERYONE = 1
 """The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
 
@@ -74,11 +75,17 @@ class Run:
 
 @dataclass(frozen=True)
 class GoldItem:
-    """An example whose right response is known."""
+    """An example whose right response is known.
+
+    `source` says which one it is where several have such an id; without it the batch's own come first. `inputs` are what
+    stands frozen beside it, in place of what the kind would prepare.
+    """
 
     example: str
     response: Mapping[str, Any]
     why: str = ""
+    source: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,7 @@ class Work:
     gold_percent: int = 0
     gold_feedback: bool = False
     gold: tuple[GoldItem, ...] = ()
+    decide_at_close: bool = False
     open: bool = False
 
 
@@ -134,6 +142,12 @@ class Study:
     runs: tuple[Run, ...] = ()
     batches: tuple[Work, ...] = ()
     lines: Mapping[Path, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def examples(self) -> frozenset[str]:
+        """The ids of all examples that the file names."""
+        return frozenset(
+            name for work in self.batches for name in (*work.only, *(one.example for one in work.gold))
+        )
 
     def line(self, *path: str | int) -> int:
         """The line of a part in its file; 0 for a study that was read from a project."""
@@ -249,8 +263,22 @@ class _Reading:
             batches=batches,
             lines=self.written.lines,
         )
+        self.named(study)
         self.circles(study)
         return study
+
+    def named(self, study: Study) -> None:
+        """Batches that others wait for or ask for stand in the file, too."""
+        purposes = {one.name: one.purpose for one in study.batches}
+        for place, given in enumerate(self.written.value.get("batches", [])):
+            for key in ("feeds_from", "requires"):
+                name = given.get(key, "").strip()
+                there = not name or self.known(("batches", place, key), "batch", name, purposes)
+                if name and there and key == "requires" and purposes[name] != "qualification":
+                    self.wrong(("batches", place, key), f"“{name}” is no qualification batch.")
+        for place, run in enumerate(study.runs):
+            if run.feeds_from:
+                self.known(("perturbations", place, "feeds_from"), "batch", run.feeds_from, purposes)
 
     def consent(self, text: str) -> str:
         """The text as it is kept."""
@@ -323,7 +351,7 @@ class _Reading:
                     if key not in known:
                         self.wrong((*below, key), schema.unknown("setting", key, known))
             else:
-                self.wrong(below, f"{error.message}.")
+                self.wrong(below, schema.sentence(error))
         return filled
 
     def batch(
@@ -379,6 +407,9 @@ class _Reading:
             for name in ("purpose", "strategy", "feeds_when", "pass_percent")
             if name in given
         }
+        said |= {"settings": own}
+        if "decide" in given:
+            said["decide_at_close"] = given["decide"] == AT_CLOSE
         self.told(path, lambda: _terms(task, overlap, feeds_from, gold.get("percent", 0), said))
         return Work(
             name=given["name"].strip(),
@@ -409,6 +440,7 @@ class _Reading:
             gold_percent=gold.get("percent", 0),
             gold_feedback=gold.get("feedback", False),
             gold=tuple(GoldItem(**one) for one in gold.get("items", ())),
+            decide_at_close=said.get("decide_at_close", _at_close(purpose, strategy)),
             open=given.get("open", False),
         )
 
@@ -474,6 +506,7 @@ class _Reading:
 def _terms(task: TaskType, overlap: int, feeds_from: str, gold: int, said: Mapping[str, Any]) -> None:
     """Whether purpose, strategy, gold and the rest go together. Raises Refused. What is left out is checked elsewhere."""
     usual: dict[str, Any] = {"purpose": "work", "strategy": "", "feeds_when": {}, "pass_percent": 0}
+    usual |= {"settings": {}, "decide_at_close": None}
     blank: dict[str, Any] = {
         "resolve": {},
         "caps": {},
@@ -491,6 +524,11 @@ def _terms(task: TaskType, overlap: int, feeds_from: str, gold: int, said: Mappi
         gold_percent=gold,
         **usual | blank | dict(said),
     )
+
+
+def _at_close(purpose: str, strategy: str) -> bool:
+    """Whether a batch decides nothing before it closes, where nobody says so: who comes later is to have a say, too."""
+    return purpose == "work" and strategy == "everyone"
 
 
 def _filled(task: TaskType, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -538,6 +576,8 @@ def _work(work: Work) -> dict[str, Any]:
         found["overlap"] = work.overlap
     if work.strategy != ("open" if work.purpose == "work" else "everyone"):
         found["strategy"] = work.strategy
+    if work.decide_at_close != _at_close(work.purpose, work.strategy):
+        found["decide"] = AT_CLOSE if work.decide_at_close else WHEN_COMPLETE
     sample = {"sources": list(work.sources), "size": work.size, "only": list(work.only), "by": work.by}
     if work.sources:
         sample["of"] = work.of

@@ -20,9 +20,13 @@ def written(standing: Standing, *, people: bool = True, gold: bool = True) -> st
     Without `gold` it does not say which items are gold and what is right: for somebody who annotates themselves.
     """
     said = standing.study if people else dataclasses.replace(standing.study, people=())
-    if not gold:
-        batches = tuple(dataclasses.replace(batch, gold=()) for batch in said.batches)
-        said = dataclasses.replace(said, batches=batches)
+    batches = tuple(
+        dataclasses.replace(
+            batch, gold=tuple(one for one in batch.gold if gold and one.example not in standing.made)
+        )
+        for batch in said.batches
+    )
+    said = dataclasses.replace(said, batches=batches)
     name = " ".join(said.name.split())
     return HEAD.format(name=name) + yaml_file.write(study.document(said))
 

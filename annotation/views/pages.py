@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import zoneinfo
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urljoin
 
 from django.conf import settings
@@ -19,10 +20,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
 from annotation.models import Batch, Person
+from annotation.people import attempts
 from annotation.refusals import Refused
 from tasks.contract import Invalid, UnknownTaskType, task_types
 
@@ -30,6 +33,7 @@ ROWS = 50
 """Rows of a list on one page."""
 
 P = ParamSpec("P")
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class PageRequest(HttpRequest):
@@ -109,15 +113,46 @@ def cut(request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = 
     return Paginator(rows, ROWS).get_page(request.GET.get(name))
 
 
+def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:
+    """The same of rows that are joined to much: a database that sorts a long list would carry all of it along.
+
+    The keys come first, then the rows of this page alone: one statement more.
+    """
+    found: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)  # type: ignore[arg-type]
+    whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(found.object_list))}
+    found.object_list = [whole[key] for key in found.object_list if key in whole]
+    return found
+
+
 def kind_title(batch: Batch) -> str:
     """The title of a batch's kind for lists, which stay readable where a kind is not installed any more."""
     task = task_types().get(batch.task_type)
-    return task.title if task else f"{batch.task_type} (not installed here)"
+    return (
+        task.title if task else gettext("{task_type} (not installed here)").format(task_type=batch.task_type)
+    )
 
 
 def public_link(request: HttpRequest, path: str) -> str:
     """The whole address of a page, for people to send around: on PUBLIC_URL where that is set."""
     return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)
+
+
+@contextmanager
+def wrong_links_counted(request: HttpRequest) -> Iterator[None]:
+    """`with` this, a link that does not work counts as an attempt: after too many, that is what is refused."""
+    try:
+        yield
+    except Refused as refused:
+        if refused.code == "invitation_expired":
+            attempts.wrong(attempts.WRONG_LINK, request, now=timezone.now())
+        raise
+
+
+def told_to_wait(response: Response, refused: Refused) -> Response:
+    """The response with how long to wait, where that was refused which was tried too often."""
+    if "retry_after" in refused.more:
+        response["Retry-After"] = str(refused.more["retry_after"])
+    return response
 
 
 def keep_to_yourself(response: HttpResponseBase) -> HttpResponseBase:

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Case, Count, Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from annotation.compiled import Select, moment, number, text
 from annotation.models import (
@@ -71,7 +72,8 @@ class Facts:
     """Where a person stands with everything that a batch and its project ask. The defaults let everybody in.
 
     `reached` is None for somebody who has not finished the qualification batch yet. Items and hours are those submitted
-    and worked today in the batch and in the whole project; `items` all that were submitted in the batch.
+    and worked today in the batch and in the whole project; `items` all that were submitted in the batch. `held` is what is
+    on the person's desk in the batch, `project_held` in all batches of the project: it will be submitted.
     """
 
     consented: bool = True
@@ -83,20 +85,26 @@ class Facts:
     hours_today: float = 0.0
     project_items_today: int = 0
     project_hours_today: float = 0.0
+    held: int = 0
+    project_held: int = 0
 
 
-def shut(*, batch: Batch, person: Person, now: datetime, holding: int = 0) -> Gate | None:
+def shut(
+    *, batch: Batch, person: Person, now: datetime, holding: int | None = 0, begun: bool = False
+) -> Gate | None:
     """The first gate of the batch that is shut for the person; None where they may have the next item.
 
-    `holding` is how many items they still have before the one they ask for: nobody is given more than a limit allows.
-    A submission is never refused for a gate; what was begun may be finished. Wants `batch.project`.
+    `holding` is how many items of the batch they say they have before the one they ask for: who has more on the desk gets
+    one of these, and a limit of items does not stand before it. None is somebody who asks for an item that is not on the
+    desk. `begun` is for one that is: no limit stands before that. A submission from the desk is never refused for a gate;
+    what was begun may be finished. Wants `batch.project`.
     """
     if batch.paused_at is None and not asks(batch):
         return None
-    return decide(batch, facts(batch=batch, person=person, now=now), holding=holding)
+    return decide(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
 
 
-def decide(batch: Batch, facts: Facts, *, holding: int = 0) -> Gate | None:
+def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Gate | None:
     """The rule of `shut`: what comes first is said first."""
     project = batch.project
     back = (("batch", batch.public_id),)
@@ -127,7 +135,7 @@ def decide(batch: Batch, facts: Facts, *, holding: int = 0) -> Gate | None:
             (project.slug, batch.task_type),
             (*variant, *back),
         )
-    return _unqualified(batch, facts.reached) or _at_the_limit(batch, facts, holding)
+    return _unqualified(batch, facts.reached) or (None if begun else _at_the_limit(batch, facts, holding))
 
 
 def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
@@ -138,40 +146,85 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
     if reached is None:
         return Gate(
             "not_qualified",
-            f"{batch.name} asks for the qualification “{asked.name}” first. "
-            f"You need {asked.pass_percent} % of its items right.",
+            gettext(
+                "{name} asks for the qualification “{name_2}” first. "
+                "You need {pass_percent} % of its items right."
+            ).format(name=batch.name, name_2=asked.name, pass_percent=asked.pass_percent),
             "annotate",
             (asked.public_id,),
         )
     return Gate(
         "not_qualified",
-        f"{batch.name} asks for {asked.pass_percent} % right in “{asked.name}”. "
-        f"You reached {percent(reached)} % ({reached.right} of {reached.judged}). The manager can still let you in.",
+        gettext(
+            "{name} asks for {pass_percent} % right in “{name_2}”. "
+            "You reached {percent} % ({right} of {judged}). The manager can still let you in."
+        ).format(
+            name=batch.name,
+            pass_percent=asked.pass_percent,
+            name_2=asked.name,
+            percent=percent(reached),
+            right=reached.right,
+            judged=reached.judged,
+        ),
     )
 
 
-def _at_the_limit(batch: Batch, facts: Facts, holding: int) -> Gate | None:
-    """The first limit that is reached. Items still held count: they will be submitted."""
+def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | None:
+    """The first limit that is reached. Items on the desk count: they will be submitted."""
     caps, everywhere = batch.caps, batch.project.caps
-    tomorrow = "Come back tomorrow."
-    for limit, had, sentence in (
-        (caps.get("items"), facts.items, "You have had the {} items that one person may do in {}."),
-        (caps.get("items_per_day"), facts.items_today, f"{{}} items a day is the limit of {{}}. {tomorrow}"),
+    tomorrow = gettext("Come back tomorrow.")
+    new = holding is None or facts.held <= holding
+    here = max(holding or 0, facts.held)
+    for limit, had, held, sentence in (
+        (
+            caps.get("items"),
+            facts.items,
+            here,
+            gettext("You have had the {} items that one person may do in {}."),
+        ),
+        (
+            caps.get("items_per_day"),
+            facts.items_today,
+            here,
+            gettext("{{}} items a day is the limit of {{}}. {tomorrow}").format(tomorrow=tomorrow),
+        ),
         (
             everywhere.get("items_per_day"),
             facts.project_items_today,
-            f"{{}} items a day is the limit of {batch.project.name}. {tomorrow}",
+            max(here, facts.project_held),
+            gettext("{{}} items a day is the limit of {name}. {tomorrow}").format(
+                name=_braced(batch.project.name), tomorrow=tomorrow
+            ),
         ),
     ):
-        if limit is not None and had + holding >= limit:
+        if limit is None or not new or had + held < limit:
+            continue
+        if had >= limit:
             return Gate("cap_reached", sentence.format(limit, batch.name))
+        return Gate(
+            "cap_reached",
+            gettext(
+                "{limit} items is the limit, and with those on your desk you have as many. "
+                "Finish what is open under My work."
+            ).format(limit=limit),
+        )
     for limit, worked, where in (
         (caps.get("hours_per_day"), facts.hours_today, batch.name),
         (everywhere.get("hours_per_day"), facts.project_hours_today, batch.project.name),
     ):
         if limit is not None and worked >= limit:
-            return Gate("cap_reached", f"{limit:g} hours a day is the limit of {where}. {tomorrow}")
+            return Gate(
+                "cap_reached",
+                gettext("{limit:g} hours a day is the limit of {where}. {tomorrow}").format(
+                    limit=limit, where=where, tomorrow=tomorrow
+                ),
+            )
     return None
+
+
+def _braced(name: str) -> str:
+    """A name as part of a sentence that is formatted once more."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 def percent(reached: Reached) -> int:
@@ -206,14 +259,11 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
             found["reached"] = None if passed is None else Reached(right, judged, passed)
     if batch.caps or project.caps:
         day = day_begun(project, now)
-        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (
-            0,
-            0,
-            0.0,
-            0,
-            0.0,
+        names = (
+            *("items", "items_today", "hours_today", "project_items_today", "project_hours_today"),
+            *("held", "project_held"),
         )
-        names = ("items", "items_today", "hours_today", "project_items_today", "project_hours_today")
+        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (0,) * len(names)
         found |= {
             name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
         }
@@ -300,13 +350,8 @@ def _today() -> Q:
 
 
 def _seconds(when: Q) -> Coalesce:
-    """Time at work on items that were ended, or last worked on, today. A submission knows its last minute, too."""
-    worked = Case(
-        When(state=State.SUBMITTED, then=F("annotation__active_seconds")),
-        default=F("active_seconds"),
-        output_field=FloatField(),
-    )
-    return Coalesce(Sum(worked, filter=when), 0.0)
+    """Time at work on items that were ended, or last worked on, today."""
+    return Coalesce(Sum("active_seconds", filter=when), 0.0)
 
 
 def _submitted(when: Q) -> Count:
@@ -324,7 +369,12 @@ _worked = Select(
             seconds_today=_seconds(Q(batch_id=number("batch")) & _today()),
             project_items_today=_submitted(_today()),
             project_seconds_today=_seconds(_today()),
+            held=Count("pk", filter=Q(state=State.LEASED, batch_id=number("batch"))),
+            project_held=Count("pk", filter=Q(state=State.LEASED)),
         )
-        .values_list("items", "items_today", "seconds_today", "project_items_today", "project_seconds_today")
+        .values_list(
+            *("items", "items_today", "seconds_today", "project_items_today", "project_seconds_today"),
+            *("held", "project_held"),
+        )
     )
 )

@@ -20,6 +20,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 from annotation import jobs
@@ -48,7 +49,7 @@ class Made:
 
 
 INDEXES = {
-    "header_names": Made(HeaderNames.build, HeaderNames.from_dict, "column names"),
+    "header_names": Made(HeaderNames.build, HeaderNames.from_dict, gettext_noop("column names")),
     "corpus": Made(Index.build, Index.from_dict, "tables"),
 }
 """The members of `Context` that are made of a project's tables."""
@@ -167,8 +168,16 @@ def _order(project: Project, name: str, state: str) -> Unavailable:
             project=project, kind="index", ids={"name": name, "state": state}, by=None, now=timezone.now()
         )
     elif job.state == Job.State.FAILED:
-        return Unavailable(f"The {what} of this project could not be read. {job.error}")
-    return Preparing(f"The {what} of this project are being read. More suggestions come in a moment.")
+        return Unavailable(
+            gettext("The {what} of this project could not be read. {error}").format(
+                what=what, error=job.error
+            )
+        )
+    return Preparing(
+        gettext("The {what} of this project are being read. More suggestions come in a moment.").format(
+            what=what
+        )
+    )
 
 
 @jobs.kind("index")

@@ -14,6 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
+
 from annotation.refusals import Refused
 
 MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, "hours_per_day": 24}
@@ -21,9 +24,9 @@ MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, 
 OF_A_BATCH: Final = ("items", "items_per_day", "hours_per_day")
 OF_A_PROJECT: Final = ("items_per_day", "hours_per_day")
 WORDS: Final[dict[str, str]] = {
-    "items": "items a person in all",
-    "items_per_day": "items a person and day",
-    "hours_per_day": "hours a person and day",
+    "items": gettext_noop("items a person in all"),
+    "items_per_day": gettext_noop("items a person and day"),
+    "hours_per_day": gettext_noop("hours a person and day"),
 }
 MOST_PAY: Final = 1_000_000
 
@@ -31,10 +34,13 @@ MOST_PAY: Final = 1_000_000
 def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
     """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
-        raise Refused("invalid_request", 'Limits are an object, such as {"items_per_day": 60}.')
+        raise Refused("invalid_request", gettext('Limits are an object, such as {"items_per_day": 60}.'))
     if unknown := sorted(set(given) - set(known)):
         raise Refused(
-            "invalid_request", f"There is no limit called {unknown[0]!r}; there are: {', '.join(known)}."
+            "invalid_request",
+            gettext("There is no limit called {unknown!r}; there are: {known}.").format(
+                unknown=unknown[0], known=", ".join(known)
+            ),
         )
     found: dict[str, Any] = {}
     for name in known:
@@ -43,8 +49,13 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
             continue
         whole = name != "hours_per_day"
         if not _is_number(value, whole=whole) or not 0 < value <= MOST[name]:
-            number = "a whole number" if whole else "a number"
-            raise Refused("invalid_request", f"caps.{name} is {number} above 0, at most {MOST[name]:,.0f}.")
+            number = gettext("a whole number") if whole else gettext("a number")
+            raise Refused(
+                "invalid_request",
+                gettext("caps.{name} is {number} above 0, at most {most:,.0f}.").format(
+                    name=name, number=number, most=MOST[name]
+                ),
+            )
         found[name] = value
     return found
 
@@ -52,24 +63,35 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
 def pay(given: Mapping[str, Any]) -> dict[str, Any]:
     """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
-        raise Refused("invalid_request", 'Pay is an object, such as {"currency": "EUR", "per_hour": 14.5}.')
+        raise Refused(
+            "invalid_request", gettext('Pay is an object, such as {"currency": "EUR", "per_hour": 14.5}.')
+        )
     said = {name: value for name, value in given.items() if value not in (None, "")}
     if not said:
         return {}
     if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
         raise Refused(
-            "invalid_request", f"pay has no {unknown[0]!r}; it has a currency and per_hour or per_item."
+            "invalid_request",
+            gettext("pay has no {unknown!r}; it has a currency and per_hour or per_item.").format(
+                unknown=unknown[0]
+            ),
         )
     if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
-        raise Refused("invalid_request", "pay.currency is a code of three capitals, such as EUR.")
+        raise Refused("invalid_request", gettext("pay.currency is a code of three capitals, such as EUR."))
     rates = [name for name in ("per_hour", "per_item") if name in said]
     if len(rates) != 1:
         raise Refused(
-            "invalid_request", "Pay is by the hour or by the item: name one of per_hour and per_item."
+            "invalid_request",
+            gettext("Pay is by the hour or by the item: name one of per_hour and per_item."),
         )
     rate = said[rates[0]]
     if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
-        raise Refused("invalid_request", f"pay.{rates[0]} is a number from 0 to {MOST_PAY:,}.")
+        raise Refused(
+            "invalid_request",
+            gettext("pay.{rates} is a number from 0 to {most_pay}.").format(
+                rates=rates[0], most_pay=number_format(MOST_PAY, force_grouping=True)
+            ),
+        )
     return {"currency": said["currency"], rates[0]: rate}
 
 

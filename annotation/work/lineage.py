@@ -24,7 +24,7 @@ from annotation.models import (
     PerturbationRun,
     Provenance,
 )
-from annotation.work import lending, queue, shares
+from annotation.work import left_over, lending, queue, shares
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
 from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
@@ -135,6 +135,8 @@ def make_items(
     queue.add_items(batch, items, exclusions=exclusions)
     if batch.strategy == "split" and batch.opened_at is not None:
         shares.hand_out(batch=batch, by=None, now=timezone.now(), items=[item.pk for item in items])
+    elif batch.strategy == "everyone" and batch.opened_at is not None:
+        left_over.fit(batch, now=timezone.now(), items=[item.pk for item in items])
     return len(items)
 
 

@@ -51,6 +51,11 @@ def undecided(batch: Batch) -> QuerySet[Item]:
     )
 
 
+def due_at(batch: Batch, at: datetime) -> datetime | None:
+    """When a complete item of the batch is due that could be decided at this time: never while it waits for the close."""
+    return None if batch.decide_at_close and batch.closed_at is None else at
+
+
 # -- underneath -------------------------------------------------------------------------------------
 
 
@@ -102,4 +107,4 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
     for less, found_items in narrower.items():
         Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") - less)
     complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
-    complete.filter(places_count__gt=0).update(due_at=now)
+    complete.filter(places_count__gt=0).update(due_at=due_at(batch, now))

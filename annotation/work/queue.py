@@ -17,7 +17,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import (
@@ -34,9 +34,10 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext
 
 from annotation import events
-from annotation.compiled import Insert, Select, Update, moment, number
+from annotation.compiled import Insert, Select, Update, moment, number, real
 from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
 from annotation.refusals import Refused
 from annotation.work.gates import shut
@@ -48,6 +49,11 @@ MOST_HELD = 2
 """Per person and batch: the item on screen and the prefetched one."""
 
 State = Assignment.State
+
+EXPIRED, GIVEN_BACK = "expired", "given back"
+MOVED, TAKEN_BACK = "given to somebody else", "taken back"
+"""Why an assignment was returned (`Assignment.reason`), as it is kept; pages translate it."""
+BY_A_MANAGER = (MOVED, TAKEN_BACK)
 
 
 def _lease_end() -> ExpressionWrapper:
@@ -102,6 +108,7 @@ _end_with = Update(
     ),
     state=State.SUBMITTED,
     annotation_id=number("annotation"),
+    active_seconds=real("seconds"),
     ended_at=moment("now"),
 )
 _add = Insert(Assignment, leased_until=_lease_end())
@@ -171,8 +178,7 @@ def next_assignment(
     Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut (`annotation.work.gates`).
     """
     require_open(batch)
-    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
-        raise Refused(gate.code, gate.message, page=gate.address)
+    require_no_gate(batch, person, now=now, holding=len(holding))
     with transaction.atomic():
         found = take_next(batch=batch, person=person, holding=holding, now=now)
     if found is None and take_back_expired(batch=batch, now=now):
@@ -216,8 +222,21 @@ def require_open(batch: Batch) -> None:
     """Raises Refused: batch_closed, batch_paused, batch_not_open."""
     if batch.state != "open":
         code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
-        words = {"closed": "is closed", "paused": "is paused; it goes on later"}
-        raise Refused(code, f"The batch {batch.name} {words.get(batch.state, 'is not open yet')}.")
+        words = {"closed": gettext("is closed"), "paused": gettext("is paused; it goes on later")}
+        raise Refused(
+            code,
+            gettext("The batch {name} {words}.").format(
+                name=batch.name, words=words.get(batch.state, gettext("is not open yet"))
+            ),
+        )
+
+
+def require_no_gate(
+    batch: Batch, person: Person, *, now: datetime, holding: int | None, begun: bool = False
+) -> None:
+    """Raises Refused with what the first gate says that is shut (`annotation.work.gates.shut`), and its page."""
+    if gate := shut(batch=batch, person=person, now=now, holding=holding, begun=begun):
+        raise Refused(gate.code, gate.message, page=gate.address)
 
 
 def is_for_everybody(batch: Batch) -> bool:
@@ -226,23 +245,45 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in three queries.
+    """Items that each batch (by id) still has for the person, those on the desk included; in four queries.
 
-    Leases of others that ran out are not taken back for it: it is what `take_next` would find now.
+    Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
+    the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
     """
     found = dict.fromkeys(batches, 0)
+    ahead = dict.fromkeys(batches, 0)
     held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
     free = _open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
     still = _never_had(Item.objects.filter(everybodys, batch_id__in=batches, is_gold=False), person.pk)
+    desk = held.values("batch_id").annotate(n=Count("pk"))
     for rows in (
-        held.values("batch_id").annotate(n=Count("pk")),
+        desk,
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
         still.values("batch_id").annotate(n=Count("pk")),
     ):
         for row in rows:
             found[row["batch_id"]] += row["n"]
+            if rows is not desk:
+                ahead[row["batch_id"]] += row["n"]
+    for pk, public_id, percent, had, golds in _mixed(person, batches):
+        found[pk] += gold_ahead(
+            f"{public_id}:{person.pk}", had or 0, percent=percent, ordinary=ahead[pk], golds=golds or 0
+        )
     return found
+
+
+def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:
+    """Of the batches with gold: id, public id, rate, the person's turns so far, and the gold that they never had."""
+    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
+    golds = _never_had(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
+    counted = golds.order_by().values("batch").annotate(n=Count("pk")).values("n")
+    return (
+        Batch.objects.filter(pk__in=batches, gold_percent__gt=0)
+        .annotate(had=Subquery(turns), golds=Subquery(counted))
+        .values_list("pk", "public_id", "gold_percent", "had", "golds")
+    )
 
 
 def renew(assignment: Assignment) -> None:
@@ -251,7 +292,12 @@ def renew(assignment: Assignment) -> None:
 
 
 def take_again(assignment: Assignment, *, now: datetime) -> None:
-    """Give a returned assignment a free place of its item back. Raises Refused(place_taken)."""
+    """Give a returned assignment a free place of its item back, to somebody whom no gate keeps out.
+
+    Raises Refused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
+    """
+    require_open(assignment.batch)
+    require_no_gate(assignment.batch, assignment.person, now=now, holding=None)
     with transaction.atomic():
         _lock(assignment.item_id)
         _tally(assignment.batch_id, assignment.person_id)
@@ -261,12 +307,36 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
             .order_by(F("reserved_for").asc(nulls_last=True), "number")
             .first()
         )
-        if place is None or assignment.batch.state != "open":
-            raise Refused(
-                "place_taken",
-                "Your lease ran out and somebody else took this place. Your draft is kept under My work.",
-            )
+        if place is None or assignment.reason in BY_A_MANAGER or _gone_like_the_others(assignment):
+            raise Refused("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
+
+
+def _gone_like_the_others(assignment: Assignment) -> bool:
+    """Whether an ordinary item in place of this gold one would be with somebody else by now: no other place is free.
+
+    A gold item's place is one person's alone. It could be had again for ever, and that would tell.
+    """
+    if not assignment.item.is_gold or is_for_everybody(assignment.batch):
+        return False
+    return not Place.objects.filter(batch=assignment.batch_id, taken=False, item__is_gold=False).exists()
+
+
+def why_gone(reason: str) -> str:
+    """Why somebody cannot have an item again, by the reason for which it was returned."""
+    if reason in BY_A_MANAGER:
+        return gettext("A manager has given this item to somebody else. Your draft is kept under My work.")
+    if reason == EXPIRED:
+        return gettext(
+            "Your lease ran out and somebody else took this place. Your draft is kept under My work."
+        )
+    if reason == GIVEN_BACK:
+        return gettext(
+            "You gave this item back, and somebody else took it. Your draft is kept under My work."
+        )
+    return gettext(
+        "This item was taken off your desk, and somebody else has it. Your draft is kept under My work."
+    )
 
 
 def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
@@ -276,7 +346,7 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
         state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
     )
     if not changed:
-        raise Refused("place_taken", "This assignment is no longer open.")
+        raise Refused("place_taken", gettext("This assignment is no longer open."))
     _count(assignment, returned=-1, leased=1)
     _record(assignment, before=State.RETURNED, after=State.LEASED, actor=assignment.person, now=now)
     assignment.place_id, assignment.state = place_id, State.LEASED
@@ -317,14 +387,16 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     assignment.state = State.SKIPPED
 
 
-def finish(assignment: Assignment, *, annotation_id: int, now: datetime) -> Tally | None:
-    """A submission keeps the place. Gives the person's tally after it. The caller holds the item's lock.
+def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> Tally | None:
+    """A submission keeps the place, and its time at work is the assignment's. The caller holds the item's lock.
 
+    Gives the person's tally after it.
     None when the lease had been taken back or was ended by another request, or the item is decided: then the caller
     undoes its transaction.
     """
     for row in _submit_one(batch=assignment.batch_id, person=assignment.person_id):
-        if _end_with(assignment=assignment.pk, item=assignment.item_id, annotation=annotation_id, now=now):
+        given = {"annotation": annotation.pk, "seconds": annotation.active_seconds}
+        if _end_with(assignment=assignment.pk, item=assignment.item_id, now=now, **given):
             return _as_tally(assignment, row)
     return None
 
@@ -341,10 +413,13 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     """End leases that ran out, oldest first, so that others can have their places. Returns how many.
 
     Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
-    whoever the place is kept for, and who asks for something at this very moment.
+    whoever the place is kept for, and who asks for something at this very moment. The places of gold are kept for
+    somebody, too; where others get what ordinary items leave, they run out like these.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
     theirs_alone = Q(place__reserved_for=F("person"))
+    if batch.strategy == "open" and not is_for_everybody(batch):
+        theirs_alone &= Q(item__is_gold=False)
     expired = Assignment.objects.filter(
         ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
     )
@@ -362,7 +437,7 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
             .order_by("leased_until")[:limit]
         )
         taken = [
-            give_back(assignment, state=State.RETURNED, reason="expired", now=now, actor=None)
+            give_back(assignment, state=State.RETURNED, reason=EXPIRED, now=now, actor=None)
             for assignment in list(theirs)
         ]
     return sum(taken)
@@ -424,9 +499,30 @@ def is_gold_turn(seed: str, turn: int, *, percent: int) -> bool:
     Of every 100 / `percent` turns one is, at a place that the seed draws: the rate holds from the first item on, and
     nobody can tell which it will be.
     """
-    number = turn * percent // 100  # of the stretch of turns that holds this one
+    return turn == _gold_turn_of(seed, turn * percent // 100, percent)
+
+
+def gold_ahead(seed: str, turn: int, *, percent: int, ordinary: int, golds: int) -> int:
+    """How many gold items somebody's turns bring from this one on, until so many `ordinary` items are used up.
+
+    There are `golds` of them left for the person; after that every turn is an ordinary one.
+    """
+    found, number = 0, turn * percent // 100
+    while found < golds:
+        at = _gold_turn_of(seed, number, percent)
+        if at >= turn:
+            if at - turn > ordinary:
+                break
+            ordinary -= at - turn
+            found, turn = found + 1, at + 1
+        number += 1
+    return found
+
+
+def _gold_turn_of(seed: str, number: int, percent: int) -> int:
+    """The gold turn in a stretch of turns, by the stretch's number."""
     first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
-    return turn == random.Random(f"gold:{seed}:{number}").randrange(first, behind)
+    return random.Random(f"gold:{seed}:{number}").randrange(first, behind)
 
 
 def _next_number(item: Item) -> int:

@@ -6,12 +6,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Subquery
+from django.db.models import Exists, F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation import events
 from annotation.compiled import Insert, number, text
-from annotation.models import Adjudication, Annotation, Assignment, Draft, Guidelines, Item, Person
+from annotation.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Batch,
+    Draft,
+    Guidelines,
+    Item,
+    Person,
+    Provenance,
+)
 from annotation.work import queue
 
 State = Assignment.State
@@ -70,6 +80,48 @@ def append(
         made_at=now,
         event_id=event,
     )
+
+
+def reinstate_all(batch: Batch, *, now: datetime) -> int:
+    """Have the last submission of everybody who withdrew one and still holds the item count again. Returns how many.
+
+    For a batch that closes: a revision with the same response, under the same guidelines, follows. In a transaction.
+    """
+    withdrawn = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=True)
+    held = Assignment.objects.filter(Exists(withdrawn), batch=batch, state=State.LEASED)
+    number = 0
+    for pk, item in held.order_by("item_id", "pk").values_list("pk", "item_id"):
+        Item.objects.select_for_update(no_key=True).filter(pk=item).values_list("pk").first()
+        assignment = held.select_related("batch", "person").filter(pk=pk).first()
+        last = Annotation.objects.filter(assignment=pk, response__isnull=False).order_by("-revision").first()
+        if assignment is None or last is None:
+            continue
+        event = events.record(
+            project_id=batch.project_id,
+            actor=None,
+            thing="assignment",
+            thing_id=pk,
+            before=State.LEASED,
+            after=State.SUBMITTED,
+            now=now,
+            detail={"reason": "batch closed"},
+        )
+        again = Annotation.objects.create(
+            assignment=assignment,
+            revision=Annotation.objects.filter(assignment=pk).count() + 1,
+            response=last.response,
+            guidelines_id=last.guidelines_id,
+            active_seconds=last.active_seconds,
+            made_at=now,
+            event_id=event,
+        )
+        for origin in Provenance.objects.filter(annotation=last):
+            origin.pk, origin.annotation = None, again
+            origin.save(force_insert=True)
+        queue.finish(assignment, annotation=again, now=now)
+        Item.objects.filter(pk=item).update(submitted_count=F("submitted_count") + 1)
+        number += 1
+    return number
 
 
 def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now: datetime) -> None:

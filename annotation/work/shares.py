@@ -16,6 +16,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count
+from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Event, Exclusion, Membership, Person, Place, Project
 from annotation.refusals import Refused
@@ -77,16 +78,20 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
     if people < batch.overlap:
         raise Refused(
             "invalid_request",
-            f"A split with {batch.overlap} people per item needs {batch.overlap} annotators; "
-            f"the project has {people}. Invite more, or plan the batch with a lower number.",
+            gettext(
+                "A split with {overlap} people per item needs {overlap} annotators; "
+                "the project has {people}. Invite more, or plan the batch with a lower number."
+            ).format(overlap=batch.overlap, people=people),
         )
     kept = hand_out(batch=batch, by=by, now=now)
     largest, most = max(_loads(batch).values(), default=0), batch.caps.get("items")
     if most is not None and largest > most:
         raise Refused(
             "invalid_request",
-            f"The largest share would be {largest} items, and a person may have {most} here. "
-            "Raise the limit, invite more people, or take fewer items.",
+            gettext(
+                "The largest share would be {largest} items, and a person may have {most} here. "
+                "Raise the limit, invite more people, or take fewer items."
+            ).format(largest=largest, most=most),
         )
     return kept
 
@@ -96,7 +101,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
     _require_annotator(batch, person)
     _require_unfinished(batch)
     if most < 1:
-        raise Refused("invalid_request", "Say how many items, 1 at least.")
+        raise Refused("invalid_request", gettext("Say how many items, 1 at least."))
     with transaction.atomic():
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
@@ -128,7 +133,10 @@ def move(
     for one in to:
         _require_annotator(batch, one)
         if one.pk == person.pk:
-            raise Refused("invalid_request", f"{person.name} has this share already: choose somebody else.")
+            raise Refused(
+                "invalid_request",
+                gettext("{name} has this share already: choose somebody else.").format(name=person.name),
+            )
     with transaction.atomic():
         # Leases first: they lock a tally, which comes before places.
         returned = 0
@@ -136,11 +144,16 @@ def move(
         if leases:
             for assignment in held(batch, [person]):
                 if queue.give_back(
-                    assignment, state=State.RETURNED, reason="given to somebody else", now=now, actor=by
+                    assignment,
+                    state=State.RETURNED,
+                    reason=queue.MOVED,
+                    now=now,
+                    actor=by,
                 ):
                     returned += 1
-                    places.add(assignment.place_id)
-        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person)
+                    if not assignment.item.is_gold:  # its place was made for one person's turn
+                        places.add(assignment.place_id)
+        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
         places |= set(kept.values_list("pk", flat=True))
         rows = dict(Place.objects.filter(pk__in=places, taken=False).values_list("item_id", "pk"))
         split = strategies.split(
@@ -178,12 +191,14 @@ def take_back(
         ended = [
             assignment
             for assignment in sorted(held, key=lambda one: (one.person_id, one.pk))
-            if queue.give_back(assignment, state=State.RETURNED, reason="taken back", now=now, actor=by)
+            if queue.give_back(assignment, state=State.RETURNED, reason=queue.TAKEN_BACK, now=now, actor=by)
         ]
         barred = _barred([assignment.item_id for assignment in ended])
         theirs: list[int] = []
         others: list[int] = []
         for assignment in ended:
+            if assignment.item.is_gold:
+                continue
             may = to is not None and to.pk not in barred.get(assignment.item_id, ())
             (theirs if may else others).append(assignment.place_id)
         _keep(batch, others, None, by=by, now=now)
@@ -202,7 +217,9 @@ def held(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignmen
 
 def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
     """Free places that are kept for somebody, by (batch, person) in ids: what they have not begun."""
-    rows = Place.objects.filter(batch__in=batches, taken=False, reserved_for__isnull=False)
+    rows = Place.objects.filter(
+        batch__in=batches, taken=False, reserved_for__isnull=False, item__is_gold=False
+    )
     counted = rows.order_by().values_list("batch_id", "reserved_for_id").annotate(n=Count("pk"))
     return {(batch, person): n for batch, person, n in counted}
 
@@ -265,17 +282,25 @@ def _keep(
 
 
 def _words(person: int | None) -> str:
-    return "open" if person is None else f"person {person}"
+    return "open" if person is None else gettext("person {person}").format(person=person)
 
 
 def _require_annotator(batch: Batch, person: Person) -> None:
     here = Membership.objects.filter(project=batch.project, person=person, removed_at__isnull=True).first()
     if here is None or Role.ANNOTATOR.value not in here.roles:
-        raise Refused("invalid_request", f"{person.name} does not annotate in this project.")
+        raise Refused(
+            "invalid_request", gettext("{name} does not annotate in this project.").format(name=person.name)
+        )
 
 
 def _require_unfinished(batch: Batch) -> None:
     if batch.closed_at is not None:
-        raise Refused("batch_closed", f"The batch {batch.name} is closed; nobody gets items of it any more.")
+        raise Refused(
+            "batch_closed",
+            gettext("The batch {name} is closed; nobody gets items of it any more.").format(name=batch.name),
+        )
     if batch.opened_at is None:
-        raise Refused("batch_not_open", f"Open {batch.name} first; before that its items belong to nobody.")
+        raise Refused(
+            "batch_not_open",
+            gettext("Open {name} first; before that its items belong to nobody.").format(name=batch.name),
+        )

@@ -11,18 +11,22 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
+from django.utils.translation import gettext_noop
+
 T = TypeVar("T", bound=Hashable)
 P = TypeVar("P", bound=Hashable)
 
 STRATEGIES: Final[dict[str, str]] = {
-    "open": "whoever comes next gets the next item",
-    "split": "a fixed share for each person, drawn when the batch opens",
-    "everyone": "every person gets every item",
+    "open": gettext_noop("whoever comes next gets the next item"),
+    "split": gettext_noop("a fixed share for each person, drawn when the batch opens"),
+    "everyone": gettext_noop("every person gets every item"),
 }
 STRATA: Final[dict[str, str]] = {
-    "": "all examples alike",
-    "source": "by source, in the shares that the sources have",
-    "difficulty": "by difficulty, in the shares that it has: size of the table, and whether the answers are cells",
+    "": gettext_noop("all examples alike"),
+    "source": gettext_noop("by source, in the shares that the sources have"),
+    "difficulty": gettext_noop(
+        "by difficulty, in the shares that it has: size of the table, and whether the answers are cells"
+    ),
 }
 SMALL, MEDIUM = 50, 200
 """Cells, without the header, up to which a table is small and up to which it is of medium size."""

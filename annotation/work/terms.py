@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext
+
 from annotation.models import Batch, Project
 from annotation.refusals import Refused
 from annotation.work import limits, strategies
@@ -31,34 +33,64 @@ def check(
     purpose = said["purpose"]
     if purpose not in Batch.Purpose.values:
         raise Refused(
-            "invalid_request", f"A batch is for {', '.join(Batch.Purpose.values)}; not {purpose!r}."
+            "invalid_request",
+            gettext("A batch is for {values}; not {purpose!r}.").format(
+                values=", ".join(Batch.Purpose.values), purpose=purpose
+            ),
         )
     work = purpose == Batch.Purpose.WORK
     strategy = said["strategy"] or ("open" if work else "everyone")
     if strategy not in strategies.STRATEGIES:
         known = ", ".join(strategies.STRATEGIES)
-        raise Refused("invalid_request", f"There is no strategy {strategy!r}; there are: {known}.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no strategy {strategy!r}; there are: {known}.").format(
+                strategy=strategy, known=known
+            ),
+        )
     if not work and strategy != "everyone":
         raise Refused(
-            "invalid_request", f"Everyone gets every item of a {purpose} batch: leave the strategy out."
+            "invalid_request",
+            gettext("Everyone gets every item of a {purpose} batch: leave the strategy out.").format(
+                purpose=purpose
+            ),
         )
     if not work and said["gold_percent"]:
         raise Refused(
-            "invalid_request", f"Gold is mixed into work; in a {purpose} batch leave gold_percent out."
+            "invalid_request",
+            gettext("Gold is mixed into work; in a {purpose} batch leave gold_percent out.").format(
+                purpose=purpose
+            ),
         )
     asked = _percent("pass_percent", said["pass_percent"], 100)
     if (purpose == Batch.Purpose.QUALIFICATION) != (asked > 0):
         raise Refused(
             "invalid_request",
-            "A qualification batch, and no other, says which percentage passes it (pass_percent, 1 to 100).",
+            gettext(
+                "A qualification batch, and no other, says which percentage passes it (pass_percent, 1 to 100)."
+            ),
         )
+    resolve = _resolve(task, said["resolve"], overlap)
+    at_close = said["decide_at_close"]
+    if at_close is None:
+        at_close = work and strategy == "everyone"
+    if at_close and not work:
+        raise Refused(
+            "invalid_request",
+            gettext("In a {purpose} batch nothing is decided: leave decide_at_close out.").format(
+                purpose=purpose
+            ),
+        )
+    if at_close:
+        require_nobody_more(task, resolve, said["settings"], strategy=strategy, overlap=overlap)
     return {
         "purpose": purpose,
+        "decide_at_close": bool(at_close),
         "strategy": strategy,
         "feeds_when": _feeds_when(said["feeds_when"], feeds_from),
         "pass_percent": asked,
         "requires": _requires(said["requires"], project, purpose),
-        "resolve": _resolve(task, said["resolve"], overlap),
+        "resolve": resolve,
         "caps": limits.caps(said["caps"]),
         "pay": limits.pay(said["pay"]),
         "gold_percent": _percent("gold_percent", said["gold_percent"], MOST_GOLD),
@@ -77,7 +109,7 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
                 _resolve(batch.task(), batch.resolve, found[name])
             if batch.strategy == "everyone" and value != batch.overlap:
                 raise Refused(
-                    "invalid_request", "Everyone gets every item of this batch: the overlap follows."
+                    "invalid_request", gettext("Everyone gets every item of this batch: the overlap follows.")
                 )
         elif name == "resolve":
             found[name] = _resolve(batch.task(), value, wanted.get("overlap", batch.overlap))
@@ -86,18 +118,50 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "gold_percent":
             found[name] = _percent(name, value, MOST_GOLD)
             if value and batch.purpose != Batch.Purpose.WORK:
-                raise Refused("invalid_request", "Gold is mixed into work, not into this batch.")
+                raise Refused("invalid_request", gettext("Gold is mixed into work, not into this batch."))
         elif name == "requires":
             found[name] = _requires(value, batch.project, batch.purpose)
         else:
             found[name] = bool(value)
+    if wanted.keys() & {"decide_at_close", "resolve", "overlap"} and found.get(
+        "decide_at_close", batch.decide_at_close
+    ):
+        if batch.purpose != Batch.Purpose.WORK:
+            raise Refused("invalid_request", gettext("In this batch nothing is decided."))
+        require_nobody_more(
+            batch.task(),
+            found.get("resolve", batch.resolve),
+            batch.settings,
+            strategy=batch.strategy,
+            overlap=found.get("overlap", batch.overlap),
+        )
     return found
+
+
+def require_nobody_more(
+    task: TaskType, resolve: Mapping[str, Any], settings: Mapping[str, Any], *, strategy: str, overlap: int
+) -> None:
+    """Raises Refused(invalid_request) for a rule that asks one more person, in a batch that decides when it closes.
+
+    Where everyone gets every item nobody is left to ask, so there such a rule does no harm.
+    """
+    if strategy != "everyone" and resolving.most(task, resolve, settings) > overlap:
+        raise Refused(
+            "invalid_request",
+            gettext(
+                "The rule asks one more person where people do not agree, and that has to be seen while the batch is "
+                "open. Choose a rule that asks nobody more, or let the batch decide as responses come."
+            ),
+        )
 
 
 def check_overlap(value: object) -> int:
     """How many people get each item. Raises Refused(invalid_request)."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OVERLAP:
-        raise Refused("invalid_request", f"Overlap is a number from 1 to {MOST_OVERLAP}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Overlap is a number from 1 to {most_overlap}.").format(most_overlap=MOST_OVERLAP),
+        )
     return value
 
 
@@ -106,11 +170,16 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
     if required is None:
         return None
     if not isinstance(required, Batch):
-        raise Refused("invalid_request", "requires names a qualification batch by its id, or is null.")
+        raise Refused(
+            "invalid_request", gettext("requires names a qualification batch by its id, or is null.")
+        )
     if required.project_id != project.pk or required.purpose != Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", f"{required.name} is no qualification batch of this project.")
+        raise Refused(
+            "invalid_request",
+            gettext("{name} is no qualification batch of this project.").format(name=required.name),
+        )
     if purpose == Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", "A qualification batch asks for no other one.")
+        raise Refused("invalid_request", gettext("A qualification batch asks for no other one."))
     return required
 
 
@@ -119,14 +188,15 @@ def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str,
     if given and feeds_from is None:
         raise Refused(
             "invalid_request",
-            "feeds_when chooses among the outcomes of another batch: name it in feeds_from.",
+            gettext("feeds_when chooses among the outcomes of another batch: name it in feeds_from."),
         )
     found = {}
     for name, values in given.items():
         plain = isinstance(values, list | tuple) and all(isinstance(v, str | int | bool) for v in values)
         if not plain or not values:
             raise Refused(
-                "invalid_request", f'feeds_when.{name} is a list of values, such as ["extraction"].'
+                "invalid_request",
+                gettext('feeds_when.{name} is a list of values, such as ["extraction"].').format(name=name),
             )
         found[str(name)] = list(values)
     return found
@@ -142,5 +212,8 @@ def _resolve(task: TaskType, given: object, overlap: int) -> dict[str, Any]:
 
 def _percent(name: str, value: object, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise Refused("invalid_request", f"{name} is a whole number from 0 to {most}.")
+        raise Refused(
+            "invalid_request",
+            gettext("{name} is a whole number from 0 to {most}.").format(name=name, most=most),
+        )
     return value

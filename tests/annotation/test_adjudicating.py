@@ -368,7 +368,7 @@ def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
     rule = {"rule": "set_overlap", "least": 0}
     assert adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule)) == {
         "accepted": 1,
-        "onemore": 0,
+        "one_more": 0,
         "adjudication": 0,
     }
     assert Decision.objects.filter(item__batch=batch).count() == 1, "looking changes nothing"

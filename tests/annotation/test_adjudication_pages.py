@@ -338,7 +338,7 @@ class TestTheRuleOfABatch:
 
         page = mara.get(address)
         assert "set_overlap" in text(page)
-        sent = {"rule": "set_overlap", "options": '{"least": 0.1}'}
+        sent = {"rule": "set_overlap", "options": "least = 0.1"}
         looked = text(mara.post(address, {**sent, "action": "look"}))
         assert "accept 1 , ask one more person about 0 , and leave 0" in looked
         assert Batch.objects.get(pk=batch.pk).resolve == {}
@@ -352,10 +352,9 @@ class TestTheRuleOfABatch:
         ("sent", "said"),
         [
             ({"rule": "gap"}, "Select a valid choice"),
-            ({"rule": "set_overlap", "options": "{"}, "This is no JSON"),
-            ({"rule": "set_overlap", "options": "[1]"}, "Write an object"),
-            ({"rule": "set_overlap", "options": '{"lest": 0.1}'}, "did you mean least?"),
-            ({"rule": "", "options": '{"least": 0.1}'}, "Name a rule."),
+            ({"rule": "set_overlap", "options": "least 0.1"}, "Write a name, = and a value on each line"),
+            ({"rule": "set_overlap", "options": "lest = 0.1"}, "did you mean least?"),
+            ({"rule": "", "options": "least = 0.1"}, "Name a rule."),
         ],
     )
     def test_what_is_no_rule_is_refused_in_words(self, world: World, sent: dict[str, str], said: str) -> None:

@@ -325,7 +325,7 @@ def test_an_answer_that_is_mended_counts_as_it_stands_unless_people_are_told(
     world, batch = mixed
     wrong = next(one for one in work(world, batch, "ada", 10, "extraction") if one.item.is_gold)
     assert wrong.annotation is not None
-    annotating.undo(annotation=wrong.annotation, now=LATER)
+    annotating.undo(annotation=wrong.annotation, now=NOON)
     world.answer(world.reload(wrong), {"label": "reasoning"}, now=LATER)
 
     assert gold.accuracy(batch)[world.ada.pk].hits == 1

@@ -12,6 +12,7 @@ from annotation.models import Batch, Gold, Item, Membership, Project
 from annotation.money import statements
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(days=1)
@@ -69,6 +70,32 @@ def test_a_characteristic_that_few_share_is_not_told(world: World) -> None:
         setting_up.say_of_oneself(membership=membership, said={"languages": languages})
     counted = statements.counted(world.project, [], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"Dutch": 3, "": 1}}
+
+
+def test_a_release_verifies_once_annotators_described_themselves(world: World, tmp_path: Path) -> None:
+    make_work(world)
+    said = {
+        "ada": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Belgium"},
+        "bo": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Chile"},
+        "cy": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Denmark"},
+        "ivo": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
+    }
+    for who, told in said.items():
+        setting_up.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), said=told)
+
+    text = released(world, "v1", tmp_path)  # which verifies it
+
+    told_of = [line for line in text.splitlines() if "as people said themselves" in line]
+    assert told_of == [
+        "> Languages, as people said themselves: Dutch 3; said by too few to tell 1.",
+        "> Country, as people said themselves: said by too few to tell 4.",
+        "> Age, as people said themselves: 30 to 39 3.",
+        "> Gender, as people said themselves: female 3; said by too few to tell 1.",
+    ]
+
+
+def test_statements_tell_everything_that_is_asked_in_its_order() -> None:
+    assert tuple(statements.OF_ONESELF) == hub.OF_ONESELF
 
 
 def test_a_statement_has_known_fields_and_texts_of_a_bearable_length(world: World) -> None:

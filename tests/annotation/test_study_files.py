@@ -157,6 +157,41 @@ class TestBadFiles:
             ),
             ("size: 3", "size: many", "line 8: batches[1].sample.size: This is a whole number, not 'many'."),
             ("size: 3", "size: 0", "line 8: batches[1].sample.size: The least is 1, not 0."),
+            (
+                "feeds_from: Types\n    feeds",
+                "feeds_from: Tpyes\n    feeds",
+                "line 12: batches[2].feeds_from: There is no batch 'Tpyes' here; did you mean 'Types'?",
+            ),
+            (
+                "seeds: [33], feeds_from: Types",
+                "seeds: [33], feeds_from: Type",
+                "line 16: perturbations[1].feeds_from: There is no batch 'Type' here; did you mean 'Types'?",
+            ),
+            (
+                "    feeds_from: Types\n",
+                "    requires: Qualfication\n    feeds_from: Types\n",
+                "line 12: batches[2].requires: There is no batch 'Qualfication' here; there are: Types, Short.",
+            ),
+            (
+                "    feeds_from: Types\n",
+                "    requires: Types\n    feeds_from: Types\n",
+                "line 12: batches[2].requires: “Types” is no qualification batch.",
+            ),
+            (
+                "open: true\n  - name: Short",
+                "help: {shown: offered, from: {modles: [x]}}\n  - name: Short",
+                "line 9: batches[1].help.from.modles: There is no key 'modles' here; did you mean 'models'?",
+            ),
+            (
+                "    feeds_from: Types\n",
+                "    settings: {suggestions: sometimes}\n    feeds_from: Types\n",
+                "line 12: batches[2].settings",
+            ),
+            (
+                "open: true\n  - name: Short",
+                "settings: {suggestions: sometimes}\n  - name: Short",
+                "line 9: batches[1].settings.suggestions: There is no value 'sometimes' here; there are:",
+            ),
             ("name: Small", "name: 12", "line 2: project.name: This is a text, not 12. Put it in quotes."),
             (
                 "study: 1",
@@ -580,9 +615,8 @@ class TestApplying:
         assert (gold.item.batch.name, gold.item.is_gold, gold.why) == ("Types", True, "looked up")
         assert apply(text, films, mara_of_films).done == []
         wrong = text.replace("label: extraction}, why", "label: extracted}, why")
-        failed = apply(wrong, films, mara_of_films)
-        assert failed.failed is not None
-        assert "nu-3" in failed.why
+        with pytest.raises(Refused, match="gold Types: nu-3: "):
+            apply(wrong, films, mara_of_films)
         assert Gold.objects.get().expected["data"] == {"label": "extraction"}
 
     def test_consent_guidelines_and_terms_are_what_the_file_says(

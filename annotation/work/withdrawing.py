@@ -1,0 +1,55 @@
+"""Until when a submission may be taken back. Gold answers as if it were an ordinary item, so that undo tells nobody.
+
+An ordinary item is decided once it is complete and the minute for undo has passed; from then on its responses stay. Gold
+is never decided: it counts as decided when as many submissions as the batch asks of an item, the person's own among
+them, are older than that minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Exists, F, OuterRef, Q
+
+from annotation.models import Assignment, Batch, Decision
+
+State = Assignment.State
+
+UNDO_WINDOW = timedelta(seconds=60)
+"""How long after its last submission an item may be resolved: the time in which U still works."""
+
+
+def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
+    """Those of the assignments (ids) whose item is decided, or, where it is gold, counts as decided. One statement.
+
+    Where a batch decides when it closes (`Batch.decide_at_close`), gold, too, stays open until then.
+    """
+    before = now - UNDO_WINDOW
+    settled = Count(
+        "item__assignments",
+        filter=Q(item__assignments__state=State.SUBMITTED, item__assignments__ended_at__lte=before),
+    )
+    gold = Q(
+        item__is_gold=True,
+        batch__decide_at_close=False,
+        batch__purpose=Batch.Purpose.WORK,
+        ended_at__lte=before,
+        settled__gte=F("batch__overlap"),
+    )
+    found = Assignment.objects.filter(pk__in=list(assignments), state=State.SUBMITTED).annotate(
+        settled=settled
+    )
+    found = found.filter(gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))))
+    return set(found.values_list("pk", flat=True))
+
+
+def withdrawable(assignments: Iterable[Assignment], *, now: datetime) -> set[int]:
+    """Those of the assignments (ids) whose submission their person may still take back; at most one statement.
+
+    Wants `batch`. What a release took in meanwhile (`ReleaseQuerySet.holding`) is refused by the undo itself.
+    """
+    open_ones = {
+        one.pk for one in assignments if one.state == State.SUBMITTED and one.batch.closed_at is None
+    }
+    return open_ones - decided(open_ones, now=now) if open_ones else set()

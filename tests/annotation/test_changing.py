@@ -1,0 +1,139 @@
+"""What the change of an open batch does to items that people have worked on, said before it is done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from annotation.journeys import adjudicating, changing, setting_up
+from annotation.models import Batch, Decision, Event, Item, Project
+from annotation.refusals import Refused
+from tests.annotation.cast import NOON, World
+
+LATER = NOON + timedelta(hours=1)
+
+
+def differing(world: World, **more: object) -> Batch:
+    """A batch in which Ada and Bo say different things of the first item."""
+    batch = world.batch(overlap=2, **more)
+    world.label(batch, "ada", "extraction")
+    world.label(batch, "bo", "reasoning")
+    return batch
+
+
+def test_a_rule_that_would_ask_one_more_person_about_what_waits_is_foreseen_in_words(world: World) -> None:
+    batch = differing(world)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    assert adjudicating.waiting(batch).count() == 1
+
+    said = changing.effects(batch, {"resolve": {"rule": "majority", "most": 3}})
+
+    assert said[-1].endswith("Of the first 1: 1 ask for one more person.")
+    assert not any("0 items are complete" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    "rule", [{"rule": "majority", "most": 3}, {"rule": "majority"}, {"rule": "unanimous"}]
+)
+def test_page_and_api_say_what_another_rule_does_and_change_it(
+    world: World, client: Client, rule: dict[str, object]
+) -> None:
+    batch = differing(world)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    client.force_login(world.mara)
+
+    answer = client.post(
+        f"/api/batches/{batch.public_id}/change/",
+        {"terms": {"resolve": rule}, "confirmed": True},
+        content_type="application/json",
+    )
+
+    assert answer.status_code == 200, answer.content
+    batch.refresh_from_db()
+    assert batch.resolve["rule"] == rule["rule"]
+
+
+def test_items_that_are_complete_and_not_resolved_yet_are_counted(world: World) -> None:
+    batch = differing(world)
+
+    said = changing.effects(batch, {"resolve": {"rule": "majority", "most": 3}})
+
+    assert "1 item is complete and not decided: the new rule decides." in said
+
+
+# -- the log ----------------------------------------------------------------------------------------
+
+
+def test_the_log_says_of_every_term_what_it_was_and_what_it_is(world: World) -> None:
+    batch = world.batch(overlap=2)
+    first = {"currency": "EUR", "per_item": 0.1}
+    second = {"currency": "EUR", "per_item": 0.2}
+    for pay in (first, second):
+        changing.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
+    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=NOON)
+    adjudicating.change_rule(batch=batch, rule={"rule": "majority", "most": 4}, by=world.mara, now=NOON)
+    setting_up.rename_project(
+        project=world.project, name="Pictures", time_zone="Europe/Berlin", by=world.mara, now=NOON
+    )
+    project = Project.objects.get(pk=world.project.pk)
+    setting_up.change_terms(project=project, pay=first, caps={"items_per_day": 9}, by=world.mara, now=NOON)
+    setting_up.change_statement(
+        project=project, statement={"recruitment": "By a notice."}, by=world.mara, now=NOON
+    )
+
+    said = [event.detail for event in Event.objects.order_by("pk") if event.detail and "to" in event.detail]
+
+    assert said[1] | {"what": "pay"} == said[1]
+    assert (said[1]["from"]["per_item"], said[1]["to"]["per_item"]) == (0.1, 0.2)
+    assert {"what": "overlap", "from": 2, "to": 3} in said
+    rule = next(one for one in said if one["what"] == "resolve")
+    assert (rule["from"], rule["to"]["most"]) == ({}, 4)
+    assert {"what": "name", "from": "Films", "to": "Pictures"} in said
+    assert {"what": "caps", "from": {}, "to": {"items_per_day": 9}} in said
+    assert {"what": "statement", "from": {}, "to": {"recruitment": "By a notice."}} in said
+
+
+# -- deciding when the batch closes -----------------------------------------------------------------
+
+
+def test_nothing_is_decided_before_the_batch_closes_where_it_says_so(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, decide_at_close=True)
+    for who in ("ada", "bo"):
+        world.label(batch, who, "extraction")
+
+    assert adjudicating.resolve_due(now=LATER) == 0
+    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 0
+    assert not Decision.objects.exists()
+
+
+def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after_it(world: World) -> None:
+    batch = world.batch(size=2, overlap=1)
+    world.label(batch, "ada", "extraction")
+
+    said = changing.effects(batch, {"decide_at_close": True})
+    changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=NOON)
+    assert said[-1].startswith("Nothing is decided before the batch closes")
+    assert adjudicating.resolve_due(now=LATER) == 0
+
+    batch.refresh_from_db()
+    changing.change(batch=batch, wanted={"decide_at_close": False}, by=world.mara, now=NOON)
+    assert Item.objects.filter(due_at__isnull=False).count() == 1
+    assert adjudicating.resolve_due(now=LATER) == 1
+    with pytest.raises(Refused, match="begun to decide"):
+        changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=LATER)
+
+
+def test_a_rule_that_asks_one_more_person_is_refused_where_the_batch_decides_when_it_closes(
+    world: World,
+) -> None:
+    rule = {"rule": "majority", "most": 3}
+    with pytest.raises(Refused, match="asks one more person"):
+        world.batch(overlap=2, decide_at_close=True, resolve=rule)
+    batch = world.batch(overlap=2, decide_at_close=True)
+    with pytest.raises(Refused, match="asks one more person"):
+        adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=NOON)
+    asking = world.batch(overlap=2, resolve=rule)
+    with pytest.raises(Refused, match="asks one more person"):
+        changing.change(batch=asking, wanted={"decide_at_close": True}, by=world.mara, now=NOON)

@@ -1,0 +1,291 @@
+"""Nothing that an annotator sees tells gold from what is ordinary: undo, what is left, leases that ran out, counts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.journeys import adjudicating, annotating, assigning
+from annotation.models import Assignment, Batch, Place
+from annotation.refusals import Refused
+from annotation.work import queue, shares, withdrawing
+from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.test_gold import examples, mark
+
+SOON = NOON + timedelta(seconds=30)
+LATER = NOON + timedelta(minutes=5)
+
+
+def mixed(
+    folder: Path, *, ordinary: int = 16, golds: int = 8, percent: int = 25, **more: Any
+) -> tuple[World, Batch]:
+    """A batch with gold, one person an item unless `more` says otherwise."""
+    world = make_world(folder, questions=ordinary + golds)
+    some = examples(world)
+    wanted: dict[str, Any] = {"overlap": 1, **more}
+    batch = world.batch(
+        only=[one.external_id for one in some[:ordinary]], gold_percent=percent, open=False, **wanted
+    )
+    for one in some[ordinary:]:
+        mark(world, batch, one, "reasoning")
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batch.refresh_from_db()
+    return world, batch
+
+
+def undone(assignment: Assignment, now: datetime) -> str:
+    """What undo says: "" where it withdraws, else code and words."""
+    fresh = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
+    assert fresh.annotation is not None
+    try:
+        annotating.undo(annotation=fresh.annotation, now=now)
+    except Refused as refused:
+        return f"{refused.code}: {refused.detail}"
+    return ""
+
+
+def one_of_each(world: World, batch: Batch, who: str = "ada", most: int = 12) -> dict[bool, Assignment]:
+    """A submitted gold item (True) and an ordinary one (False)."""
+    found: dict[bool, Assignment] = {}
+    for _ in range(most):
+        taken = world.take(batch, who)
+        assert taken is not None
+        world.answer(taken, {"label": "reasoning"})
+        found.setdefault(taken.item.is_gold, taken)
+        if len(found) == 2:
+            return found
+    raise AssertionError("no gold turn came")
+
+
+# -- undo -------------------------------------------------------------------------------------------
+
+
+def test_both_can_be_taken_back_within_the_minute(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    pair = one_of_each(world, batch)
+    adjudicating.resolve_due(now=SOON)
+
+    assert {undone(one, SOON) for one in pair.values()} == {""}
+
+
+def test_after_the_minute_both_are_refused_in_the_same_words(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    pair = one_of_each(world, batch)
+    adjudicating.resolve_due(now=LATER)
+
+    said = {undone(one, LATER) for one in pair.values()}
+
+    assert len(said) == 1
+    assert said.pop().startswith("decided: ")
+
+
+def test_while_an_item_waits_for_a_second_person_both_can_be_taken_back(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path, overlap=2)
+    pair = one_of_each(world, batch)
+    adjudicating.resolve_due(now=LATER)
+
+    assert {undone(one, LATER) for one in pair.values()} == {""}
+
+
+def test_whoever_submits_gold_that_is_complete_already_has_the_minute_too(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path, golds=1)
+    one_of_each(world, batch)  # Ada's; the only gold item is complete with it
+    his = one_of_each(world, batch, "bo")[True]
+
+    Assignment.objects.filter(pk=his.pk).update(ended_at=LATER)
+
+    assert undone(his, LATER + timedelta(seconds=30)) == ""
+
+
+def test_in_a_closed_batch_both_are_refused_in_the_same_words(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    pair = one_of_each(world, batch)
+    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    adjudicating.resolve_due(now=LATER)
+
+    assert len({undone(one, LATER) for one in pair.values()}) == 1
+
+
+def test_where_the_close_decides_gold_stays_open_until_then(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    Batch.objects.filter(pk=batch.pk).update(decide_at_close=True)
+    gold_item = one_of_each(world, batch)[True]
+
+    assert undone(gold_item, LATER) == ""
+
+
+def test_a_page_asks_once_which_submissions_may_be_withdrawn(
+    db: None, tmp_path: Path, django_assert_num_queries: Any
+) -> None:
+    world, batch = mixed(tmp_path)
+    pair = one_of_each(world, batch)
+    found = list(Assignment.objects.filter(pk__in=[one.pk for one in pair.values()]).select_related("batch"))
+    adjudicating.resolve_due(now=LATER)
+
+    with django_assert_num_queries(1):
+        assert withdrawing.withdrawable(found, now=SOON) == {pair[True].pk}  # the other is decided by now
+    with django_assert_num_queries(1):
+        assert withdrawing.withdrawable(found, now=LATER) == set()
+
+
+# -- what is left -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ordinary", "golds", "percent"), [(16, 8, 25), (20, 2, 50), (9, 9, 50)])
+def test_the_number_that_is_left_falls_by_one_with_each_item_whatever_it_is(
+    db: None, tmp_path: Path, ordinary: int, golds: int, percent: int
+) -> None:
+    world, batch = mixed(tmp_path, ordinary=ordinary, golds=golds, percent=percent)
+    ada, left, kinds = world.ada, [], set()
+
+    def now() -> int:
+        return queue.left_for(ada, [batch.pk])[batch.pk]
+
+    before = now()
+    while taken := world.take(batch, "ada"):
+        assert now() == before, "taking an item changed the number"
+        kinds.add(taken.item.is_gold)
+        world.answer(taken, {"label": "reasoning"})
+        left.append(now())
+        assert left[-1] == before - 1
+        before = left[-1]
+
+    assert before == 0
+    assert kinds == {True, False}
+
+
+@given(st.text(max_size=4), st.integers(0, 60), st.integers(1, 50), st.integers(0, 80), st.integers(0, 30))
+def test_gold_ahead_is_what_walking_the_turns_finds(
+    seed: str, turn: int, percent: int, ordinary: int, golds: int
+) -> None:
+    expected, at, free = 0, turn, ordinary
+    while True:
+        if expected < golds and queue.is_gold_turn(seed, at, percent=percent):
+            expected += 1
+        elif free:
+            free -= 1
+        else:
+            break
+        at += 1
+
+    assert queue.gold_ahead(seed, turn, percent=percent, ordinary=ordinary, golds=golds) == expected
+
+
+# -- leases that ran out ----------------------------------------------------------------------------
+
+
+def held_by(world: World, batch: Batch, who: str, *, gold: bool) -> Assignment:
+    """An item of the wished sort on somebody's desk; what comes before it is submitted."""
+    while taken := world.take(batch, who):
+        if taken.item.is_gold == gold:
+            return taken
+        world.answer(taken, {"label": "reasoning"})
+    raise AssertionError("nothing of the sort came")
+
+
+def run_out(assignment: Assignment) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(leased_until=NOON - timedelta(days=1))
+
+
+def rest_is_done_by(world: World, batch: Batch, who: str) -> None:
+    while taken := world.take(batch, who):
+        world.answer(taken, {"label": "reasoning"})
+
+
+def what_comes_too_late_hears(world: World, assignment: Assignment) -> list[Any]:
+    """What ping, the way back from My work, and a late submission say."""
+    late = world.reload(assignment)
+    said: list[Any] = [late.state, annotating.ping(assignment=late, now=LATER)]
+    for act in (
+        lambda: annotating.resume(assignment=late, now=LATER),
+        lambda: world.answer(late, {"label": "reasoning"}, now=LATER),
+    ):
+        try:
+            act()
+            said.append("")
+        except Refused as refused:
+            said.append((refused.code, refused.detail))
+    return said
+
+
+def another(world: World, batch: Batch) -> Batch:
+    """One more batch like it, in the same project."""
+    some = examples(world)
+    ordinary = batch.items.filter(is_gold=False).count()
+    more = world.batch(
+        only=[one.external_id for one in some[:ordinary]], gold_percent=25, open=False, overlap=1, seed=1
+    )
+    for one in some[ordinary:]:
+        mark(world, more, one, "reasoning")
+    assigning.open_batch(batch=more, by=world.mara, now=NOON)
+    more.refresh_from_db()
+    return more
+
+
+def test_a_lease_that_ran_out_ends_in_the_same_way_whatever_the_item_is(db: None, tmp_path: Path) -> None:
+    world, first = mixed(tmp_path)
+    said = []
+    for gold, batch in ((True, first), (False, another(world, first))):
+        mine = held_by(world, batch, "ada", gold=gold)
+        run_out(mine)
+        rest_is_done_by(world, batch, "bo")
+        said.append(what_comes_too_late_hears(world, mine))
+
+    assert said[0] == said[1]
+    assert said[0][:2] == ["returned", False]
+    assert [code for code, _ in said[0][2:]] == ["place_taken", "place_taken"]
+
+
+def test_what_was_given_back_can_be_had_again_while_there_is_work_left_whatever_it_is(
+    db: None, tmp_path: Path
+) -> None:
+    world, first = mixed(tmp_path)
+    for gold, batch in ((True, first), (False, another(world, first))):
+        mine = held_by(world, batch, "ada", gold=gold)
+        annotating.give_back(assignment=mine, now=NOON)
+
+        assert what_comes_too_late_hears(world, mine)[2:] == ["", ""]
+
+
+def test_gold_that_ran_out_goes_to_nobody_outside_their_turns(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path, golds=1)
+    mine = held_by(world, batch, "ada", gold=True)
+    run_out(mine)
+    rest_is_done_by(world, batch, "bo")
+
+    his = Assignment.objects.filter(person=world.bo, item__is_gold=True).first()
+
+    assert his is None or his.place.reserved_for_id == world.bo.pk
+    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+
+
+def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    mine = held_by(world, batch, "ada", gold=True)
+
+    shares.move(batch=batch, person=world.ada, leases=True, by=world.mara, now=NOON)
+
+    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+    turns = []
+    while taken := world.take(batch, "bo"):
+        turn = len(turns)
+        expected = queue.is_gold_turn(f"{batch.public_id}:{world.bo.pk}", turn, percent=25)
+        turns.append((taken.item.is_gold, expected))
+        world.answer(taken, {"label": "reasoning"})
+    assert all(got == expected for got, expected in turns)
+
+
+def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    mine = held_by(world, batch, "ada", gold=True)
+
+    done = shares.take_back(batch=batch, held=[mine], to=world.bo, by=world.mara, now=NOON)
+
+    assert done.returned == 1
+    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+    assert shares.kept([batch]) == {}
