@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext_noop
 
 from annotation.compiled import Select, number, text
 from annotation.models import (
@@ -31,7 +32,7 @@ from annotation.models import (
 )
 from annotation.roles import Permission, permissions
 
-NOT_HERE = "There is nothing here for you."
+NOT_HERE = gettext_noop("There is nothing here for you.")
 
 
 @dataclass(frozen=True)

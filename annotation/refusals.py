@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from django.utils.translation import gettext
+
 from tableqa.tables import unstorable
 
 STATUS: Final[dict[str, int]] = {
@@ -36,6 +38,7 @@ STATUS: Final[dict[str, int]] = {
     "practice_needed": 409,
     "not_qualified": 409,
     "cap_reached": 409,
+    "too_many_attempts": 429,
 }
 
 
@@ -54,4 +57,7 @@ def require_storable(*texts: str) -> None:
     """Refuse texts that no file or database can keep (NUL, half a surrogate pair): at the door of every journey."""
     for text in texts:
         if reason := unstorable(text):
-            raise Refused("invalid_request", f"The text holds {reason}, which cannot be kept. Take it out.")
+            raise Refused(
+                "invalid_request",
+                gettext("The text holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+            )

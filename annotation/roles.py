@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 
 class Role(StrEnum):
     """What a person can be in a project; one may be several."""
@@ -45,11 +47,11 @@ PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
 }
 
 DESCRIPTIONS: Final[dict[Role, str]] = {
-    Role.ANNOTATOR: "answers the items of open batches",
-    Role.ADJUDICATOR: "decides where annotators differ",
-    Role.RESEARCHER: "reads agreement and makes releases",
-    Role.VIEWER: "reads along and changes nothing",
-    Role.MANAGER: "imports, opens batches, invites people, makes releases",
+    Role.ANNOTATOR: gettext_noop("answers the items of open batches"),
+    Role.ADJUDICATOR: gettext_noop("decides where annotators differ"),
+    Role.RESEARCHER: gettext_noop("reads agreement and makes releases"),
+    Role.VIEWER: gettext_noop("reads along and changes nothing"),
+    Role.MANAGER: gettext_noop("imports, opens batches, invites people, makes releases"),
 }
 
 

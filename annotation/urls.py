@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.urls import path
+from django.views.i18n import set_language
 
 from annotation.views import (
     accounts,
@@ -22,6 +23,7 @@ from annotation.views import (
     importing,
     inquiring,
     labelled_elsewhere,
+    language,
     paying,
     people,
     perturbing,
@@ -42,6 +44,8 @@ urlpatterns = [
     path("jobs/<str:public_id>/", site.job, name="job"),
     path("healthz", site.healthz, name="healthz"),
     path("readyz", site.readyz, name="readyz"),
+    path("words/<str:language>.js", language.words, name="words"),
+    path("language/", set_language, name="set_language"),
     # people
     path("sign-in/", people.sign_in, name="sign_in"),
     path("sign-out/", people.sign_out, name="sign_out"),

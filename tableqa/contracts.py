@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from tableqa.answers import Comparison, Difference, compare
 from tableqa.cells import model_for, same_format, visible
 from tableqa.examples import Example
+from tableqa.language import gettext
 from tableqa.operations import (
     OPERATIONS,
     InsertRow,
@@ -87,12 +88,12 @@ class Contract:
         _one_of(self.answer, "answer", get_args(AnswerRule))
         _one_of(self.cell_format, "cell_format", get_args(FormatRule))
         if self.at_most is not None and (type(self.at_most) is not int or self.at_most < 0):
-            raise ContractError("at_most is a number from 0 on, or null")
+            raise ContractError(gettext("at_most is a number from 0 on, or null"))
         if type(self.more_with_reason) is not bool:
-            raise ContractError("more_with_reason is true or false")
+            raise ContractError(gettext("more_with_reason is true or false"))
         if self.allowed is not None:
             if not isinstance(self.allowed, list | tuple):
-                raise ContractError("allowed is a list of names of operations, or null")
+                raise ContractError(gettext("allowed is a list of names of operations, or null"))
             for name in self.allowed:
                 _one_of(name, "allowed", tuple(OPERATIONS))
             object.__setattr__(self, "allowed", tuple(self.allowed))
@@ -128,24 +129,36 @@ class Contract:
     def from_dict(cls, data: object) -> "Contract":
         """Read JSON; fields that are left out have their defaults. ContractError for an unknown field or a wrong type."""
         if not isinstance(data, Mapping):
-            raise ContractError(f"a contract is an object, not a {type(data).__name__}")
+            raise ContractError(
+                gettext("a contract is an object, not a {name}").format(name=type(data).__name__)
+            )
         known = [field.name for field in fields(cls)]
         if unknown := sorted(str(name) for name in data if name not in known):
-            raise ContractError(f"a contract has no field {', '.join(unknown)}; it has {', '.join(known)}")
+            raise ContractError(
+                gettext("a contract has no field {unknown}; it has {known}").format(
+                    unknown=", ".join(unknown), known=", ".join(known)
+                )
+            )
         return cls(**data)
 
 
 def _one_of(value: object, name: str, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
-        raise ContractError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+        raise ContractError(
+            gettext("{name} is one of {allowed}, not {value!r}").format(
+                name=name, allowed=", ".join(allowed), value=value
+            )
+        )
 
 
 def _protected(cells: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(cells, list | tuple):
-        raise ContractError("protected is a list of [row id, column id] pairs")
+        raise ContractError(gettext("protected is a list of [row id, column id] pairs"))
     for cell in cells:
         if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(is_id(name) for name in cell):
-            raise ContractError(f"protected holds {cell!r}, which is not a [row id, column id] pair")
+            raise ContractError(
+                gettext("protected holds {cell!r}, which is not a [row id, column id] pair").format(cell=cell)
+            )
     return tuple((row, column) for row, column in cells)
 
 

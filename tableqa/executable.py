@@ -14,6 +14,7 @@ from tableqa.answers import compare
 from tableqa.canonical import canonical, thaw
 from tableqa.evidence import CellRef, in_order, source_program
 from tableqa.examples import Example
+from tableqa.language import gettext
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
 from tableqa.tables import Table
@@ -39,7 +40,10 @@ def confirmed(value: object, example: Example) -> dict[str, Any] | None:
     if not compare(found, example.answers).equal:
         given, gold = " | ".join(found), " | ".join(example.answers)
         raise ProgramError(
-            "other_answer", f"The program gives {given} on the table as it was; the answer there is {gold}."
+            "other_answer",
+            gettext("The program gives {given} on the table as it was; the answer there is {gold}.").format(
+                given=given, gold=gold
+            ),
         )
     return program.to_dict()
 
@@ -58,7 +62,7 @@ def posted(text: object, kept: object) -> object:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(gettext("{name} is no number of JSON").format(name=name))
 
 
 def is_program(value: object) -> bool:

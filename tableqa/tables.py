@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from tableqa.canonical import digest
+from tableqa.language import gettext
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
@@ -51,7 +52,7 @@ class Span:
     def from_dict(cls, data: object) -> "Span":
         """Read what `to_dict` wrote; TableError for anything else."""
         if not isinstance(data, Mapping) or set(data) != {"row", "column", "rows", "columns"}:
-            raise TableError("a span has exactly the keys row, column, rows and columns")
+            raise TableError(gettext("a span has exactly the keys row, column, rows and columns"))
         return cls(data["row"], data["column"], data["rows"], data["columns"])
 
 
@@ -126,19 +127,37 @@ class Table:
         lines = self.all_row_ids
         for span in self.spans:
             if not isinstance(span, Span) or type(span.rows) is not int or type(span.columns) is not int:
-                raise TableError("a span is a Span(row id, column id, number of rows, number of columns)")
+                raise TableError(
+                    gettext("a span is a Span(row id, column id, number of rows, number of columns)")
+                )
             if span.row not in lines or span.column not in self.column_ids:
-                raise TableError(f"a span starts at {span.row}/{span.column}, which this table does not have")
+                raise TableError(
+                    gettext("a span starts at {row}/{column}, which this table does not have").format(
+                        row=span.row, column=span.column
+                    )
+                )
             top, left = lines.index(span.row), self.column_ids.index(span.column)
             if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
-                raise TableError(f"the span at {span.row}/{span.column} covers no second cell")
+                raise TableError(
+                    gettext("the span at {row}/{column} covers no second cell").format(
+                        row=span.row, column=span.column
+                    )
+                )
             if top + span.rows > len(lines) or left + span.columns > len(self.column_ids):
-                raise TableError(f"the span at {span.row}/{span.column} reaches beyond the table")
+                raise TableError(
+                    gettext("the span at {row}/{column} reaches beyond the table").format(
+                        row=span.row, column=span.column
+                    )
+                )
             for place in (
                 (i, j) for i in range(top, top + span.rows) for j in range(left, left + span.columns)
             ):
                 if place in covered:
-                    raise TableError(f"the span at {span.row}/{span.column} overlaps another one")
+                    raise TableError(
+                        gettext("the span at {row}/{column} overlaps another one").format(
+                            row=span.row, column=span.column
+                        )
+                    )
                 covered.add(place)
 
     @property
@@ -218,7 +237,7 @@ class Table:
         with merged cells, which a move may tear apart: replay moves there.
         """
         if self.spans:
-            raise ValueError("a table with merged cells is not put in another order at once")
+            raise ValueError(gettext("a table with merged cells is not put in another order at once"))
         table = self._like()
         if rows is not None:
             places = self._row_places
@@ -241,7 +260,7 @@ class Table:
         ValueError for a table without columns, and for one with merged cells.
         """
         if self.spans or not self.header:
-            raise ValueError("a table without columns, or with merged cells, is not turned at once")
+            raise ValueError(gettext("a table without columns, or with merged cells, is not turned at once"))
         header, *rows = zip(*self.header_rows, self.header, *self.rows, strict=True)
         table = self._like()
         table["header"], table["rows"], table["header_rows"] = header, tuple(rows), ()
@@ -289,7 +308,9 @@ class Table:
     def from_dict(cls, data: object) -> "Table":
         """Read what `to_dict` or `to_wire` wrote; TableError for a missing or unknown key or a wrong type."""
         if not isinstance(data, Mapping):
-            raise TableError(f"a table is an object with header and rows, not {_kind(data)}")
+            raise TableError(
+                gettext("a table is an object with header and rows, not {kind}").format(kind=_kind(data))
+            )
         known = {
             "header",
             "rows",
@@ -302,9 +323,13 @@ class Table:
             "header_id",
         }
         if missing := {"header", "rows"} - set(data):
-            raise TableError(f"a table needs {' and '.join(sorted(missing))}")
+            raise TableError(gettext("a table needs {value}").format(value=" and ".join(sorted(missing))))
         if unknown := sorted(str(key) for key in set(data) - known):
-            raise TableError(f"a table has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+            raise TableError(
+                gettext("a table has no {unknown}; it has {value}").format(
+                    unknown=", ".join(unknown), value=", ".join(sorted(known))
+                )
+            )
         return cls(
             header=data["header"],
             rows=data["rows"],
@@ -349,7 +374,11 @@ def unstorable(text: str) -> str | None:
 def _row(cells: Any, width: int, where: str) -> tuple[str, ...]:
     row = _texts(cells, where)
     if len(row) != width:
-        raise TableError(f"{where} has {len(row)} cells, the header has {width}")
+        raise TableError(
+            gettext("{where} has {number} cells, the header has {width}").format(
+                where=where, number=len(row), width=width
+            )
+        )
     return row
 
 
@@ -359,25 +388,35 @@ def _texts(cells: Any, where: str) -> tuple[str, ...]:
         joined = "\x1f".join(row)
     except TypeError:
         j, cell = next((j, cell) for j, cell in enumerate(row) if not isinstance(cell, str))
-        raise TableError(f"{where}, column {j + 1}: a cell is a string, not {_kind(cell)}") from None
+        raise TableError(
+            gettext("{where}, column {value}: a cell is a string, not {kind}").format(
+                where=where, value=j + 1, kind=_kind(cell)
+            )
+        ) from None
     if unstorable(joined):
         j, reason = next((j, reason) for j, cell in enumerate(row) if (reason := unstorable(cell)))
-        raise TableError(f"{where}, column {j + 1}: the text holds {reason}")
+        raise TableError(
+            gettext("{where}, column {value}: the text holds {reason}").format(
+                where=where, value=j + 1, reason=reason
+            )
+        )
     return row
 
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise TableError(f"{where} is a string, not {_kind(value)}")
+        raise TableError(gettext("{where} is a string, not {kind}").format(where=where, kind=_kind(value)))
     if reason := unstorable(value):
-        raise TableError(f"{where} holds {reason}")
+        raise TableError(gettext("{where} holds {reason}").format(where=where, reason=reason))
     return value
 
 
 def _sequence(value: Any, where: str) -> Iterable[Any]:
     # A string is a sequence of strings to Python and never what is meant here.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise TableError(f"{where}: a list is needed, not {_kind(value)}")
+        raise TableError(
+            gettext("{where}: a list is needed, not {kind}").format(where=where, kind=_kind(value))
+        )
     return value
 
 
@@ -387,15 +426,21 @@ def _ids(value: Any, where: str) -> tuple[str, ...] | None:
 
 def _check_ids(ids: Sequence[str], expected: int, kind: str) -> None:
     if len(ids) != expected:
-        raise TableError(f"there are {len(ids)} {kind} ids (header rows counted) for {expected} {kind}s")
+        raise TableError(
+            gettext("there are {number} {kind} ids (header rows counted) for {expected} {kind}s").format(
+                number=len(ids), kind=kind, expected=expected
+            )
+        )
     seen: set[str] = set()
     for value in ids:
         if not is_id(value):
             raise TableError(
-                f"{value!r} cannot be a {kind} id: a letter, then letters, digits, _ and - (32 at most)"
+                gettext(
+                    "{value!r} cannot be a {kind} id: a letter, then letters, digits, _ and - (32 at most)"
+                ).format(value=value, kind=kind)
             )
         if value in seen:
-            raise TableError(f"the {kind} id {value} is given twice")
+            raise TableError(gettext("the {kind} id {value} is given twice").format(kind=kind, value=value))
         seen.add(value)
 
 
@@ -423,7 +468,7 @@ _FIELDS = frozenset(field.name for field in fields(Table))
 
 def _check_order(order: Sequence[str], places: Mapping[str, int], what: str) -> None:
     if len(order) != len(places) or places.keys() != set(order):
-        raise ValueError(f"an order names every {what} of the table once")
+        raise ValueError(gettext("an order names every {what} of the table once").format(what=what))
 
 
 def _taking(places: Sequence[int]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Example
 from tableqa.contracts import Contract
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import (
     OPERATIONS,
     Operation,
@@ -330,7 +331,7 @@ class TaskType(ABC):
     predicts: ClassVar[Literal["live", "on_request", ""]] = ""
     asks: ClassVar[tuple[Ask, ...]] = ()
     tried_on: ClassVar[tuple[str, ...]] = ()
-    looks: ClassVar[tuple[str, str]] = ("on the original", "on yours")
+    looks: ClassVar[tuple[str, str]] = (gettext_noop("on the original"), gettext_noop("on yours"))
     check_label: ClassVar[str] = "Check"
     verdict_words: ClassVar[Mapping[str, str]] = {}
     prediction_in_form: ClassVar[bool] = False
@@ -467,14 +468,14 @@ class TaskType(ABC):
 
     def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
         """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
-        raise Invalid([Problem("", "no_form", "This kind reads no replies.")])
+        raise Invalid([Problem("", "no_form", gettext("This kind reads no replies."))])
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What a tool on the page has the server work out while somebody works: a pure function of what was sent.
 
         Quick, whatever is sent. Raises `Invalid` with what is wrong with the question.
         """
-        raise Invalid([Problem("", "no_tool", "This kind has nothing that could be worked out.")])
+        raise Invalid([Problem("", "no_tool", gettext("This kind has nothing that could be worked out."))])
 
     def form_edits(self) -> Mapping[str, FormEdit]:
         """What buttons of its own do to the operations of a draft in a form without scripts, by their action."""
@@ -558,7 +559,9 @@ class TaskType(ABC):
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Read `data` stored by an older version of this kind. A kind that raises `version` overrides it."""
         raise ValueError(
-            f"{self.key} cannot read responses of version {from_version}; it is at {self.version}"
+            gettext("{key} cannot read responses of version {from_version}; it is at {version}").format(
+                key=self.key, from_version=from_version, version=self.version
+            )
         )
 
     # -- the same for every kind ---------------------------------------------------------------------
@@ -570,22 +573,34 @@ class TaskType(ABC):
         """
         version = envelope.get("version") if isinstance(envelope, Mapping) else None
         if type(version) is int and 1 <= version < self.version:
-            message = (
-                f"The response was made with version {version} of this form, which is at version {self.version} now. "
+            message = gettext(
+                "The response was made with version {version} of this form, which is at version {version_2} now. "
                 "Reload the page, look at what is new, and send it again."
-            )
+            ).format(version=version, version_2=self.version)
             raise Invalid([Problem("version", "stale_version", message)])
         return self.read(envelope, item)
 
     def read(self, envelope: Mapping[str, Any], item: Item) -> Any:
         """Parse a stored envelope: type, variant, version, base, then `data`; `upgrade` reads older versions."""
         if not isinstance(envelope, Mapping):
-            raise Invalid([Problem("", "bad_envelope", "The response must be a JSON object.")])
+            raise Invalid([Problem("", "bad_envelope", gettext("The response must be a JSON object."))])
         problems = []
         if envelope.get("type") != self.key:
-            problems.append(Problem("type", "wrong_type", f"This item takes responses of type {self.key}."))
+            problems.append(
+                Problem(
+                    "type",
+                    "wrong_type",
+                    gettext("This item takes responses of type {key}.").format(key=self.key),
+                )
+            )
         if (envelope.get("variant") or "") != item.variant:
-            problems.append(Problem("variant", "wrong_variant", f"This item is of variant {item.variant!r}."))
+            problems.append(
+                Problem(
+                    "variant",
+                    "wrong_variant",
+                    gettext("This item is of variant {variant!r}.").format(variant=item.variant),
+                )
+            )
         if envelope.get("base") != item.base:
             message = (
                 "The response was made on another table than the one this item shows. Load the item again."
@@ -600,7 +615,13 @@ class TaskType(ABC):
         data = envelope.get("data")
         if reason := unstorable_in(data):
             raise Invalid(
-                [Problem("", "unstorable_text", f"The response holds {reason}, which no file can keep.")]
+                [
+                    Problem(
+                        "",
+                        "unstorable_text",
+                        gettext("The response holds {reason}, which no file can keep.").format(reason=reason),
+                    )
+                ]
             )
         if isinstance(version, int) and version != self.version and isinstance(data, Mapping):
             data = self.upgrade(data, version)
@@ -785,4 +806,6 @@ def task_type(key: str) -> TaskType:
         return task_types()[key]
     except KeyError:
         known = ", ".join(sorted(task_types()))
-        raise UnknownTaskType(f"no task type is called {key!r}; there are: {known}") from None
+        raise UnknownTaskType(
+            gettext("no task type is called {key!r}; there are: {known}").format(key=key, known=known)
+        ) from None

@@ -26,6 +26,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
+from tableqa.language import gettext, gettext_noop
 from tasks.common.scales import HIGHEST, LOWEST, mean
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class BadRule(ValueError):
 # -- what others call -------------------------------------------------------------------------------
 
 
+def most(task: TaskType, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+    """How many people a rule asks at most; 0 where it asks nobody in addition."""
+    said = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
+    return int(said.get("most") or 0)
+
+
 def resolve(task: TaskType, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
     """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
     if not rule:
@@ -152,37 +159,55 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
     """
     if not isinstance(data, Mapping):
         raise BadRule(
-            'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the kind\'s own rule.'
+            gettext(
+                'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the kind\'s own rule.'
+            )
         )
     if not data:
         return {}
     rules = {rule.name: rule for rule in fitting(task)}
     if not rules:
         raise BadRule(
-            f"resolve: {task.key} decides in a way of its own and takes no other rule. Leave it out."
+            gettext(
+                "resolve: {key} decides in a way of its own and takes no other rule. Leave it out."
+            ).format(key=task.key)
         )
     name = data.get("rule")
     if name is None:
-        raise BadRule(f"resolve.rule: name one of the rules that fit {task.key}: {', '.join(rules)}.")
+        raise BadRule(
+            gettext("resolve.rule: name one of the rules that fit {key}: {rules}.").format(
+                key=task.key, rules=", ".join(rules)
+            )
+        )
     if not isinstance(name, str) or name not in rules:
         there_is = (
             f"resolve.rule: {name!r} exists, but does not fit {task.key}" if str(name) in RULES else None
         )
         message = there_is or f"resolve.rule: there is no rule {name!r}{_perhaps(str(name), rules)}"
-        raise BadRule(f"{message}. These fit: {', '.join(rules)}.")
+        raise BadRule(
+            gettext("{message}. These fit: {rules}.").format(message=message, rules=", ".join(rules))
+        )
     rule = rules[name]
     for option in data:
         if option != "rule" and option not in rule.options:
             raise BadRule(
-                f"resolve.{option}: the rule {name} has no such option{_perhaps(str(option), rule.options)}. "
-                + (f"It has: {', '.join(rule.options)}." if rule.options else "It has none.")
+                gettext("resolve.{option}: the rule {name} has no such option{perhaps}. ").format(
+                    option=option, name=name, perhaps=_perhaps(str(option), rule.options)
+                )
+                + (
+                    gettext("It has: {options}.").format(options=", ".join(rule.options))
+                    if rule.options
+                    else gettext("It has none.")
+                )
             )
     _validate(data, rule)
     found = {**rule.defaults, **data}
     if overlap is not None and "most" in found and found["most"] < overlap:
         raise BadRule(
-            f"resolve.most: {found['most']} is less than the overlap of {overlap}. "
-            "It is how many people are asked in all before an adjudicator looks."
+            gettext(
+                "resolve.most: {found} is less than the overlap of {overlap}. "
+                "It is how many people are asked in all before an adjudicator looks."
+            ).format(found=found["most"], overlap=overlap)
         )
     return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
 
@@ -343,17 +368,19 @@ _MOST: Mapping[str, Any] = {
     "type": "integer",
     "minimum": 2,
     "maximum": MOST,
-    "title": "People at most",
-    "description": "Where they do not agree, one more is asked until so many have answered; then an adjudicator looks. "
-    "Left out: an adjudicator looks at once.",
+    "title": gettext_noop("People at most"),
+    "description": gettext_noop(
+        "Where they do not agree, one more is asked until so many have answered; then an adjudicator looks. "
+        "Left out: an adjudicator looks at once."
+    ),
 }
 _MORE_THAN: Mapping[str, Any] = {
     "type": "number",
     "minimum": 0.5,
     "exclusiveMaximum": 1,
     "default": 0.5,
-    "title": "More than this share",
-    "description": "0.5 is more than half of the people.",
+    "title": gettext_noop("More than this share"),
+    "description": gettext_noop("0.5 is more than half of the people."),
 }
 
 RULES: Mapping[str, Rule] = {
@@ -361,21 +388,21 @@ RULES: Mapping[str, Rule] = {
     for rule in (
         Rule(
             "unanimous",
-            "Everybody says the same, else an adjudicator looks.",
+            gettext_noop("Everybody says the same, else an adjudicator looks."),
             ("labels", "scales", "sets", "edits"),
             unanimous,
         ),
         Rule(
             "majority",
-            "The label of more than half of the people.",
+            gettext_noop("The label of more than half of the people."),
             ("labels",),
             majority,
             {"more_than": _MORE_THAN, "most": _MOST},
         ),
-        Rule("mean", "The mean of all scores, on every dimension.", ("scales",), mean_of_all),
+        Rule("mean", gettext_noop("The mean of all scores, on every dimension."), ("scales",), mean_of_all),
         Rule(
             "gap",
-            "The mean of all scores; people who are far apart ask for one more.",
+            gettext_noop("The mean of all scores; people who are far apart ask for one more."),
             ("scales",),
             gap,
             {
@@ -384,21 +411,29 @@ RULES: Mapping[str, Rule] = {
                     "exclusiveMinimum": 0,
                     "default": 3,
                     "title": "Gap",
-                    "description": "Scores that are so far apart on one dimension ask for one more person.",
+                    "description": gettext_noop(
+                        "Scores that are so far apart on one dimension ask for one more person."
+                    ),
                 },
-                "most": {**_MOST, "default": 3, "description": "No more people are asked than this."},
+                "most": {
+                    **_MOST,
+                    "default": 3,
+                    "description": gettext_noop("No more people are asked than this."),
+                },
                 "then": {
                     "enum": ["mean", "replace", "adjudicate"],
                     "default": "mean",
-                    "title": "Where they stay apart",
-                    "description": "mean: the mean of all. replace: the mean without the score furthest from the others. "
-                    "adjudicate: that mean where the others are near each other, else an adjudicator.",
+                    "title": gettext_noop("Where they stay apart"),
+                    "description": gettext_noop(
+                        "mean: the mean of all. replace: the mean without the score furthest from the others. "
+                        "adjudicate: that mean where the others are near each other, else an adjudicator."
+                    ),
                 },
             },
         ),
         Rule(
             "set_overlap",
-            "What more than half marked, where what people marked overlaps enough.",
+            gettext_noop("What more than half marked, where what people marked overlaps enough."),
             ("sets",),
             set_overlap,
             {
@@ -407,34 +442,41 @@ RULES: Mapping[str, Rule] = {
                     "minimum": 0,
                     "maximum": 1,
                     "default": 0.5,
-                    "title": "Least overlap",
-                    "description": "Mean Jaccard index of the pairs of people.",
+                    "title": gettext_noop("Least overlap"),
+                    "description": gettext_noop("Mean Jaccard index of the pairs of people."),
                 },
                 "most": _MOST,
             },
         ),
         Rule(
             "edit_equivalence",
-            "The edit of more than half of the people; edits that leave the same table and the same answer are one.",
+            gettext_noop(
+                "The edit of more than half of the people; edits that leave the same table and the same answer are one."
+            ),
             ("edits",),
             majority,
             {"more_than": _MORE_THAN, "most": _MOST},
         ),
         Rule(
             "each",
-            "Every response that holds stands on its own.",
+            gettext_noop("Every response that holds stands on its own."),
             ("edits", "texts"),
             each,
             {
                 "merge": {
                     "type": "boolean",
                     "default": False,
-                    "title": "Equal ones count once",
-                    "description": "Responses that come to the same make one outcome.",
+                    "title": gettext_noop("Equal ones count once"),
+                    "description": gettext_noop("Responses that come to the same make one outcome."),
                 }
             },
         ),
-        Rule("given", "Somebody gives the given answer, and nobody another one.", ("answers",), given),
+        Rule(
+            "given",
+            gettext_noop("Somebody gives the given answer, and nobody another one."),
+            ("answers",),
+            given,
+        ),
     )
 }
 """Every rule by its name, with what it fits."""

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from annotation.journeys.setting_up import hash_token
 from annotation.models import ApiToken, Membership, Person
+from annotation.people import attempts
 
 KEYWORDS = (b"bearer", b"token")
 
@@ -32,16 +33,22 @@ class TokenAuthentication(BaseAuthentication):
             or token.expires_at <= now
             or not token.person.is_active
         ):
-            raise AuthenticationFailed("This token is not valid (any more).")
+            raise _not_valid(request)
         left = Membership.objects.filter(
             person=token.person, project_id=token.project_id, removed_at__isnull=True
         )
         if not token.person.is_administrator and not left.exists():
-            raise AuthenticationFailed("This token is not valid (any more).")
+            raise _not_valid(request)
         return token.person, token
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="askew"'
+
+
+def _not_valid(request: Request) -> AuthenticationFailed:
+    """What a token that is not valid is answered with; too many of them from one address are too many attempts."""
+    attempts.wrong(attempts.WRONG_TOKEN, request._request, now=timezone.now())
+    return AuthenticationFailed("This token is not valid (any more).")
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

@@ -20,7 +20,10 @@ CONTENT_TYPE = "application/problem+json"
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Turn what the journeys raise into a problem document; anything unforeseen stays a 500."""
     if isinstance(error, Refused):
-        return problem(error.status, error.code, error.detail, **error.more)
+        refusal = problem(error.status, error.code, error.detail, **error.more)
+        if "retry_after" in error.more:
+            refusal["Retry-After"] = str(error.more["retry_after"])
+        return refusal
     if isinstance(error, Invalid):
         detail = "The response does not hold yet: " + str(error)
         violations = [found.to_dict() for found in error.problems]

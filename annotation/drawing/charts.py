@@ -19,6 +19,7 @@ from string import ascii_uppercase
 
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 COLOURS = 8
 """Colours in the style sheet; from the ninth series on they come again, with another letter."""
@@ -110,7 +111,7 @@ def _bar(
     middle = top + BAR // 2
     letter = _key(number, middle + 4) if lettered else ""
     if point is None or point.value is None:
-        said = "undefined" if point is not None else "not asked"
+        said = "undefined" if point is not None else gettext("not asked")
         return format_html(
             '<g class="{}">{}<text class="small" x="{}%" y="{}">{}</text></g>',
             _colour(number),
@@ -383,7 +384,9 @@ def _columns(found: Sequence[Bin], top: int, axis: Axis) -> SafeString:
         )  # a value on its own is as wide as a column can be among eleven
         start = start - wide / 2 if one.low == one.high else start
         where = (
-            _mark(one.low, "") if one.low == one.high else f"{_mark(one.low, '')} to {_mark(one.high, '')}"
+            _mark(one.low, "")
+            if one.low == one.high
+            else gettext("{mark} to {mark_2}").format(mark=_mark(one.low, ""), mark_2=_mark(one.high, ""))
         )
         rows.append((_percent(start), top + STRIP - tall, _percent(wide), tall, f"{where}: {one.count:,}"))
     return format_html_join("", '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>', rows)
@@ -479,26 +482,34 @@ def heat(
             at = f'x="{across[place]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
             if value is None:
                 same = label == columns[place]
-                why = "the same person" if same else f"{own} and {named[place]}: nothing in common"
+                why = (
+                    gettext("the same person")
+                    if same
+                    else gettext("{own} and {named}: nothing in common").format(own=own, named=named[place])
+                )
                 parts.append(f'<rect class="hollow" {at}><title>{why}</title></rect>')
                 continue
             shade = 0.06 + 0.84 * min(1.0, max(0.0, (value - low) / span))
-            said = f"{own} and {named[place]}: {written(value)}"
+            said = gettext("{own} and {named}: {written}").format(
+                own=own, named=named[place], written=written(value)
+            )
             parts.append(f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{said}</title></rect>')
             if len(columns) <= WRITTEN:
                 where = f'x="{middle[place]}%" y="{top + SQUARE - 7}"'
                 parts.append(f'<text class="in middle" {where}>{written(value)}</text>')
         drawn.append(mark_safe("".join(parts)))  # nosec B308 B703: every text in it is escaped above
     found = [
-        (value, f"{rows[line]} and {columns[place]}")
+        (value, gettext("{rows} and {columns}").format(rows=rows[line], columns=columns[place]))
         for line, of_row in enumerate(values)
         for place, value in enumerate(of_row)
         if value is not None
     ]
-    said = "There is nothing to draw."
+    said = gettext("There is nothing to draw.")
     if found:
         (least, where), (most, there) = min(found), max(found)
-        said = f"Highest {written(most)} ({there}), lowest {written(least)} ({where})"
+        said = gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
+            written=written(most), there=there, written_2=written(least), where=where
+        )
     one = [Series(title, [])]
     body = format_html('<g class="{}">{}</g>', _colour(0), format_html_join("", "{}", ((x,) for x in drawn)))
     return _chart(name, title, said, one, 18 + len(rows) * SQUARE + 4, [body])
@@ -558,8 +569,12 @@ def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
         ]
         if there:
             (low, least), (high, most) = min(there), max(there)
-            said.append(f"{one.name}: highest {_number(high)} ({most}), lowest {_number(low)} ({least})")
-    return ". ".join(said) or "There is nothing to draw."
+            said.append(
+                gettext("{name}: highest {number} ({most}), lowest {number_2} ({least})").format(
+                    name=one.name, number=_number(high), most=most, number_2=_number(low), least=least
+                )
+            )
+    return ". ".join(said) or gettext("There is nothing to draw.")
 
 
 def _said(point: Point) -> str:
@@ -568,7 +583,9 @@ def _said(point: Point) -> str:
     said = _number(point.value)
     if point.low is None or point.high is None:
         return said
-    return f"{said} ({_number(point.low)} to {_number(point.high)})"
+    return gettext("{said} ({number} to {number_2})").format(
+        said=said, number=_number(point.low), number_2=_number(point.high)
+    )
 
 
 def _number(value: float) -> str:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series
@@ -66,7 +68,9 @@ def interval(figure: Figures) -> str:
     """An interval in words, or a dash."""
     if figure["low"] is None or figure["high"] is None:
         return DASH
-    return f"{number(figure['low'])} to {number(figure['high'])}"
+    return gettext("{number} to {number_2}").format(
+        number=number(figure["low"]), number_2=number(figure["high"])
+    )
 
 
 def point(figure: Figures | None) -> Point | None:
@@ -89,13 +93,17 @@ def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Draw
         for name, weeks in found
         if (one := weeks.get(label)) is not None
     ]
-    title = "Agreement by the week in which an item's last response came"
-    note = f"The first {MOST_SERIES} are drawn, all are in the table." if len(found) > MOST_SERIES else ""
+    title = gettext("Agreement by the week in which an item's last response came")
+    note = (
+        gettext("The first {most_series} are drawn, all are in the table.").format(most_series=MOST_SERIES)
+        if len(found) > MOST_SERIES
+        else ""
+    )
     return Drawn(
         "weeks",
         title,
         charts.lines("weeks", title, labels, series, _axis(series)),
-        ("Week", "Measure", "Value", "95 % interval", "Items", "Raters"),
+        ("Week", "Measure", "Value", gettext("95 % interval"), "Items", "Raters"),
         tuple(rows),
         note,
         words=2,
@@ -107,7 +115,9 @@ def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
     sources = measure["sources"]
     if len(sources) < 2:
         return None
-    title = f"Agreement by source: {measure['name']}, {statistic}"
+    title = gettext("Agreement by source: {measure}, {statistic}").format(
+        measure=measure["name"], statistic=statistic
+    )
     series = [Series(statistic, [point(one) for one in sources])]
     rows = tuple(
         (one["name"], number(one["value"]), interval(one), str(one["units"]), str(one["raters"]))
@@ -118,7 +128,7 @@ def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
         "sources",
         title,
         charts.bars("sources", title, labels, series, _axis(series)),
-        ("Source", "Value", "95 % interval", "Items", "Raters"),
+        ("Source", "Value", gettext("95 % interval"), "Items", "Raters"),
         rows,
     )
 
@@ -136,10 +146,14 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
         return None if figure is None else figure["value"]
 
     values = [[between(one, other) for other in keys] for one in keys]
-    title = f"Agreement of every two people: {measure['name']}, {statistic}"
+    title = gettext("Agreement of every two people: {measure}, {statistic}").format(
+        measure=measure["name"], statistic=statistic
+    )
     rows = [
         (
-            f"{called(names, one)} and {called(names, other)}",
+            gettext("{called} and {called_2}").format(
+                called=called(names, one), called_2=called(names, other)
+            ),
             number(figure["value"]) if figure["value"] is not None else figure["reason"],
             interval(figure),
             str(figure["units"]),
@@ -152,10 +166,12 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
         "pairs",
         title,
         charts.heat("pairs", title, people, people, values),
-        ("Pair, the lowest first", "Value", "95 % interval", "Items in common"),
+        (gettext("Pair, the lowest first"), "Value", gettext("95 % interval"), gettext("Items in common")),
         tuple(rows),
-        "A pair's figure rests on the items that both rated. A low line is a person who differs from everybody; one low "
-        "square is two people who differ from each other.",
+        gettext(
+            "A pair's figure rests on the items that both rated. A low line is a person who differs from everybody; one low "
+            "square is two people who differ from each other."
+        ),
     )
 
 
@@ -165,7 +181,9 @@ def confusion(measure: Figures) -> Drawn | None:
     if found is None:
         return None
     labels, counts = found["labels"], found["counts"]
-    title = f"Which labels are confused: pairs of responses to one item, {measure['name']}"
+    title = gettext("Which labels are confused: pairs of responses to one item, {measure}").format(
+        measure=measure["name"]
+    )
     pairs_of = [
         (f"{labels[one]} / {labels[other]}", counts[one][other] // (2 if one == other else 1))
         for one in range(len(labels))
@@ -220,13 +238,21 @@ def shares(
     axis = charts.axis_over(ends, unit="%")
     labels = [label or "(empty)" for label, _ in there]
     rows = tuple(
-        (label or "(empty)", one.percent, one.interval, f"{one.hits:,} of {one.n:,}") for label, one in there
+        (
+            label or "(empty)",
+            one.percent,
+            one.interval,
+            gettext("{hits} of {n}").format(
+                hits=number_format(one.hits, force_grouping=True), n=number_format(one.n, force_grouping=True)
+            ),
+        )
+        for label, one in there
     )
     return Drawn(
         name,
         title,
         charts.bars(name, title, labels, series, axis),
-        (*head[:2], "95 % interval", head[2]),
+        (*head[:2], gettext("95 % interval"), head[2]),
         rows,
         note,
     )
@@ -234,7 +260,7 @@ def shares(
 
 def called(names: Mapping[str, str], key: str) -> str:
     """What somebody is called on this page."""
-    return names.get(key, "somebody who has left")
+    return names.get(key, gettext("somebody who has left"))
 
 
 def _axis(series: Sequence[Series]) -> charts.Axis:
@@ -260,16 +286,21 @@ def monitors(found: Figures) -> list[Drawn]:
     """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
     of = found["of"]
     drawn = [
-        _concentrated("answers", f"Answers: the commonest among {of}", "Answer", found["answers"]),
         _concentrated(
-            "openings", f"How questions begin: the commonest, among {of}", "Opening", found["openings"]
+            "answers", gettext("Answers: the commonest among {of}").format(of=of), "Answer", found["answers"]
+        ),
+        _concentrated(
+            "openings",
+            gettext("How questions begin: the commonest, among {of}").format(of=of),
+            "Opening",
+            found["openings"],
         ),
         *(
             _by_place(name, title, found[name])
             for name, title in (
-                ("answer_rows", f"Rows that hold the answer, among {of}"),
-                ("evidence_rows", "Rows with marked evidence"),
-                ("edit_rows", "Rows that were edited"),
+                ("answer_rows", gettext("Rows that hold the answer, among {of}").format(of=of)),
+                ("evidence_rows", gettext("Rows with marked evidence")),
+                ("edit_rows", gettext("Rows that were edited")),
             )
         ),
         _sizes(found["edit_sizes"]),
@@ -281,12 +312,15 @@ def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Dr
     if found is None:
         return None
     spread = found["normalised"]
-    note = f"{found['distinct']:,} different ones among {found['n']:,}."
+    note = gettext("{found} different ones among {found_2}.").format(
+        found=number_format(found["distinct"], force_grouping=True),
+        found_2=number_format(found["n"], force_grouping=True),
+    )
     if spread is not None and found["low"] is not None:
-        note += (
-            f" Spread {spread:.3f} (95 % interval {found['low']:.3f} to {found['high']:.3f}): 1 where all differ, 0 "
+        note += gettext(
+            " Spread {spread:.3f} (95 % interval {found:.3f} to {found_2:.3f}): 1 where all differ, 0 "
             "where all are one."
-        )
+        ).format(spread=spread, found=found["low"], found_2=found["high"])
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
     return shares(name, title, (head, "Share", "Count"), top, note)
 
@@ -294,10 +328,14 @@ def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Dr
 def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
     if found is None:
         return None
-    parts = (("first", "all in the first three"), ("last", "all in the last two"), ("ends", "all in either"))
+    parts = (
+        ("first", gettext("all in the first three")),
+        ("last", gettext("all in the last two")),
+        ("ends", gettext("all in either")),
+    )
     series = [
         Series("here", [_share_point(found[part]) for part, _ in parts]),
-        Series("by chance", [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]),
+        Series(gettext("by chance"), [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]),
     ]
     ends = [one.high for one in series[0].points if one is not None and one.high is not None]
     rows = tuple(
@@ -306,7 +344,10 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
             Proportion(**found[part]).percent,
             Proportion(**found[part]).interval,
             f"{100 * found[f'{part}_by_chance']:.1f} %",
-            f"{found[part]['hits']:,} of {found['n']:,}",
+            gettext("{found} of {found_2}").format(
+                found=number_format(found[part]["hits"], force_grouping=True),
+                found_2=number_format(found["n"], force_grouping=True),
+            ),
         )
         for part, words in parts
     )
@@ -317,9 +358,11 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
         charts.bars(
             name.replace("_", "-"), title, labels, series, charts.axis_over(ends, most=10.0, unit="%")
         ),
-        ("Place", "Share", "95 % interval", "By chance", "Count"),
+        ("Place", "Share", gettext("95 % interval"), gettext("By chance"), "Count"),
         rows,
-        f"Tables of at most five rows say nothing and are left out ({found['short']:,}).",
+        gettext("Tables of at most five rows say nothing and are left out ({found}).").format(
+            found=number_format(found["short"], force_grouping=True)
+        ),
     )
 
 
@@ -330,10 +373,18 @@ def _share_point(found: Figures) -> Point:
 def _sizes(found: Figures | None) -> Drawn | None:
     if found is None:
         return None
-    note = f"Median {found['median']:g}, mean {found['mean']:.2f}"
+    note = gettext("Median {found:g}, mean {found_2:.2f}").format(
+        found=found["median"], found_2=found["mean"]
+    )
     if found["low"] is not None:
-        note += f" (95 % interval {found['low']:.2f} to {found['high']:.2f})"
+        note += gettext(" (95 % interval {found:.2f} to {found_2:.2f})").format(
+            found=found["low"], found_2=found["high"]
+        )
     top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
     return shares(
-        "edit-sizes", "Sizes of edits, in net operations", ("Operations", "Share", "Count"), top, f"{note}."
+        "edit-sizes",
+        gettext("Sizes of edits, in net operations"),
+        ("Operations", "Share", "Count"),
+        top,
+        f"{note}.",
     )

@@ -18,6 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext
+
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
@@ -221,7 +223,11 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
     """What puts an example to the predictor of that name. Raises LookupError naming the ones there are."""
     if name not in predictors:
         known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/operations.md)"
-        raise LookupError(f"There is no predictor called {name!r}; there are: {known}.")
+        raise LookupError(
+            gettext("There is no predictor called {name!r}; there are: {known}.").format(
+                name=name, known=known
+            )
+        )
     if predictors[name]["protocol"] == "chat":
         return _chat(chat_model(predictors, name))
     return _predicting(client.connect(predictors[name]))

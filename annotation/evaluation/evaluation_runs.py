@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotation import jobs
 from annotation.evaluation import evaluating
@@ -62,13 +63,30 @@ def start(
     name = name.strip()
     require_storable(name)
     if not name or len(name) > LONGEST_NAME:
-        raise Refused("invalid_request", f"A model needs a name of at most {LONGEST_NAME} characters.")
+        raise Refused(
+            "invalid_request",
+            gettext("A model needs a name of at most {longest_name} characters.").format(
+                longest_name=LONGEST_NAME
+            ),
+        )
     if (file is None) == (not predictor):
-        raise Refused("invalid_request", "Send a file of predictions, or choose a predictor: one of the two.")
+        raise Refused(
+            "invalid_request", gettext("Send a file of predictions, or choose a predictor: one of the two.")
+        )
     if runs(release).filter(ids__name=name).exclude(state=Job.State.FAILED).exists():
-        raise Refused("name_taken", f"This release has an evaluation of {name} already. Choose another name.")
+        raise Refused(
+            "name_taken",
+            gettext("This release has an evaluation of {name} already. Choose another name.").format(
+                name=name
+            ),
+        )
     if predictor and predictor not in settings.PREDICTORS:
-        raise Refused("invalid_request", f"There is no predictor called {predictor!r} in the settings.")
+        raise Refused(
+            "invalid_request",
+            gettext("There is no predictor called {predictor!r} in the settings.").format(
+                predictor=predictor
+            ),
+        )
     ids: dict[str, Any] = {
         "release": release.pk,
         "name": name,
@@ -88,13 +106,18 @@ def start(
 def _require_predictions(file: UploadedFile, release: Release) -> None:
     name, size = str(file.name or "file"), file.size or 0
     if not size:
-        raise Refused("invalid_request", f"{name} is empty.")
+        raise Refused("invalid_request", gettext("{name} is empty.").format(name=name))
     if size > MOST_UPLOAD:
         mend = "Evaluate it on the command line: ./run manage evaluate"
-        raise Refused("invalid_request", f"{name} is larger than {MOST_UPLOAD // 2**20} MB. {mend}")
+        raise Refused(
+            "invalid_request",
+            gettext("{name} is larger than {value} MB. {mend}").format(
+                name=name, value=MOST_UPLOAD // 2**20, mend=mend
+            ),
+        )
     try:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
-            raise Refused("invalid_request", f"{name} holds no prediction.")
+            raise Refused("invalid_request", gettext("{name} holds no prediction.").format(name=name))
     except EvaluationError as error:
         raise Refused("invalid_request", f"{error}.".replace("..", ".")) from None
 
@@ -111,7 +134,9 @@ def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     except (EvaluationError, Difference) as error:
         raise Refused("invalid_request", str(error)) from None
     except LookupError as error:
-        raise Refused("invalid_request", str(error.args[0]) if error.args else "Not found.") from None
+        raise Refused(
+            "invalid_request", str(error.args[0]) if error.args else gettext("Not found.")
+        ) from None
 
 
 def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, Any]:
@@ -128,7 +153,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     asked = evaluating.asked(raw, seen=lambda number: progress(min(number, total - 1), total))
     judgement = evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"])
     if not judgement.judged:
-        raise EvaluationError("None of the predictions is for an instance of this release.")
+        raise EvaluationError(gettext("None of the predictions is for an instance of this release."))
     _write_judgement(judgement, _judged(job, release))
     progress(total, total)
     return {
@@ -168,7 +193,10 @@ def _models(predictions: Path) -> set[str]:
 def report(release: Release, chosen: Sequence[Job]) -> Report:
     """The report of some runs of a release that are done. Raises Refused where a file is not the one that was judged."""
     if not 1 <= len(chosen) <= MOST_MODELS:
-        raise Refused("invalid_request", f"Choose one to {MOST_MODELS} evaluations.")
+        raise Refused(
+            "invalid_request",
+            gettext("Choose one to {most_models} evaluations.").format(most_models=MOST_MODELS),
+        )
     about = [
         f"{run.ids['name']}: left out for want of a prediction: {run.result['missing']} of its instances."
         for run in chosen

@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.forms.terms import TERMS, TermsForm
 from annotation.help import helping
@@ -18,9 +20,9 @@ from predictor.configuration import is_live
 from tasks.contract import TaskType
 
 OF = {
-    "originals": "originals, as the source has them",
-    "perturbed": "examples that people perturbed",
-    "automatic": "examples that a program perturbed",
+    "originals": gettext_noop("originals, as the source has them"),
+    "perturbed": gettext_noop("examples that people perturbed"),
+    "automatic": gettext_noop("examples that a program perturbed"),
 }
 
 
@@ -33,118 +35,140 @@ class BatchForm(TermsForm):
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="At least one, unless another batch feeds this one.",
+        help_text=gettext_lazy("At least one, unless another batch feeds this one."),
     )
-    of = forms.ChoiceField(required=False, label="Which examples")
+    of = forms.ChoiceField(required=False, label=gettext_lazy("Which examples"))
     size = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=10_000_000,
-        label="Sample size",
-        help_text="Leave it empty to take every example.",
+        label=gettext_lazy("Sample size"),
+        help_text=gettext_lazy("Leave it empty to take every example."),
     )
     strata = forms.ChoiceField(
         required=False,
-        label="How the sample is drawn",
+        label=gettext_lazy("How the sample is drawn"),
         choices=list(strategies.STRATA.items()),
-        help_text=f"A small table has at most {strategies.SMALL} cells, a medium one {strategies.MEDIUM}.",
+        help_text=format_lazy(
+            gettext_lazy("A small table has at most {small} cells, a medium one {medium}."),
+            small=strategies.SMALL,
+            medium=strategies.MEDIUM,
+        ),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**63 - 1,
         initial=0,
-        help_text="The same seed draws the same sample in the same order.",
+        help_text=gettext_lazy("The same seed draws the same sample in the same order."),
     )
     overlap = forms.IntegerField(
         min_value=1,
         max_value=assigning.MOST_OVERLAP,
-        label="People per item",
+        label=gettext_lazy("People per item"),
     )
     purpose = forms.ChoiceField(
         required=False,
-        label="What it is for",
+        label=gettext_lazy("What it is for"),
         choices=[
-            ("work", "work: its decisions make the benchmark"),
+            ("work", gettext_lazy("work: its decisions make the benchmark")),
             (
                 "calibration",
-                "a calibration round: everyone does the same items, and looks at where they differ",
+                gettext_lazy(
+                    "a calibration round: everyone does the same items, and looks at where they differ"
+                ),
             ),
-            ("qualification", "a qualification: whoever is good enough may work elsewhere"),
+            ("qualification", gettext_lazy("a qualification: whoever is good enough may work elsewhere")),
         ],
     )
     pass_percent = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=100,
-        label="Right items that pass the qualification, in percent",
+        label=gettext_lazy("Right items that pass the qualification, in percent"),
     )
     strategy = forms.ChoiceField(
         required=False,
-        label="Who gets which items",
+        label=gettext_lazy("Who gets which items"),
         choices=[(name, words) for name, words in strategies.STRATEGIES.items()],
-        help_text="Whoever made something never gets to check it.",
+        help_text=gettext_lazy("Whoever made something never gets to check it."),
     )
     feeds_when = forms.CharField(
         required=False,
-        label="Only outcomes that say",
+        label=gettext_lazy("Only outcomes that say"),
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text="A field and its values on each line, such as: label = extraction, reasoning",
+        help_text=gettext_lazy("A field and its values on each line, such as: label = extraction, reasoning"),
     )
     feeds_from = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
         required=False,
-        label="Fed by",
-        empty_label="no other batch",
-        help_text="Accepted outcomes of that batch become items of this one, and their makers never get them.",
+        label=gettext_lazy("Fed by"),
+        empty_label=gettext_lazy("no other batch"),
+        help_text=gettext_lazy(
+            "Accepted outcomes of that batch become items of this one, and their makers never get them."
+        ),
     )
     loop_model = forms.ChoiceField(
         required=False,
-        label="Model in the loop",
-        help_text="Annotators see what it says of their work. Its weights are frozen when the batch opens.",
+        label=gettext_lazy("Model in the loop"),
+        help_text=gettext_lazy(
+            "Annotators see what it says of their work. Its weights are frozen when the batch opens."
+        ),
     )
     help = forms.ChoiceField(
         required=False,
-        label="How proposals are shown",
+        label=gettext_lazy("How proposals are shown"),
         choices=[
-            ("", "not at all"),
-            ("offered", "beside an empty form"),
-            ("filled", "filled in, for people to verify"),
+            ("", gettext_lazy("not at all")),
+            ("offered", gettext_lazy("beside an empty form")),
+            ("filled", gettext_lazy("filled in, for people to verify")),
         ],
-        help_text="Machines propose whole responses; people accept, edit or reject them. Whose each response is is kept.",
+        help_text=gettext_lazy(
+            "Machines propose whole responses; people accept, edit or reject them. Whose each response is is kept."
+        ),
     )
     help_rules = forms.BooleanField(
-        required=False, initial=True, label="Proposals by rules", help_text="They need no model."
+        required=False,
+        initial=True,
+        label=gettext_lazy("Proposals by rules"),
+        help_text=gettext_lazy("They need no model."),
     )
     help_models = forms.MultipleChoiceField(
         required=False,
-        label="Proposals by language models",
+        label=gettext_lazy("Proposals by language models"),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Asked in the background when the batch opens, with accepted responses of people as demonstrations.",
+        help_text=gettext_lazy(
+            "Asked in the background when the batch opens, with accepted responses of people as demonstrations."
+        ),
     )
     repetitions = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=helping.MOST_REPETITIONS,
         initial=helping.REPETITIONS,
-        label="Requests for each category",
+        label=gettext_lazy("Requests for each category"),
     )
     search = forms.BooleanField(
         required=False,
-        label="Put first what fools the model in the loop",
-        help_text="Every proposal is tried on it in the background.",
+        label=gettext_lazy("Put first what fools the model in the loop"),
+        help_text=gettext_lazy("Every proposal is tried on it in the background."),
     )
     unhelped = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=helping.MOST_UNHELPED,
         initial=0,
-        label="Share without help, in percent",
-        help_text="So many places are drawn to show no proposals: what help does to time, quality and variety is then "
-        "measured on the report of the batch.",
+        label=gettext_lazy("Share without help, in percent"),
+        help_text=gettext_lazy(
+            "So many places are drawn to show no proposals: what help does to time, quality and variety is then "
+            "measured on the report of the batch."
+        ),
     )
     open_at_once = forms.BooleanField(
-        required=False, initial=True, label="Open it at once", help_text="Annotators get items from then on."
+        required=False,
+        initial=True,
+        label=gettext_lazy("Open it at once"),
+        help_text=gettext_lazy("Annotators get items from then on."),
     )
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
@@ -169,9 +193,11 @@ class BatchForm(TermsForm):
             self.fields.pop("search", None)
         self.fields["overlap"].initial = task.default_overlap
         why = (
-            "whose responses are compared" if not task.making else "each of whom makes something of their own"
+            gettext("whose responses are compared")
+            if not task.making
+            else gettext("each of whom makes something of their own")
         )
-        self.fields["overlap"].help_text = f"How many people get each item, {why}."
+        self.fields["overlap"].help_text = gettext("How many people get each item, {why}.").format(why=why)
 
     def clean(self) -> dict[str, Any]:
         """Everything under the names, and in the shapes, in which `assigning.plan_batch` takes it."""
@@ -204,7 +230,11 @@ class BatchForm(TermsForm):
             name, sign, values = (part.strip() for part in line.partition("="))
             said = [value.strip() for value in values.split(",") if value.strip()]
             if line.strip() and not (name and sign and said):
-                raise ValidationError(f"Write a field, = and its values; {line.strip()!r} is not that.")
+                raise ValidationError(
+                    gettext("Write a field, = and its values; {line!r} is not that.").format(
+                        line=line.strip()
+                    )
+                )
             if said:
                 found[name] = said
         return found
@@ -217,14 +247,16 @@ def _models() -> list[tuple[str, str]]:
     """The models of the settings, with their licences and whether they answer while somebody types."""
     choices = [("", "none")]
     for name, entry in sorted(settings.PREDICTORS.items()):
-        facts = [entry.get("licence", ""), "" if is_live(entry) else "answers in the background"]
+        facts = [entry.get("licence", ""), "" if is_live(entry) else gettext("answers in the background")]
         words = ", ".join(filter(None, facts))
         choices.append((name, f"{name} ({words})" if words else name))
     return choices
 
 
 def _source_in_words(source: Source) -> str:
-    return f"{source.name}: {source.examples_count} examples"
+    return gettext("{name}: {examples_count} examples").format(
+        name=source.name, examples_count=source.examples_count
+    )
 
 
 class SettingsForm(forms.Form):
@@ -254,7 +286,7 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
         "required": required,
     }
     if "enum" in spec:
-        empty = [] if required or "default" in spec else [("", "not set")]
+        empty = [] if required or "default" in spec else [("", gettext("not set"))]
         return forms.TypedChoiceField(
             choices=[*empty, *((str(value), str(value)) for value in spec["enum"])],
             coerce={str(value): value for value in spec["enum"]}.get,

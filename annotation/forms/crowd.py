@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotation.people.crowd import PARAMETERS, PROLIFIC_RETURN
 
@@ -14,27 +15,43 @@ from annotation.people.crowd import PARAMETERS, PROLIFIC_RETURN
 class CrowdLinkForm(forms.Form):
     """A new link for a crowd: where people come from, what they get at the end, how many and until when."""
 
-    name = forms.CharField(max_length=80, label="Name", help_text="People are called by it and a number.")
-    platform = forms.ChoiceField(
-        choices=[("prolific", "Prolific"), ("generic", "Another platform, or none")],
-        initial="prolific",
-        help_text="Which query parameters carry the ids: PROLIFIC_PID, STUDY_ID, SESSION_ID, or id, study, session.",
+    name = forms.CharField(
+        max_length=80,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("People are called by it and a number."),
     )
-    completion_code = forms.CharField(max_length=60, help_text="Shown once somebody's work is done.")
+    platform = forms.ChoiceField(
+        choices=[
+            ("prolific", gettext_lazy("Prolific")),
+            ("generic", gettext_lazy("Another platform, or none")),
+        ],
+        initial="prolific",
+        help_text=gettext_lazy(
+            "Which query parameters carry the ids: PROLIFIC_PID, STUDY_ID, SESSION_ID, or id, study, session."
+        ),
+    )
+    completion_code = forms.CharField(
+        max_length=60, help_text=gettext_lazy("Shown once somebody's work is done.")
+    )
     screen_out_code = forms.CharField(
-        max_length=60, help_text="Shown to those who do not pass the qualification."
+        max_length=60, help_text=gettext_lazy("Shown to those who do not pass the qualification.")
     )
     return_url = forms.CharField(
         max_length=500,
         required=False,
-        label="Address to return to",
-        help_text="With {code} where the code goes. Prolific's own where this is empty; elsewhere the code is only shown.",
+        label=gettext_lazy("Address to return to"),
+        help_text=gettext_lazy(
+            "With {code} where the code goes. Prolific's own where this is empty; elsewhere the code is only shown."
+        ),
     )
     most = forms.IntegerField(
-        min_value=1, required=False, label="At most so many people", help_text="Empty: no limit."
+        min_value=1,
+        required=False,
+        label=gettext_lazy("At most so many people"),
+        help_text=gettext_lazy("Empty: no limit."),
     )
     until = forms.DateField(
-        label="Open until the end of",
+        label=gettext_lazy("Open until the end of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         initial=lambda: timezone.localdate() + timedelta(days=30),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
+
+from annotation.forms.terms import OptionsField
 
 
 class DecisionForm(forms.Form):
@@ -17,15 +19,15 @@ class DecisionForm(forms.Form):
     exclude = forms.CharField(
         required=False,
         max_length=500,
-        label="Because",
-        help_text="An excluded item is left out of every release; the reason is published.",
+        label=gettext_lazy("Because"),
+        help_text=gettext_lazy("An excluded item is left out of every release; the reason is published."),
     )
     note = forms.CharField(
         required=False,
         max_length=5_000,
-        label="Why you decide so",
+        label=gettext_lazy("Why you decide so"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Published with the decision.",
+        help_text=gettext_lazy("Published with the decision."),
     )
 
     def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
@@ -36,12 +38,12 @@ class DecisionForm(forms.Form):
         given = super().clean() or {}
         if given.get("choose") and given.get("exclude"):
             raise ValidationError(
-                "You chose responses and gave a reason to exclude the item. Do one of the two."
+                gettext("You chose responses and gave a reason to exclude the item. Do one of the two.")
             )
         if not given.get("choose") and not given.get("exclude"):
-            raise ValidationError("Choose at least one response, or say why the item is excluded.")
+            raise ValidationError(gettext("Choose at least one response, or say why the item is excluded."))
         if not given.get("note") and not given.get("exclude"):
-            self.add_error("note", "Say in a note why you decide so.")
+            self.add_error("note", gettext("Say in a note why you decide so."))
         return given
 
 
@@ -49,12 +51,12 @@ class SendBackForm(forms.Form):
     """Which response goes back to its author, and what they are told."""
 
     use_required_attribute = False  # it shares its <form> with the decision, which needs none of it
-    back = forms.ChoiceField(error_messages={"required": "Say which response goes back."})
+    back = forms.ChoiceField(error_messages={"required": gettext_lazy("Say which response goes back.")})
     back_note = forms.CharField(
         max_length=2_000,
-        label="What its author should look at",
+        label=gettext_lazy("What its author should look at"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Write to its author what is wrong with the response."},
+        error_messages={"required": gettext_lazy("Write to its author what is wrong with the response.")},
     )
 
     def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
@@ -63,30 +65,14 @@ class SendBackForm(forms.Form):
 
 
 class RuleForm(forms.Form):
-    """The rule that decides in a batch, and its options as JSON."""
+    """The rule that decides in a batch, and its options."""
 
-    rule = forms.ChoiceField(required=False, label="Rule", widget=forms.RadioSelect)
-    options = forms.CharField(
-        required=False,
-        max_length=2_000,
-        label="Options",
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text='As JSON, such as {"most": 5}. Empty: the usual ones.',
-    )
+    rule = forms.ChoiceField(required=False, label=gettext_lazy("Rule"), widget=forms.RadioSelect)
+    options = OptionsField(required=False, label=gettext_lazy("Options"))
 
     def __init__(self, *args: Any, rules: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rule"].choices = [("", "The kind\u2019s own rule"), *rules]  # type: ignore[attr-defined]
-
-    def clean_options(self) -> dict[str, Any]:
-        text = self.cleaned_data["options"].strip()
-        try:
-            found = json.loads(text) if text else {}
-        except ValueError as error:
-            raise forms.ValidationError(f"This is no JSON: {error}.") from None
-        if not isinstance(found, dict):
-            raise forms.ValidationError('Write an object, such as {"most": 5}.')
-        return found
+        self.fields["rule"].choices = [("", gettext("The kind\u2019s own rule")), *rules]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """`checked` is the rule as it was written; whether it fits the kind is for `change_rule` to say."""
@@ -94,7 +80,9 @@ class RuleForm(forms.Form):
         options = given.get("options") or {}
         if options and not given.get("rule"):
             raise ValidationError(
-                "The kind\u2019s own rule takes its options from the settings of the batch. Name a rule."
+                gettext(
+                    "The kind\u2019s own rule takes its options from the settings of the batch. Name a rule."
+                )
             )
         given["checked"] = {"rule": given["rule"], **options} if given.get("rule") else {}
         return given

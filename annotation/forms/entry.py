@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
@@ -18,12 +19,14 @@ class ConsentForm(forms.Form):
     """A new version of the text that people agree to."""
 
     text = forms.CharField(
-        label="Consent text",
+        label=gettext_lazy("Consent text"),
         strip=False,
         max_length=consenting.LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
-        help_text="Markdown; HTML is shown as text. Say who runs the study, what is kept and published, how people are "
-        "paid, and how they stop.",
+        help_text=gettext_lazy(
+            "Markdown; HTML is shown as text. Say who runs the study, what is kept and published, how people are "
+            "paid, and how they stop."
+        ),
     )
 
 
@@ -31,27 +34,33 @@ class GoldFileForm(forms.Form):
     """Right responses from a file."""
 
     file = forms.FileField(
-        help_text="JSONL: one {“example”, “response”, “why”} a line. Or CSV with these columns; response is JSON, or "
-        "the fields of the kind are columns of their own."
+        help_text=gettext_lazy(
+            "JSONL: one {“example”, “response”, “why”} a line. Or CSV with these columns; response is JSON, or "
+            "the fields of the kind are columns of their own."
+        )
     )
 
     def clean_file(self) -> tuple[str, str]:
         file = self.cleaned_data["file"]
         if file.size > MOST_UPLOAD:
-            raise ValidationError(f"{file.name} is larger than {MOST_UPLOAD // 2**20} MB.")
+            raise ValidationError(
+                gettext("{name} is larger than {value} MB.").format(
+                    name=file.name, value=MOST_UPLOAD // 2**20
+                )
+            )
         try:
             return file.name, file.read().decode("utf-8")
         except UnicodeDecodeError:
-            raise ValidationError(f"{file.name} is not text in UTF-8.") from None
+            raise ValidationError(gettext("{name} is not text in UTF-8.").format(name=file.name)) from None
 
 
 class GoldFromForm(forms.Form):
     """Right responses from what another batch decided."""
 
-    other = forms.ModelChoiceField(Batch.objects.none(), label="Batch", empty_label=None)
-    size = forms.IntegerField(label="Items", min_value=1, max_value=gold.MOST_ROWS, initial=20)
+    other = forms.ModelChoiceField(Batch.objects.none(), label=gettext_lazy("Batch"), empty_label=None)
+    size = forms.IntegerField(label=gettext_lazy("Items"), min_value=1, max_value=gold.MOST_ROWS, initial=20)
     seed = forms.IntegerField(
-        min_value=0, max_value=2**31, initial=0, help_text="Draws which items are taken."
+        min_value=0, max_value=2**31, initial=0, help_text=gettext_lazy("Draws which items are taken.")
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
@@ -69,11 +78,13 @@ class GoldFromForm(forms.Form):
 class GoldRateForm(forms.Form):
     """How much of everybody's work is gold, and whether they are told."""
 
-    percent = forms.IntegerField(label="Percent of everybody's items", min_value=0, max_value=50)
+    percent = forms.IntegerField(
+        label=gettext_lazy("Percent of everybody's items"), min_value=0, max_value=50
+    )
     feedback = forms.BooleanField(
-        label="People are told afterwards how they did on gold",
+        label=gettext_lazy("People are told afterwards how they did on gold"),
         required=False,
-        help_text="Then the first answer to a gold item is the one that counts.",
+        help_text=gettext_lazy("Then the first answer to a gold item is the one that counts."),
     )
 
 
@@ -81,11 +92,11 @@ class WhyForm(forms.Form):
     """Why a response is right."""
 
     why = forms.CharField(
-        label="Why",
+        label=gettext_lazy("Why"),
         required=False,
         max_length=gold.LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="For people who are told afterwards.",
+        help_text=gettext_lazy("For people who are told afterwards."),
     )
     response = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-response": ""}))
 
@@ -93,9 +104,14 @@ class WhyForm(forms.Form):
 class EntryForm(forms.Form):
     """What comes before the first item of a batch."""
 
-    must_practise = forms.BooleanField(label="The practice set of the kind comes first", required=False)
+    must_practise = forms.BooleanField(
+        label=gettext_lazy("The practice set of the kind comes first"), required=False
+    )
     requires = forms.ModelChoiceField(
-        Batch.objects.none(), label="Qualification that must be passed", required=False, empty_label="none"
+        Batch.objects.none(),
+        label=gettext_lazy("Qualification that must be passed"),
+        required=False,
+        empty_label=gettext_lazy("none"),
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
@@ -109,17 +125,21 @@ class EntryForm(forms.Form):
 class PassForm(forms.Form):
     """How much must be right in a qualification batch."""
 
-    pass_percent = forms.IntegerField(label="Percent that must be right", min_value=1, max_value=100)
+    pass_percent = forms.IntegerField(
+        label=gettext_lazy("Percent that must be right"), min_value=1, max_value=100
+    )
 
 
 class AskForm(forms.Form):
     """A question to the manager."""
 
     text = forms.CharField(
-        label="Your question",
+        label=gettext_lazy("Your question"),
         max_length=inquiring.LONGEST,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Once it is answered, everybody of the project can read both. Your name is shown to managers only.",
+        help_text=gettext_lazy(
+            "Once it is answered, everybody of the project can read both. Your name is shown to managers only."
+        ),
     )
 
 
@@ -133,5 +153,5 @@ class SetAsideForm(forms.Form):
     """Why a batch is set aside."""
 
     because = forms.CharField(
-        label="Why", max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+        label=gettext_lazy("Why"), max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
     )

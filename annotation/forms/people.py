@@ -11,19 +11,23 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import setting_up
 from annotation.models import Person, Project
+from annotation.people import attempts
+from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
 
 SCOPES: dict[Permission, str] = {
-    Permission.ANNOTATE: "take items and submit responses",
-    Permission.ADJUDICATE: "decide where annotators differ",
-    Permission.SEE_PROGRESS: "read progress, releases and jobs",
-    Permission.IMPORT: "import examples",
-    Permission.SET_UP: "plan, open and close batches",
-    Permission.INVITE: "invite people",
-    Permission.RELEASE: "make releases",
+    Permission.ANNOTATE: gettext_noop("take items and submit responses"),
+    Permission.ADJUDICATE: gettext_noop("decide where annotators differ"),
+    Permission.SEE_PROGRESS: gettext_noop("read progress, releases and jobs"),
+    Permission.IMPORT: gettext_noop("import examples"),
+    Permission.SET_UP: gettext_noop("plan, open and close batches"),
+    Permission.INVITE: gettext_noop("invite people"),
+    Permission.RELEASE: gettext_noop("make releases"),
 }
 
 
@@ -57,15 +61,30 @@ class TimeZoneField(forms.ChoiceField):
         super().__init__(choices=[*kept, *known], initial=stored or "UTC", **kwargs)
 
 
+def require_own_password(person: Person, given: str) -> None:
+    """Raises ValidationError for another password, and where too many were tried: a session may be somebody else's."""
+    whose = str(person.pk)
+    try:
+        attempts.take(attempts.OWN_PASSWORD, whose, now=timezone.now())
+    except Refused as refused:
+        raise ValidationError(refused.detail) from None
+    if not person.check_password(given):
+        raise ValidationError(gettext("This is not your password."))
+    attempts.give_back(attempts.OWN_PASSWORD, whose)
+
+
 class SignInForm(AuthenticationForm):
     """E-mail and password. Which of the two was wrong is not told."""
 
     username = forms.EmailField(
-        label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True})
+        label=gettext_lazy("E-mail"),
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
     error_messages = {
-        "invalid_login": "This e-mail address and password do not go together. Check both; capitals matter.",
-        "inactive": "This account is closed.",
+        "invalid_login": gettext_noop(
+            "This e-mail address and password do not go together. Check both; capitals matter."
+        ),
+        "inactive": gettext_noop("This account is closed."),
     }
 
 
@@ -74,13 +93,15 @@ class RegisterForm(forms.Form):
 
     name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
     email = forms.EmailField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+        label=gettext_lazy("E-mail"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 10 characters, not only digits and not a common password.",
+        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -104,7 +125,7 @@ class AccountForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["name"].initial = person.name
         self.fields["time_zone"] = TimeZoneField(
-            stored=person.time_zone, help_text="Pages show times as clocks there do."
+            stored=person.time_zone, help_text=gettext_lazy("Pages show times as clocks there do.")
         )
 
 
@@ -112,18 +133,18 @@ class PasswordForm(forms.Form):
     """The old password and a new one. Somebody who came in by a link has no old one to give."""
 
     new = forms.CharField(
-        label="New password",
+        label=gettext_lazy("New password"),
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 10 characters, not only digits and not a common password.",
+        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
     )
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.person = person
         self.fields["old"] = forms.CharField(
-            label="Old password",
+            label=gettext_lazy("Old password"),
             strip=False,
             max_length=500,
             widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
@@ -132,8 +153,7 @@ class PasswordForm(forms.Form):
 
     def clean_old(self) -> str:
         old: str = self.cleaned_data["old"]
-        if not self.person.check_password(old):
-            raise ValidationError("This is not your password.")
+        require_own_password(self.person, old)
         return old
 
     def clean_new(self) -> str:
@@ -145,14 +165,14 @@ class PasswordForm(forms.Form):
 class TokenForm(forms.Form):
     """A key for a program: what it is for, which project it opens, what it may do there."""
 
-    name = forms.CharField(max_length=80, help_text="What it is for, e.g. nightly export.")
+    name = forms.CharField(max_length=80, help_text=gettext_lazy("What it is for, e.g. nightly export."))
     project = forms.ModelChoiceField(queryset=Project.objects.none(), to_field_name="slug", empty_label=None)
     scopes = forms.MultipleChoiceField(
-        label="It may",
+        label=gettext_lazy("It may"),
         choices=[(scope.value, words) for scope, words in SCOPES.items()],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one thing that the token may do."},
-        help_text="Never more than your own roles allow.",
+        error_messages={"required": gettext_lazy("Choose at least one thing that the token may do.")},
+        help_text=gettext_lazy("Never more than your own roles allow."),
     )
 
     def __init__(self, *args: Any, projects: QuerySet[Project], **kwargs: Any) -> None:
@@ -169,7 +189,7 @@ class RolesForm(forms.Form):
     roles = forms.MultipleChoiceField(
         choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one role."},
+        error_messages={"required": gettext_lazy("Choose at least one role.")},
     )
 
     def clean_roles(self) -> list[Role]:
@@ -182,11 +202,11 @@ class InviteForm(RolesForm):
     name = forms.CharField(
         max_length=120,
         required=False,
-        label="For whom",
-        help_text="Only for this list, so that you can tell links apart.",
+        label=gettext_lazy("For whom"),
+        help_text=gettext_lazy("Only for this list, so that you can tell links apart."),
     )
     days = forms.IntegerField(
-        label="Works for so many days",
+        label=gettext_lazy("Works for so many days"),
         min_value=1,
         max_value=setting_up.LONGEST_INVITATION.days,
         initial=setting_up.INVITATION_LIFE.days,

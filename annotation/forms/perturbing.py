@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Batch, Project, Source
 from tableqa.perturbations import PERTURBATIONS, SEEDS
@@ -16,50 +18,64 @@ class PerturbForm(forms.Form):
 
     kinds = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one perturbation."},
+        error_messages={"required": gettext_lazy("Choose at least one perturbation.")},
     )
     seeds = forms.CharField(
         max_length=400,
         initial=", ".join(map(str, SEEDS)),
-        help_text="Numbers with commas between them: each gives another draw of every kind that draws.",
+        help_text=gettext_lazy(
+            "Numbers with commas between them: each gives another draw of every kind that draws."
+        ),
     )
     sources = forms.ModelMultipleChoiceField(
         Source.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all of them.",
+        help_text=gettext_lazy("None chosen: all of them."),
     )
     select = forms.ChoiceField(
         required=False,
         choices=[
-            ("", "all questions"),
-            *((kind, f"{kind} questions, by FREB-TQA's rules") for kind in KINDS),
+            ("", gettext_lazy("all questions")),
+            *(
+                (kind, format_lazy(gettext_lazy("{kind} questions, by FREB-TQA's rules"), kind=kind))
+                for kind in KINDS
+            ),
         ],
-        label="Questions",
+        label=gettext_lazy("Questions"),
     )
     rules = forms.ChoiceField(
-        choices=[("released", "as in the released files"), ("paper", "as the paper's text has them")],
-        label="FREB-TQA's rules",
-        help_text="Counts only where the questions are chosen by them.",
+        choices=[
+            ("released", gettext_lazy("as in the released files")),
+            ("paper", gettext_lazy("as the paper's text has them")),
+        ],
+        label=gettext_lazy("FREB-TQA's rules"),
+        help_text=gettext_lazy("Counts only where the questions are chosen by them."),
     )
     decided = forms.CharField(
         required=False,
         max_length=200,
-        label="Only examples decided so",
-        help_text="Such as question_type.label=extraction: the kind, its field and the accepted value.",
+        label=gettext_lazy("Only examples decided so"),
+        help_text=gettext_lazy(
+            "Such as question_type.label=extraction: the kind, its field and the accepted value."
+        ),
     )
     feeds_from = forms.ModelChoiceField(
         Batch.objects.none(),
         required=False,
-        label="As a batch decides them",
-        empty_label="no batch",
-        help_text="Originals are perturbed as this batch accepts them; finished once it is closed and decided.",
+        label=gettext_lazy("As a batch decides them"),
+        empty_label=gettext_lazy("no batch"),
+        help_text=gettext_lazy(
+            "Originals are perturbed as this batch accepts them; finished once it is closed and decided."
+        ),
     )
     feeds_when = forms.CharField(
         required=False,
         max_length=200,
-        label="Only these outcomes of the batch",
-        help_text="Such as label=extraction: a field of its responses and the accepted value. More with commas.",
+        label=gettext_lazy("Only these outcomes of the batch"),
+        help_text=gettext_lazy(
+            "Such as label=extraction: a field of its responses and the accepted value. More with commas."
+        ),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -76,7 +92,7 @@ class PerturbForm(forms.Form):
         for part in filter(None, (one.strip() for one in self.cleaned_data["feeds_when"].split(","))):
             name, said, value = (one.strip() for one in part.partition("="))
             if not (name and said and value):
-                raise forms.ValidationError("Write a field and a value, as label=extraction.")
+                raise forms.ValidationError(gettext("Write a field and a value, as label=extraction."))
             found.setdefault(name, []).append(value)
         return found
 
@@ -84,4 +100,6 @@ class PerturbForm(forms.Form):
         try:
             return [int(part) for part in self.cleaned_data["seeds"].replace(",", " ").split()]
         except ValueError:
-            raise forms.ValidationError("Write numbers with commas between them, as 33, 16.") from None
+            raise forms.ValidationError(
+                gettext("Write numbers with commas between them, as 33, 16.")
+            ) from None

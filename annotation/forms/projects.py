@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.people import TimeZoneField
 from annotation.journeys import importing, setting_up
@@ -22,14 +23,18 @@ class ProjectForm(forms.Form):
         r"\A[a-z0-9][a-z0-9-]*\Z",
         required=False,
         max_length=60,
-        label="Address",
-        help_text="Small letters, digits and hyphens. Leave it empty to have it made from the name.",
+        label=gettext_lazy("Address"),
+        help_text=gettext_lazy(
+            "Small letters, digits and hyphens. Leave it empty to have it made from the name."
+        ),
         error_messages={
-            "invalid": "Use small letters, digits and hyphens only, and begin with a letter or digit."
+            "invalid": gettext_lazy(
+                "Use small letters, digits and hyphens only, and begin with a letter or digit."
+            )
         },
         empty_value="",
     )
-    time_zone = TimeZoneField(help_text="Where the project's days and weeks begin.")
+    time_zone = TimeZoneField(help_text=gettext_lazy("Where the project's days and weeks begin."))
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -38,10 +43,15 @@ class ProjectForm(forms.Form):
                 "-"
             )
             if not given["slug"]:
-                self.add_error("slug", "This name makes no address. Write one, in small letters and digits.")
+                self.add_error(
+                    "slug", gettext("This name makes no address. Write one, in small letters and digits.")
+                )
             elif given["slug"] in setting_up.RESERVED_SLUGS:
                 self.add_error(
-                    "slug", f"The address {given['slug']!r} is taken by a page. Choose another one."
+                    "slug",
+                    gettext("The address {given!r} is taken by a page. Choose another one.").format(
+                        given=given["slug"]
+                    ),
                 )
         return given
 
@@ -50,7 +60,8 @@ class RenameForm(forms.Form):
     """A project's name and time zone."""
 
     name = forms.CharField(
-        max_length=120, help_text="The address stays as it is, so that no link and no token breaks."
+        max_length=120,
+        help_text=gettext_lazy("The address stays as it is, so that no link and no token breaks."),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -58,7 +69,7 @@ class RenameForm(forms.Form):
         self.fields["name"].initial = project.name
         self.fields["time_zone"] = TimeZoneField(
             stored=project.time_zone,
-            help_text="Days and weeks of this project are counted as clocks there do.",
+            help_text=gettext_lazy("Days and weeks of this project are counted as clocks there do."),
         )
 
 
@@ -66,29 +77,33 @@ class GuidelinesForm(forms.Form):
     """A new version of the text that annotators read."""
 
     text = forms.CharField(
-        label="Guidelines",
+        label=gettext_lazy("Guidelines"),
         strip=False,
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true"}),
-        help_text="Markdown; HTML is shown as text. Saving makes a new version, and annotations made before keep theirs.",
+        help_text=gettext_lazy(
+            "Markdown; HTML is shown as text. Saving makes a new version, and annotations made before keep theirs."
+        ),
     )
 
     def clean_text(self) -> str:
         text = str(self.cleaned_data["text"]).replace("\r\n", "\n").strip("\n")
         if not text.strip():
-            raise ValidationError("Guidelines cannot be empty.")
+            raise ValidationError(gettext("Guidelines cannot be empty."))
         return text + "\n"
 
 
 class ImportForm(forms.Form):
     """A published format, the file of its questions, and its tables where they lie in files of their own."""
 
-    reader = forms.ChoiceField(label="Format")
-    questions = forms.FileField(label="File of questions")
+    reader = forms.ChoiceField(label=gettext_lazy("Format"))
+    questions = forms.FileField(label=gettext_lazy("File of questions"))
     tables = forms.FileField(
         required=False,
-        label="Tables and other files",
-        help_text="A zip archive, where the format has more than one file (see below). Folders inside are fine.",
+        label=gettext_lazy("Tables and other files"),
+        help_text=gettext_lazy(
+            "A zip archive, where the format has more than one file (see below). Folders inside are fine."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -108,8 +123,12 @@ def _upload(file: Any) -> Any:
     """The source is named after the file, so its name must be short enough to be one."""
     if file.size > importing.MOST_UPLOAD:
         raise ValidationError(
-            f"{file.name} is larger than {importing.MOST_UPLOAD // 2**20} MB. Import it from the command line."
+            gettext("{name} is larger than {value} MB. Import it from the command line.").format(
+                name=file.name, value=importing.MOST_UPLOAD // 2**20
+            )
         )
     if len(file.name) > 100:
-        raise ValidationError("The name of this file is longer than 100 characters. Give it a shorter one.")
+        raise ValidationError(
+            gettext("The name of this file is longer than 100 characters. Give it a shorter one.")
+        )
     return file

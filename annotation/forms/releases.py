@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.releases.release_files import FORMATS
 
@@ -15,39 +16,50 @@ class ReleaseForm(forms.Form):
     """The release's name and format."""
 
     name = forms.CharField(
-        max_length=80, help_text="Such as 1.0 or pilot-2026-07. Other data needs another name."
+        max_length=80, help_text=gettext_lazy("Such as 1.0 or pilot-2026-07. Other data needs another name.")
     )
     format = forms.ChoiceField(
         choices=[(name, name) for name in FORMATS],
-        help_text="Every format carries the raw records, the decisions and the agreement; the others add their own files.",
+        help_text=gettext_lazy(
+            "Every format carries the raw records, the decisions and the agreement; the others add their own files."
+        ),
     )
     mix = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31,
-        label="Seed of a mix",
-        help_text="With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
-        "question) are composed, two or three at a time. Leave it empty for none.",
+        label=gettext_lazy("Seed of a mix"),
+        help_text=gettext_lazy(
+            "With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
+            "question) are composed, two or three at a time. Leave it empty for none."
+        ),
     )
     purpose = forms.ChoiceField(
         required=False,
         choices=[
-            ("", "as it is decided"),
-            ("evaluation", "evaluation: without what a machine proposed and nobody verified"),
-            ("training", "training: with proposals that nobody looked at, marked, in files of their own"),
+            ("", gettext_lazy("as it is decided")),
+            ("evaluation", gettext_lazy("evaluation: without what a machine proposed and nobody verified")),
+            (
+                "training",
+                gettext_lazy("training: with proposals that nobody looked at, marked, in files of their own"),
+            ),
         ],
-        help_text="Counts where batches had help in crafting.",
+        help_text=gettext_lazy("Counts where batches had help in crafting."),
     )
     waivers = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Only where a release is refused because accepted outcomes break their contract: a line for each, its "
-        "id, a blank and the reason. Reasons are published.",
+        help_text=gettext_lazy(
+            "Only where a release is refused because accepted outcomes break their contract: a line for each, its "
+            "id, a blank and the reason. Reasons are published."
+        ),
     )
     allow_simulated = forms.BooleanField(
         required=False,
-        label="Include simulated people",
-        help_text="Simulated people annotated here. They are marked in the files; do not publish them as data.",
+        label=gettext_lazy("Include simulated people"),
+        help_text=gettext_lazy(
+            "Simulated people annotated here. They are marked in the files; do not publish them as data."
+        ),
     )
 
     def __init__(self, *args: Any, simulated: bool, **kwargs: Any) -> None:
@@ -60,7 +72,9 @@ class ReleaseForm(forms.Form):
         for line in self.cleaned_data["waivers"].splitlines():
             outcome, _, reason = line.strip().partition(" ")
             if outcome and not reason.strip():
-                raise forms.ValidationError(f"{outcome}: give a reason behind the id.")
+                raise forms.ValidationError(
+                    gettext("{outcome}: give a reason behind the id.").format(outcome=outcome)
+                )
             if outcome:
                 found[outcome] = reason.strip()
         return found
@@ -69,22 +83,26 @@ class ReleaseForm(forms.Form):
 class EvaluateForm(forms.Form):
     """A model's name, and where its answers come from: a file, or a predictor of the settings."""
 
-    name = forms.CharField(max_length=60, label="Model", help_text="As the tables shall call it.")
+    name = forms.CharField(
+        max_length=60, label=gettext_lazy("Model"), help_text=gettext_lazy("As the tables shall call it.")
+    )
     file = forms.FileField(
         required=False,
-        label="File of predictions",
-        help_text='JSON Lines, as {"source": "wtq-dev", "id": "nt-652~row_shuffle-33", "answers": ["1995"]}, or as '
-        "FREB-TQA's program writes them.",
+        label=gettext_lazy("File of predictions"),
+        help_text=gettext_lazy(
+            'JSON Lines, as {"source": "wtq-dev", "id": "nt-652~row_shuffle-33", "answers": ["1995"]}, or as '
+            "FREB-TQA's program writes them."
+        ),
     )
     predictor = forms.ChoiceField(
         required=False,
-        label="Or ask a predictor",
-        help_text="It is asked about every instance of the release, in the background.",
+        label=gettext_lazy("Or ask a predictor"),
+        help_text=gettext_lazy("It is asked about every instance of the release, in the background."),
     )
     leave_out_missing = forms.BooleanField(
         required=False,
-        label="Do without instances that the file has no prediction for",
-        help_text="Otherwise one of them is an error.",
+        label=gettext_lazy("Do without instances that the file has no prediction for"),
+        help_text=gettext_lazy("Otherwise one of them is an error."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -97,5 +115,7 @@ class EvaluateForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if not self.errors and bool(given.get("file")) == bool(given.get("predictor")):
-            raise ValidationError("Send a file of predictions, or choose a predictor: one of the two.")
+            raise ValidationError(
+                gettext("Send a file of predictions, or choose a predictor: one of the two.")
+            )
         return given

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.studying.yaml_file import MOST_BYTES
 
@@ -14,12 +15,12 @@ class StudyForm(forms.Form):
 
     file = forms.FileField(
         required=False,
-        label="A study file",
-        help_text="YAML, such as study.yaml. It counts in place of the text below.",
+        label=gettext_lazy("A study file"),
+        help_text=gettext_lazy("YAML, such as study.yaml. It counts in place of the text below."),
     )
     text = forms.CharField(
         required=False,
-        label="Its text",
+        label=gettext_lazy("Its text"),
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false"}),
         strip=False,
     )
@@ -30,12 +31,14 @@ class StudyForm(forms.Form):
         sent = said.get("file")
         if sent is not None:
             if sent.size > MOST_BYTES:
-                raise forms.ValidationError(f"The file is larger than {MOST_BYTES // 2**20} MB.")
+                raise forms.ValidationError(
+                    gettext("The file is larger than {value} MB.").format(value=MOST_BYTES // 2**20)
+                )
             try:
                 said["text"] = sent.read().decode("utf-8")
             except UnicodeDecodeError:
-                raise forms.ValidationError("The file is not text in UTF-8.") from None
+                raise forms.ValidationError(gettext("The file is not text in UTF-8.")) from None
         said["text"] = said.get("text", "").replace("\r\n", "\n")
         if not said["text"].strip():
-            raise forms.ValidationError("Choose a study file, or paste its text.")
+            raise forms.ValidationError(gettext("Choose a study file, or paste its text."))
         return said

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
@@ -15,7 +16,40 @@ from annotation.work import limits, terms
 from tasks import resolving
 from tasks.contract import TaskType
 
-OWN = "the kind's own rule"
+OWN = gettext_noop("the kind's own rule")
+
+
+class OptionsField(forms.CharField):
+    """Options as {name: value}, written one a line; numbers and yes or no are what they look like."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
+        super().__init__(
+            max_length=2_000, widget=widget, help_text=gettext_lazy("One a line, such as: most = 5"), **kwargs
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return "\n".join(f"{name} = {json.dumps(one)}" for name, one in value.items())
+        return value
+
+    def clean(self, value: Any) -> Any:
+        found: dict[str, Any] = {}
+        for line in str(super().clean(value) or "").splitlines():
+            name, sign, said = (part.strip() for part in line.partition("="))
+            if not line.strip():
+                continue
+            if not sign or not name:
+                raise ValidationError(
+                    gettext("Write a name, = and a value on each line; {line!r} is not that.").format(
+                        line=line.strip()
+                    )
+                )
+            try:
+                found[name] = json.loads(said)
+            except ValueError:
+                found[name] = said
+        return found
 
 
 class TermsForm(forms.Form):
@@ -25,53 +59,55 @@ class TermsForm(forms.Form):
     """
 
     rule = forms.ChoiceField(
-        required=False, label="Rule that decides", help_text="What the responses of an item come to."
-    )
-    rule_options = forms.CharField(
         required=False,
-        label="Options of the rule",
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text="One a line, such as: most = 5",
+        label=gettext_lazy("Rule that decides"),
+        help_text=gettext_lazy("What the responses of an item come to."),
     )
+    rule_options = OptionsField(required=False, label=gettext_lazy("Options of the rule"))
     items = forms.IntegerField(
-        required=False, min_value=1, max_value=int(limits.MOST["items"]), label="Items a person in all"
+        required=False,
+        min_value=1,
+        max_value=int(limits.MOST["items"]),
+        label=gettext_lazy("Items a person in all"),
     )
     items_per_day = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=int(limits.MOST["items_per_day"]),
-        label="Items a person and day",
+        label=gettext_lazy("Items a person and day"),
     )
     hours_per_day = forms.FloatField(
         required=False,
         min_value=0.1,
         max_value=limits.MOST["hours_per_day"],
-        label="Hours a person and day",
-        help_text="The limits of the project hold besides.",
+        label=gettext_lazy("Hours a person and day"),
+        help_text=gettext_lazy("The limits of the project hold besides."),
     )
     requires = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
         required=False,
-        label="Qualification that people must have passed",
-        empty_label="none",
+        label=gettext_lazy("Qualification that people must have passed"),
+        empty_label=gettext_lazy("none"),
     )
     must_practise = forms.BooleanField(
         required=False,
-        label="Practice comes first",
-        help_text="People go through the practice set of the kind before their first item.",
+        label=gettext_lazy("Practice comes first"),
+        help_text=gettext_lazy("People go through the practice set of the kind before their first item."),
     )
     gold_percent = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=terms.MOST_GOLD,
         initial=0,
-        label="Gold among a person's items, in percent",
-        help_text="Items whose answer is known, chosen on the batch's own page. Nobody can tell which they are, and none "
-        "is released.",
+        label=gettext_lazy("Gold among a person's items, in percent"),
+        help_text=gettext_lazy(
+            "Items whose answer is known, chosen on the batch's own page. Nobody can tell which they are, and none "
+            "is released."
+        ),
     )
     gold_feedback = forms.BooleanField(
-        required=False, label="Tell people afterwards how they did on gold items"
+        required=False, label=gettext_lazy("Tell people afterwards how they did on gold items")
     )
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
@@ -84,28 +120,11 @@ class TermsForm(forms.Form):
         qualifications = Batch.objects.filter(project=project, purpose=Batch.Purpose.QUALIFICATION)
         self.fields["requires"].queryset = qualifications.order_by("name")  # type: ignore[attr-defined]
 
-    def clean_rule_options(self) -> dict[str, Any]:
-        """The options as {name: value}; numbers and yes or no are what they look like."""
-        found: dict[str, Any] = {}
-        for line in str(self.cleaned_data.get("rule_options") or "").splitlines():
-            name, sign, value = (part.strip() for part in line.partition("="))
-            if not line.strip():
-                continue
-            if not sign or not name:
-                raise ValidationError(
-                    f"Write a name, = and a value on each line; {line.strip()!r} is not that."
-                )
-            try:
-                found[name] = json.loads(value)
-            except ValueError:
-                found[name] = value
-        return found
-
     def terms_given(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The terms by the names of `Batch`, from what the form has cleaned."""
         rule, options = given.get("rule"), given.get("rule_options") or {}
         if options and not rule:
-            self.add_error("rule_options", "Choose the rule whose options these are.")
+            self.add_error("rule_options", gettext("Choose the rule whose options these are."))
         return {
             "resolve": {"rule": rule, **options} if rule else {},
             "caps": {name: given.get(name) for name in limits.OF_A_BATCH if given.get(name) is not None},
@@ -134,8 +153,8 @@ class ChangeForm(TermsForm):
     overlap = forms.IntegerField(
         min_value=1,
         max_value=terms.MOST_OVERLAP,
-        label="People per item",
-        help_text="Of the items that nobody has decided yet.",
+        label=gettext_lazy("People per item"),
+        help_text=gettext_lazy("Of the items that nobody has decided yet."),
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
@@ -174,28 +193,30 @@ class SharesForm(forms.Form):
     """What to do with the shares of the people who are ticked, and who gets them."""
 
     ACTIONS = (
-        ("assign", "Keep so many more items for each of them"),
-        ("move", "Move what is kept for them, and not begun, to others"),
-        ("move_all", "Move that, and what is on their desks"),
-        ("take_back", "Take back what is on their desks"),
+        ("assign", gettext_noop("Keep so many more items for each of them")),
+        ("move", gettext_noop("Move what is kept for them, and not begun, to others")),
+        ("move_all", gettext_noop("Move that, and what is on their desks")),
+        ("take_back", gettext_noop("Take back what is on their desks")),
     )
 
     action = forms.ChoiceField(
-        label="What to do", choices=ACTIONS, widget=forms.RadioSelect, initial="assign"
+        label=gettext_lazy("What to do"), choices=ACTIONS, widget=forms.RadioSelect, initial="assign"
     )
     most = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=1_000_000,
-        label="How many items",
+        label=gettext_lazy("How many items"),
         initial=20,
-        help_text="Where items are kept for them.",
+        help_text=gettext_lazy("Where items are kept for them."),
     )
     to = forms.ChoiceField(
-        required=False, label="Who gets them", help_text="Where items are moved or taken back."
+        required=False,
+        label=gettext_lazy("Who gets them"),
+        help_text=gettext_lazy("Where items are moved or taken back."),
     )
     people = forms.MultipleChoiceField(
-        widget=forms.MultipleHiddenInput, error_messages={"required": "Tick the people first."}
+        widget=forms.MultipleHiddenInput, error_messages={"required": gettext_lazy("Tick the people first.")}
     )
 
     def __init__(
@@ -206,15 +227,15 @@ class SharesForm(forms.Form):
         self.annotators = list(annotators)
         self.fields["people"].choices = [(key, person.name) for key, person in self.known.items()]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
-            ("others", "the others, evenly"),
-            ("anybody", "whoever comes next"),
+            ("others", gettext("the others, evenly")),
+            ("anybody", gettext("whoever comes next")),
             *((str(person.pk), person.name) for person in annotators),
         ]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("action") == "assign" and not given.get("most") and "most" not in self.errors:
-            self.add_error("most", "Say how many items.")
+            self.add_error("most", gettext("Say how many items."))
         return given
 
     def chosen(self) -> list[Person]:
@@ -234,14 +255,14 @@ class SharesForm(forms.Form):
 class LeasesForm(forms.Form):
     """Items on people's desks that a manager takes back."""
 
-    held = forms.MultipleChoiceField(error_messages={"required": "Tick the items first."})
-    to = forms.ChoiceField(required=False, label="Who gets them")
+    held = forms.MultipleChoiceField(error_messages={"required": gettext_lazy("Tick the items first.")})
+    to = forms.ChoiceField(required=False, label=gettext_lazy("Who gets them"))
 
     def __init__(self, *args: Any, held: Sequence[str], annotators: Sequence[Person], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["held"].choices = [(one, one) for one in held]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
-            ("anybody", "whoever comes next"),
+            ("anybody", gettext("whoever comes next")),
             *((str(person.pk), person.name) for person in annotators),
         ]
         self.annotators = {str(person.pk): person for person in annotators}
@@ -255,12 +276,13 @@ class BatchesForm(forms.Form):
     """One thing to do with several batches of a project."""
 
     action = forms.ChoiceField(
-        label="What to do", choices=[(name, one.verb) for name, one in assigning.ACTIONS.items()]
+        label=gettext_lazy("What to do"),
+        choices=[(name, one.verb) for name, one in assigning.ACTIONS.items()],
     )
     batches = forms.ModelMultipleChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
-        error_messages={"required": "Tick the batches first."},
+        error_messages={"required": gettext_lazy("Tick the batches first.")},
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 from annotation import jobs
@@ -48,18 +49,29 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
     """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
     ask = purposes().get(purpose)
     if ask is None:
-        raise Refused("invalid_request", f"A purpose is one of {', '.join(purposes())}.")
+        raise Refused(
+            "invalid_request", gettext("A purpose is one of {value}.").format(value=", ".join(purposes()))
+        )
     if not 1 <= samples <= MOST_SAMPLES:
-        raise Refused("invalid_request", f"Samples are a number from 1 to {MOST_SAMPLES}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Samples are a number from 1 to {most_samples}.").format(most_samples=MOST_SAMPLES),
+        )
     if ask.several and (samples < 2 or temperature <= 0):
         raise Refused(
-            "invalid_request", f"{purpose.capitalize()} takes at least two samples at a temperature above 0."
+            "invalid_request",
+            gettext("{capitalize} takes at least two samples at a temperature above 0.").format(
+                capitalize=purpose.capitalize()
+            ),
         )
     entry = settings.PREDICTORS.get(predictor)
     if entry is not None and entry["protocol"] == "predict":
         if not ask.points:
             raise Refused(
-                "invalid_request", f"{predictor} answers questions; {purpose} is for a language model."
+                "invalid_request",
+                gettext("{predictor} answers questions; {purpose} is for a language model.").format(
+                    predictor=predictor, purpose=purpose
+                ),
             )
         try:
             return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
@@ -102,7 +114,10 @@ def ask_model(
             data = _answer(asked, row.example(), samples, temperature)
         except (ChatError, Unanswered) as error:
             raise Refused(
-                "predictor_failed", f"{error} {done - 1} of {len(keys)} examples are done and kept."
+                "predictor_failed",
+                gettext("{error} {value} of {number} examples are done and kept.").format(
+                    error=error, value=done - 1, number=len(keys)
+                ),
             ) from None
         ModelAnswer.objects.create(example=row, purpose=purpose, model=asked.name, data=data, made_at=now())
         progress(done, len(keys))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import visibility
 from annotation.help import predicting
@@ -183,7 +184,11 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
     ]
 
 
-WHOSE = {"human": "a person's own", "machine": "a machine's", "machine_edited": "a machine's, edited"}
+WHOSE = {
+    "human": gettext_noop("a person's own"),
+    "machine": "a machine's",
+    "machine_edited": gettext_noop("a machine's, edited"),
+}
 """`Looked.origin` in words."""
 
 
@@ -191,17 +196,17 @@ def _named(one: Looked, field: str) -> str:
     if field == "origin":
         return WHOSE[one.origin]
     if field == "model" and one.panel:
-        return f"{one.model}, asked afterwards"
+        return gettext("{model}, asked afterwards").format(model=one.model)
     return str(getattr(one, field))
 
 
 # -- the page and its CSV ---------------------------------------------------------------------------
 
 TABLES: tuple[tuple[str, str], ...] = (
-    ("Per model", ""),
-    ("Per kind", "kind"),
-    ("Per person", "annotator"),
-    ("Per week", "week"),
+    (gettext_noop("Per model"), ""),
+    (gettext_noop("Per kind"), "kind"),
+    (gettext_noop("Per person"), "annotator"),
+    (gettext_noop("Per week"), "week"),
 )
 """Title and field of each table of the page; each is by model besides, because two models may look at one submission, and
 by whose the submissions are."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Sum
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.help import helping
 from annotation.models import (
@@ -122,13 +123,17 @@ GROUPS = (
     "Group",
     "Responses",
     "Skipped",
-    "Median seconds",
-    "95 % interval",
+    gettext_noop("Median seconds"),
+    gettext_noop("95 % interval"),
     "Accepted",
-    "95 % interval of it",
+    gettext_noop("95 % interval of it"),
 )
-VARIETY = ("Different edits", "Different beginnings", "Mean distance")
-FOOLED = ("Fooled", "95 % interval of them")
+VARIETY = (
+    gettext_noop("Different edits"),
+    gettext_noop("Different beginnings"),
+    gettext_noop("Mean distance"),
+)
+FOOLED = ("Fooled", gettext_noop("95 % interval of them"))
 
 
 def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> Report:
@@ -136,7 +141,7 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     groups = {helped: [row for row in rows if row.helped == helped] for helped in (True, False)}
     least = min(map(len, groups.values()))
     lines: list[Row] = []
-    for helped, title in ((True, "with help"), (False, "without help")):
+    for helped, title in ((True, gettext("with help")), (False, gettext("without help"))):
         group = groups[helped]
         middle = medians.of([row.seconds for row in group])
         decided = [row for row in group if row.accepted is not None]
@@ -148,13 +153,13 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     empty = len(GROUPS) - 5 + len(VARIETY) + (len(FOOLED) if loop else 0)
     lines.append(("difference", None, None, _round(apart.value), apart.interval, *([None] * empty)))
     columns = GROUPS + VARIETY + (FOOLED if loop else ())
-    note = (
+    note = gettext(
         "Places with and without help were drawn by the server. Seconds: active time; medians with bootstrap intervals "
         "(1,000 draws), rates with Wilson's. Accepted: of the responses whose item is decided. Variety: of equally many "
-        f"responses of each group ({least or 'all'}), the mean of {DRAWS} draws: different edits by all edits, different "
+        "responses of each group ({value}), the mean of {draws} draws: different edits by all edits, different "
         "first two words of the question, and Jaccard's distance of the edits over all pairs."
-    )
-    return Report("With and without help", columns, tuple(lines), note)
+    ).format(value=least or "all", draws=DRAWS)
+    return Report(gettext("With and without help"), columns, tuple(lines), note)
 
 
 def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | None, float | None]:
@@ -182,13 +187,13 @@ def _fooled(group: Sequence[Made]) -> Row:
     return share.percent, share.interval
 
 
-ORIGINS = {"human": "human", "machine": "machine", "machine_edited": "machine, edited"}
+ORIGINS = {"human": "human", "machine": "machine", "machine_edited": gettext_noop("machine, edited")}
 
 
 def of_origins(rows: Sequence[Made], loop: bool) -> Report:
     """Whose the responses are, among those with help and those without."""
     lines: list[Row] = []
-    for helped, where in ((True, "with help"), (False, "without help")):
+    for helped, where in ((True, gettext("with help")), (False, gettext("without help"))):
         group = [row for row in rows if row.helped == helped]
         for origin, title in ORIGINS.items():
             own = [row for row in group if row.origin == origin]
@@ -205,9 +210,19 @@ def of_origins(rows: Sequence[Made], loop: bool) -> Report:
                 middle.interval,
             )
             lines.append(line + (_fooled(own) if loop else ()))
-    columns = ("From", "Place", "Responses", "Share", "95 % interval", "Median seconds", "Its 95 % interval")
-    note = "Decided by the server: what was submitted is compared with what was shown."
-    return Report("Where responses come from", columns + (FOOLED if loop else ()), tuple(lines), note)
+    columns = (
+        "From",
+        "Place",
+        "Responses",
+        "Share",
+        gettext("95 % interval"),
+        gettext("Median seconds"),
+        gettext("Its 95 % interval"),
+    )
+    note = gettext("Decided by the server: what was submitted is compared with what was shown.")
+    return Report(
+        gettext("Where responses come from"), columns + (FOOLED if loop else ()), tuple(lines), note
+    )
 
 
 def _round(value: float | None) -> float | None:
@@ -256,16 +271,18 @@ def _of_proposals(batch: Batch) -> Report:
             )
         )
     columns = (
-        "Made by",
+        gettext("Made by"),
         "Shown",
         "Used",
-        "Used after an edit",
+        gettext("Used after an edit"),
         "Rejected",
-        "Passed over",
+        gettext("Passed over"),
         "Accepted",
-        "95 % interval",
+        gettext("95 % interval"),
     )
-    note = "Accepted: used or used after an edit, of those that somebody judged; passed over is not judged."
+    note = gettext(
+        "Accepted: used or used after an edit, of those that somebody judged; passed over is not judged."
+    )
     return Report("Proposals", columns, tuple(lines), note)
 
 
@@ -283,13 +300,17 @@ def _of_errors(batch: Batch) -> Report:
     lines: list[Row] = [
         (maker, *(count[error] for error in ERRORS)) for maker, count in sorted(counts.items())
     ]
-    return Report("What was wrong with rejected proposals", ("Made by", *ERRORS.values()), tuple(lines))
+    return Report(
+        gettext("What was wrong with rejected proposals"),
+        (gettext("Made by"), *ERRORS.values()),
+        tuple(lines),
+    )
 
 
 def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
     """What 100 responses cost: hours of people, and tokens of language models (with money, where prices are set)."""
     lines: list[Row] = []
-    for helped, title in ((True, "people, with help"), (False, "people, without help")):
+    for helped, title in ((True, gettext("people, with help")), (False, gettext("people, without help"))):
         seconds = [row.seconds for row in rows if row.helped == helped]
         if seconds:
             lines.append((title, len(seconds), round(100 * fmean(seconds) / 3600, 2), None, None, None))
@@ -304,12 +325,19 @@ def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
             for name in ("asked", "said")
         ]
         lines.append((one["maker"], number, None, *tokens, _money(one["maker"], tokens)))
-    columns = ("Made by", "Responses", "Hours", "Tokens read", "Tokens written", "USD")
-    note = (
+    columns = (
+        gettext("Made by"),
+        "Responses",
+        "Hours",
+        gettext("Tokens read"),
+        gettext("Tokens written"),
+        "USD",
+    )
+    note = gettext(
         "For 100 responses, refused and repeated replies paid for. People: mean active time, breaks of more than a minute "
         "not counted. USD where PREDICTORS has a price for the model."
     )
-    return Report("Cost of 100 examples", columns, tuple(lines), note)
+    return Report(gettext("Cost of 100 examples"), columns, tuple(lines), note)
 
 
 def _money(maker: str, tokens: Sequence[Any]) -> float | None:

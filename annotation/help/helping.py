@@ -16,6 +16,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.utils.translation import gettext
 
 import tasks.contract
 from annotation import by_key, jobs
@@ -335,15 +336,22 @@ def handle(
     if assignment.state == Assignment.State.SUBMITTED:
         raise _submitted()
     if act not in Handling.Act.values:
-        raise Refused("invalid_request", f"An act is one of {', '.join(Handling.Act.values)}.")
+        raise Refused(
+            "invalid_request",
+            gettext("An act is one of {values}.").format(values=", ".join(Handling.Act.values)),
+        )
     wrong = [name for name in ERRORS if name in errors]
     if len(wrong) != len(set(errors)):
-        raise Refused("invalid_request", f"What is wrong is any of {', '.join(ERRORS)}.")
+        raise Refused(
+            "invalid_request", gettext("What is wrong is any of {errors}.").format(errors=", ".join(ERRORS))
+        )
     if (act == Handling.Act.REJECTED) != bool(wrong):
-        raise Refused("invalid_request", "Say what is wrong with a proposal that you reject, and only then.")
+        raise Refused(
+            "invalid_request", gettext("Say what is wrong with a proposal that you reject, and only then.")
+        )
     telling = Telling.objects.filter(assignment=assignment, proposal__public_id=proposal).first()
     if telling is None:
-        raise Refused("invalid_request", "You were not shown this proposal.")
+        raise Refused("invalid_request", gettext("You were not shown this proposal."))
     with transaction.atomic():
         # In turn with a submission: what was taken before it counts for it, and nothing comes after.
         now_state = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).state
@@ -357,7 +365,8 @@ def handle(
 
 def _submitted() -> Refused:
     return Refused(
-        "already_submitted", "This item is submitted. Undo the submission to go through its proposals."
+        "already_submitted",
+        gettext("This item is submitted. Undo the submission to go through its proposals."),
     )
 
 
@@ -451,28 +460,48 @@ def check(
 ) -> dict[str, Any]:
     """What makes the proposals of a new batch, checked and filled up. Raises Refused(invalid_request)."""
     if help not in ("", "offered", "filled"):
-        raise Refused("invalid_request", "Help is offered, filled or none.")
+        raise Refused("invalid_request", gettext("Help is offered, filled or none."))
     if not help:
         if given or unhelped:
-            raise Refused("invalid_request", "Choose how proposals are shown, or leave their settings out.")
+            raise Refused(
+                "invalid_request", gettext("Choose how proposals are shown, or leave their settings out.")
+            )
         return {}
     if not task.proposes:
-        raise Refused("invalid_request", f"Nobody proposes responses to {task.title.lower()}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Nobody proposes responses to {title}.").format(title=task.title.lower()),
+        )
     if not 0 <= unhelped <= MOST_UNHELPED:
         raise Refused(
-            "invalid_request", f"The share without help is a number from 0 to {MOST_UNHELPED} percent."
+            "invalid_request",
+            gettext("The share without help is a number from 0 to {most_unhelped} percent.").format(
+                most_unhelped=MOST_UNHELPED
+            ),
         )
     if unknown := sorted(given.keys() - {"rules", "models", "repetitions", "search"}):
-        raise Refused("invalid_request", f"Help has no setting {', '.join(unknown)}.")
+        raise Refused(
+            "invalid_request", gettext("Help has no setting {unknown}.").format(unknown=", ".join(unknown))
+        )
     models, repetitions = list(given.get("models", ())), given.get("repetitions", REPETITIONS)
     for name in models:
         if predictors.get(name, {}).get("protocol") != "chat":
-            raise Refused("invalid_request", f"There is no language model called {name!r} here.")
+            raise Refused(
+                "invalid_request",
+                gettext("There is no language model called {name!r} here.").format(name=name),
+            )
     if type(repetitions) is not int or not 1 <= repetitions <= MOST_REPETITIONS:
-        raise Refused("invalid_request", f"Repetitions are a number from 1 to {MOST_REPETITIONS}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Repetitions are a number from 1 to {most_repetitions}.").format(
+                most_repetitions=MOST_REPETITIONS
+            ),
+        )
     rules = bool(given.get("rules", not models))
     if not rules and not models:
-        raise Refused("invalid_request", "Proposals come from rules, from a language model, or from both.")
+        raise Refused(
+            "invalid_request", gettext("Proposals come from rules, from a language model, or from both.")
+        )
     found: dict[str, Any] = {"rules": rules, "models": models, "search": bool(given.get("search", False))}
     return {**found, "repetitions": repetitions} if models else found
 

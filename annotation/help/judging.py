@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext
+
 import tableqa
 import tasks.contract
 from predictor.protocol import PredictRequest
@@ -85,7 +87,7 @@ class Held:
     def words(self) -> str:
         """A sentence for the page."""
         if self.verdict == "pending" and not self.gold["perturbed"]:
-            return "Say what the right answer is now to get a verdict."
+            return gettext("Say what the right answer is now to get a verdict.")
         return verdicts.WORDS[self.verdict]
 
 

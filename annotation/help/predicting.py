@@ -20,6 +20,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 import tasks.contract
@@ -47,18 +48,24 @@ MOST_SILENT = 3
 """Questions that a model may leave without an answer before a job leaves the rest of them for later."""
 
 WORDS: Mapping[str, str] = {
-    "none": "No model looks along in this batch.",
-    "nothing": "There is nothing to try yet.",
-    "right_so_far": "The model is right on the original. What does it say of yours?",
-    "waiting": "The model is being asked. Go on; its answer comes by itself.",
-    "stale": "What you see is of an earlier state.",
-    "slow": "This model takes its time: it is asked when you press Check.",
-    "changed": "The model was exchanged since this batch opened, so it gives no verdict. You can go on and submit.",
-    "left_alone": "The model's endpoint gave no answer and is left alone for a while.",
-    "no_answer_yet": "The model has given no answer so far. It is asked again from time to time.",
-    "gone": "The model of this batch is not set up here at the moment. You can go on and submit.",
+    "none": gettext_noop("No model looks along in this batch."),
+    "nothing": gettext_noop("There is nothing to try yet."),
+    "right_so_far": gettext_noop("The model is right on the original. What does it say of yours?"),
+    "waiting": gettext_noop("The model is being asked. Go on; its answer comes by itself."),
+    "stale": gettext_noop("What you see is of an earlier state."),
+    "slow": gettext_noop("This model takes its time: it is asked when you press Check."),
+    "changed": gettext_noop(
+        "The model was exchanged since this batch opened, so it gives no verdict. You can go on and submit."
+    ),
+    "left_alone": gettext_noop("The model's endpoint gave no answer and is left alone for a while."),
+    "no_answer_yet": gettext_noop(
+        "The model has given no answer so far. It is asked again from time to time."
+    ),
+    "gone": gettext_noop(
+        "The model of this batch is not set up here at the moment. You can go on and submit."
+    ),
 }
-ON_YOU_GO = "You can go on and submit."
+ON_YOU_GO = gettext_noop("You can go on and submit.")
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
     """
     if assignment.state == Assignment.State.SUBMITTED:
         raise Refused(
-            "already_submitted", "This item is submitted. Undo the submission to try something else."
+            "already_submitted", gettext("This item is submitted. Undo the submission to try something else.")
         )
     batch, item = assignment.batch, assignment.plain_item
     asked = _asked(batch.task(), item, response)
@@ -167,7 +174,7 @@ def practise(
     asked = _asked(task, item, response)
     name = practice_model()
     if name is None:
-        return Seen("none", "No model looks along here.")
+        return Seen("none", gettext("No model looks along here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     answer = _ask(settings.PREDICTORS[name], asked, slot=slot, seq=seq, within=LIVE)
     if answer.state != "answered":
@@ -204,11 +211,19 @@ def freeze(batch: Batch, model: str) -> bool:
 
 def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> judging.Asked:
     if len(str(response)) > MOST_BYTES:
-        raise Refused("draft_too_large", f"A response may have {MOST_BYTES // 1024} kB; this one is larger.")
+        raise Refused(
+            "draft_too_large",
+            gettext("A response may have {value} kB; this one is larger.").format(value=MOST_BYTES // 1024),
+        )
     if response.get("base", item.base) != item.base:
-        raise Refused("invalid_request", "The response was made on another table. Load the item again.")
+        raise Refused(
+            "invalid_request", gettext("The response was made on another table. Load the item again.")
+        )
     if reason := unstorable_in(response):
-        raise Refused("invalid_request", f"The response holds {reason}, which cannot be kept. Take it out.")
+        raise Refused(
+            "invalid_request",
+            gettext("The response holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+        )
     return judging.asked(task, item, response.get("data"))
 
 
@@ -234,8 +249,12 @@ class Answer:
 
 
 UNREAD: Mapping[str, str] = {
-    "original": "The model gave no list of answers to the original, though it was asked {times} times.",
-    "perturbed": "The model gave no list of answers to what was made of it, though it was asked {times} times.",
+    "original": gettext_noop(
+        "The model gave no list of answers to the original, though it was asked {times} times."
+    ),
+    "perturbed": gettext_noop(
+        "The model gave no list of answers to what was made of it, though it was asked {times} times."
+    ),
 }
 """What is said of a language model that talks and does not answer."""
 
@@ -267,7 +286,10 @@ def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int,
                 return Answer("stale", WORDS["stale"])
             return Answer(STATE_OF[unanswered.kind], f"{unanswered} {ON_YOU_GO}")
     if len({prediction.model for prediction in said.values()}) > 1:
-        return Answer("unavailable", f"The model is being exchanged at this moment. {ON_YOU_GO}")
+        return Answer(
+            "unavailable",
+            gettext("The model is being exchanged at this moment. {on_you_go}").format(on_you_go=ON_YOU_GO),
+        )
     raw = {name: tries.raw(prediction) for name, prediction in said.items()}
     return Answer(
         "answered",
@@ -302,7 +324,11 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
         breaker.report(error.kind != "away")
         if error.kind == "away":
             return Answer("unavailable", f"{error} {ON_YOU_GO}")
-        return Answer("answered", model=named, error=f"The model's endpoint refuses the question: {error}")
+        return Answer(
+            "answered",
+            model=named,
+            error=gettext("The model's endpoint refuses the question: {error}").format(error=error),
+        )
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
         raise
@@ -452,10 +478,18 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
     """
     task = batch.task()
     if task.predicts != "live":
-        raise Refused("invalid_request", f"Nothing that {task.title.lower()} makes can be put to a model.")
+        raise Refused(
+            "invalid_request",
+            gettext("Nothing that {title} makes can be put to a model.").format(title=task.title.lower()),
+        )
     others = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if predictor not in others:
-        raise Refused("invalid_request", f"Choose another model: {', '.join(others) or 'there is none'}.")
+        raise Refused(
+            "invalid_request",
+            gettext("Choose another model: {value}.").format(
+                value=", ".join(others) or gettext("there is none")
+            ),
+        )
     submitted = Assignment.objects.filter(batch=batch).submitted()
     submitted = submitted.exclude(
         Exists(Try.objects.filter(annotation=OuterRef("annotation"), predictor=predictor))

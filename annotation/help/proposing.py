@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 import tasks.contract
@@ -148,10 +149,10 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
     once = {(item, made): key for key, item, made in reversed(rows)}
     chosen = random.Random(f"rated:{seed}").sample(sorted(once.values()), min(size, len(once)))
     if not chosen:
-        raise Refused("nothing_to_release", f"{batch.name} has no proposals yet.")
+        raise Refused("nothing_to_release", gettext("{name} has no proposals yet.").format(name=batch.name))
     name = f"Proposals of {batch.name}"[:120]
     if Source.objects.filter(project=batch.project_id, name=name).exists():
-        raise Refused("name_taken", f"There is a source called {name!r} already.")
+        raise Refused("name_taken", gettext("There is a source called {name!r} already.").format(name=name))
     found = [_alone(key) for key in sorted(chosen)]
     beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
     with transaction.atomic():
@@ -302,7 +303,9 @@ class Asked:
                 most_tokens=MOST_TOKENS,
             )
         except ChatError as error:
-            raise Refused("predictor_failed", f"{error} What was proposed so far is kept.") from None
+            raise Refused(
+                "predictor_failed", gettext("{error} What was proposed so far is kept.").format(error=error)
+            ) from None
         read = read_reply(text, self.task, wanted, plain)
         proposal, said = None, read.outcome
         if read.held is not None:

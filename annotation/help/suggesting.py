@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from annotation.models import Annotation, Assignment
 from annotation.work import lending
 
-HIDDEN = "Suggestions are shown once you have answered."
+HIDDEN = gettext_noop("Suggestions are shown once you have answered.")
 
 
 @dataclass(frozen=True)

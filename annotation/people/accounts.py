@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.http import base36_to_int, int_to_base36
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.journeys import setting_up
@@ -28,7 +29,7 @@ from annotation.tasks_api import task
 
 log = logging.getLogger(__name__)
 
-GONE = "This link does not work (any more). Ask for a new one."
+GONE = gettext_noop("This link does not work (any more). Ask for a new one.")
 
 
 class _Tokens(PasswordResetTokenGenerator):
@@ -55,7 +56,7 @@ def ask_for_reset(*, email: str, site: str) -> None:
     """
     if not has_mail():
         raise Refused(
-            "invalid_request", "No mail server is set up here. An administrator can make you a link."
+            "invalid_request", gettext("No mail server is set up here. An administrator can make you a link.")
         )
     found = Person.objects.filter(email=email.strip().lower()[:254], is_active=True, erased_at__isnull=True)
     key = found.values_list("pk", flat=True).first() or 0
@@ -70,11 +71,13 @@ def send_reset(key: int, site: str) -> str:
         return "nobody"
     address = urljoin(site, reset_path(person))
     send_mail(
-        "A new password for Askew",
-        f"Hello {person.name},\n\n"
-        f"somebody, most likely you, has asked for a new password for your account at {site}\n"
-        f"Open this address within a day to choose one:\n\n{address}\n\n"
-        "If it was not you, do nothing: your password stays as it is.\n",
+        gettext("A new password for Askew"),
+        gettext(
+            "Hello {name},\n\n"
+            "somebody, most likely you, has asked for a new password for your account at {site}\n"
+            "Open this address within a day to choose one:\n\n{address}\n\n"
+            "If it was not you, do nothing: your password stays as it is.\n"
+        ).format(name=person.name, site=site, address=address),
         None,
         [person.email],
     )
@@ -84,9 +87,11 @@ def send_reset(key: int, site: str) -> str:
 def make_reset(*, person: Person, by: Person, now: datetime) -> str:
     """The path of a reset link, for an administrator to hand on. Raises Refused where there is nothing to reset."""
     if not by.is_administrator:
-        raise PermissionError("reset links are made by administrators")
+        raise PermissionError(gettext("reset links are made by administrators"))
     if person.erased_at is not None or not person.is_active or not person.email:
-        raise Refused("invalid_request", f"{person.name} does not sign in with a password.")
+        raise Refused(
+            "invalid_request", gettext("{name} does not sign in with a password.").format(name=person.name)
+        )
     record(person=person, by=by, before="", after="reset link made", now=now)
     return reset_path(person)
 
@@ -148,7 +153,7 @@ def set_administrator(*, person: Person, value: bool, by: Person, now: datetime)
 def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> None:
     """Close an account, or open it again: nobody signs in to a closed one, and its sessions end."""
     if person.erased_at is not None:
-        raise Refused("invalid_request", "This person's data were erased; the account stays closed.")
+        raise Refused("invalid_request", gettext("This person's data were erased; the account stays closed."))
     if not value:
         require_another_administrator(person)
     with transaction.atomic():
@@ -162,7 +167,9 @@ def require_another_administrator(person: Person) -> None:
     """Raises Refused (still_involved) for the only administrator."""
     others = Person.objects.filter(is_administrator=True, is_active=True).exclude(pk=person.pk)
     if person.is_administrator and not others.exists():
-        raise Refused("still_involved", "This is the only administrator. Make somebody else one first.")
+        raise Refused(
+            "still_involved", gettext("This is the only administrator. Make somebody else one first.")
+        )
 
 
 def record(*, person: Person, by: Person | None, before: str, after: str, now: datetime) -> None:

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 from django.core import signing
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.journeys import setting_up
@@ -35,7 +36,7 @@ LONGEST_ID = 200
 WAY_BACK = timedelta(days=7)
 """How long a link by which a manager lets somebody back in can be used."""
 SALT = "annotation.crowd.way_back"
-ASK_THE_RESEARCHERS = (
+ASK_THE_RESEARCHERS = gettext_noop(
     "Write to the researchers through the platform that you came from: they can give you a link back in."
 )
 
@@ -79,18 +80,22 @@ def make_link(
     require_storable(name, completion_code, screen_out_code, return_url, *parameters.values())
     name, codes = name.strip(), (completion_code.strip(), screen_out_code.strip())
     if not name or not all(codes):
-        raise Refused("invalid_request", "A crowd link needs a name, a completion and a screen-out code.")
+        raise Refused(
+            "invalid_request", gettext("A crowd link needs a name, a completion and a screen-out code.")
+        )
     if codes[0] == codes[1]:
-        raise Refused("invalid_request", "The two codes must differ, or nobody can tell what they mean.")
+        raise Refused(
+            "invalid_request", gettext("The two codes must differ, or nobody can tell what they mean.")
+        )
     if set(parameters) != {"person", "study", "session"} or not parameters["person"]:
-        raise Refused("invalid_request", "Say which query parameter carries the person's id.")
+        raise Refused("invalid_request", gettext("Say which query parameter carries the person's id."))
     named = [parameter for parameter in parameters.values() if parameter]
     if len(named) != len(set(named)):
-        raise Refused("invalid_request", "Each id needs a query parameter of its own.")
+        raise Refused("invalid_request", gettext("Each id needs a query parameter of its own."))
     if expires_at <= now:
-        raise Refused("invalid_request", "The link would end before it begins. Choose a later day.")
+        raise Refused("invalid_request", gettext("The link would end before it begins. Choose a later day."))
     if most is not None and most < 1:
-        raise Refused("invalid_request", "Let at least one person in, or leave the number empty.")
+        raise Refused("invalid_request", gettext("Let at least one person in, or leave the number empty."))
     _require_return_url(return_url)
     try:
         with transaction.atomic():
@@ -108,7 +113,10 @@ def make_link(
             )
             _record(link, "crowdlink", link.pk, "", "open", by, now)
     except IntegrityError:
-        raise Refused("name_taken", f"This project has a crowd link {name!r}; choose another name.") from None
+        raise Refused(
+            "name_taken",
+            gettext("This project has a crowd link {name!r}; choose another name.").format(name=name),
+        ) from None
     return link
 
 
@@ -119,7 +127,7 @@ def _require_return_url(address: str) -> None:
     if parts.scheme != "https" or not parts.hostname or "{code}" not in address:
         raise Refused(
             "invalid_request",
-            "The address to return to must begin with https:// and have {code} where the code goes.",
+            gettext("The address to return to must begin with https:// and have {code} where the code goes."),
         )
 
 
@@ -153,11 +161,15 @@ def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
 def require_open(link: CrowdLink, *, now: datetime) -> None:
     """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
     if link.closed_at is not None:
-        raise Refused("crowd_closed", "This study takes no new people: the researchers have closed the link.")
+        raise Refused(
+            "crowd_closed", gettext("This study takes no new people: the researchers have closed the link.")
+        )
     if now >= link.expires_at:
-        raise Refused("crowd_closed", "This study takes no new people: its link has ended.")
+        raise Refused("crowd_closed", gettext("This study takes no new people: its link has ended."))
     if link.most is not None and link.entries.count() >= link.most:
-        raise Refused("crowd_closed", "This study takes no new people: it has as many as it asked for.")
+        raise Refused(
+            "crowd_closed", gettext("This study takes no new people: it has as many as it asked for.")
+        )
 
 
 def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
@@ -170,12 +182,17 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
     for value in found.values():
         if len(value) > LONGEST_ID:
             raise Refused(
-                "invalid_request", f"An id has at most {LONGEST_ID} characters; one here is longer."
+                "invalid_request",
+                gettext("An id has at most {longest_id} characters; one here is longer.").format(
+                    longest_id=LONGEST_ID
+                ),
             )
         if value.startswith("{{") and value.endswith("}}"):
             raise Refused(
                 "invalid_request",
-                "The platform did not fill in your id. Open the study from the platform itself, not from a preview.",
+                gettext(
+                    "The platform did not fill in your id. Open the study from the platform itself, not from a preview."
+                ),
             )
     return Ids(**found)
 
@@ -186,7 +203,7 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
     `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken.
     """
     if not ids.person:
-        raise Refused("invalid_request", "Write the id that your platform gave you.")
+        raise Refused("invalid_request", gettext("Write the id that your platform gave you."))
     try:
         with transaction.atomic():
             # Entries of one link take turns: the cap is exact.
@@ -199,8 +216,10 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
             if person is not None:
                 raise Refused(
                     "crowd_taken",
-                    "In this browser somebody is signed in already, with another id or with an account. "
-                    "Open the link in another browser or in a private window.",
+                    gettext(
+                        "In this browser somebody is signed in already, with another id or with an account. "
+                        "Open the link in another browser or in a private window."
+                    ),
                 )
             require_open(link, now=now)
             return _new(link, ids, now)
@@ -213,7 +232,8 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
         return entry.person
     if entry.link_id != link.pk:
         raise Refused(
-            "crowd_taken", "Somebody with this id has taken part in this project by another link already."
+            "crowd_taken",
+            gettext("Somebody with this id has taken part in this project by another link already."),
         )
     raise _taken()
 
@@ -221,7 +241,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
 def _taken() -> Refused:
     return Refused(
         "crowd_taken",
-        "Somebody with this id is at work in another browser. Is that you? Go on there. "
+        gettext("Somebody with this id is at work in another browser. Is that you? Go on there. ")
         + ASK_THE_RESEARCHERS,
     )
 
@@ -244,7 +264,9 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
 
 def come_back(*, token: str, now: datetime) -> CrowdEntry:
     """The entry that a way back leads to. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
-    gone = Refused("invitation_expired", "This link does not work (any more). " + ASK_THE_RESEARCHERS)
+    gone = Refused(
+        "invitation_expired", gettext("This link does not work (any more). ") + ASK_THE_RESEARCHERS
+    )
     try:
         said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
     except signing.BadSignature:
@@ -263,7 +285,7 @@ def use_way_back(*, token: str, now: datetime) -> Person:
             session_epoch=F("session_epoch") + 1
         )
         if not won:
-            raise Refused("invitation_expired", "This link has been used. " + ASK_THE_RESEARCHERS)
+            raise Refused("invitation_expired", gettext("This link has been used. ") + ASK_THE_RESEARCHERS)
         _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
     return Person.objects.get(pk=entry.person_id)
 
@@ -343,7 +365,9 @@ def _end(entry: CrowdEntry, outcome: str) -> End:
 
 def _require_kept(entry: CrowdEntry) -> None:
     if entry.person.erased_at is not None:
-        raise Refused("invalid_request", "This person's data were erased; there is nobody to let back in.")
+        raise Refused(
+            "invalid_request", gettext("This person's data were erased; there is nobody to let back in.")
+        )
 
 
 def _record(

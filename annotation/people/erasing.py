@@ -13,6 +13,7 @@ from datetime import datetime
 from django.db import models, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Cast, Concat
+from django.utils.translation import gettext
 
 from annotation.journeys import setting_up
 from annotation.models import (
@@ -70,7 +71,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
     Raises Refused (still_involved) for the only manager of a project and for the only administrator.
     """
     if by.pk != person.pk and not by.is_administrator:
-        raise PermissionError("data are erased by the person or by an administrator")
+        raise PermissionError(gettext("data are erased by the person or by an administrator"))
     with transaction.atomic():
         if (
             Person.objects.select_for_update(no_key=True).filter(pk=person.pk, erased_at__isnull=True).first()

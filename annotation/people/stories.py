@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import visibility
 from annotation.access import Actor, may
@@ -41,7 +42,7 @@ from annotation.roles import Permission
 
 PAGE: Final = 100
 """Entries of the log on one page."""
-UNKNOWN = "somebody who is in no list here"
+UNKNOWN = gettext_noop("somebody who is in no list here")
 NOBODY = "Askew"
 """Who does what no person does: leases that run out, decisions by the kind's own rule."""
 
@@ -83,7 +84,7 @@ class Names:
 
     def _administrator(self, person: int) -> str:
         found = Person.objects.filter(pk=person).first() if self.by_name else None
-        return found.name if found else "an administrator"
+        return found.name if found else gettext("an administrator")
 
 
 # -- an item ----------------------------------------------------------------------------------------
@@ -95,13 +96,13 @@ def require_readable(actor: Actor, item: Item) -> None:
     if not visibility.may_see_agreement(actor.person, batch):
         raise Refused(
             "still_involved",
-            "You annotate in this batch, or may. Its items' stories are for you once it is closed.",
+            gettext("You annotate in this batch, or may. Its items' stories are for you once it is closed."),
         )
     undecided = not Decision.objects.filter(item=item).exists()
     if undecided and Permission.ADJUDICATE in may(actor, batch.project):
         raise Refused(
             "still_involved",
-            "You may be asked to decide about this item. Its story is for you once it is decided.",
+            gettext("You may be asked to decide about this item. Its story is for you once it is decided."),
         )
 
 
@@ -136,20 +137,20 @@ def of_item(item: Item, names: Names) -> Story:
 
 
 VERBS: Final = {
-    ("", "leased"): "was given the item",
-    ("", "submitted"): "has a response that was made elsewhere",
-    ("returned", "leased"): "took the item up again",
+    ("", "leased"): gettext_noop("was given the item"),
+    ("", "submitted"): gettext_noop("has a response that was made elsewhere"),
+    ("returned", "leased"): gettext_noop("took the item up again"),
     ("leased", "submitted"): "submitted",
-    ("submitted", "leased"): "withdrew the submission to change it",
-    ("leased", "skipped"): "skipped the item",
-    ("returned", "skipped"): "skipped the item",
-    ("leased", "returned"): "gave the item back",
-    ("complete", "adjudication"): "asked for an adjudicator",
-    ("complete", "one more"): "asked for one more annotator",
-    ("complete", "accepted"): "accepted what people agree on",
-    ("complete", "excluded"): "excluded the item by the kind's rule",
-    ("adjudication", "accepted"): "decided: accepted",
-    ("adjudication", "excluded"): "decided: excluded",
+    ("submitted", "leased"): gettext_noop("withdrew the submission to change it"),
+    ("leased", "skipped"): gettext_noop("skipped the item"),
+    ("returned", "skipped"): gettext_noop("skipped the item"),
+    ("leased", "returned"): gettext_noop("gave the item back"),
+    ("complete", "adjudication"): gettext_noop("asked for an adjudicator"),
+    ("complete", gettext_noop("one more")): gettext_noop("asked for one more annotator"),
+    ("complete", "accepted"): gettext_noop("accepted what people agree on"),
+    ("complete", "excluded"): gettext_noop("excluded the item by the kind's rule"),
+    ("adjudication", "accepted"): gettext_noop("decided: accepted"),
+    ("adjudication", "excluded"): gettext_noop("decided: excluded"),
 }
 """Changes of state in words. Others are told as they are, from and to."""
 
@@ -172,37 +173,46 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
         annotation = written.get(event.pk)
         if annotation is not None and annotation.response is not None:
             words = [
-                f"Revision {annotation.revision}",
+                gettext("Revision {revision}").format(revision=annotation.revision),
                 *task.describe(task.read(annotation.response, plain), plain),
             ]
         elif event.after in ("skipped", "returned") and assignment.state == event.after and assignment.reason:
             words = [assignment.reason]
         what = in_words(event.before, event.after)
         if event.before == "" and assignment.place.added:
-            what += " (an added place)"
+            what += gettext(" (an added place)")
         who = names(assignment.person_id)
         if event.actor_id != assignment.person_id:
-            what = f"{what}, by {names(event.actor_id)}"
+            what = gettext("{what}, by {names}").format(what=what, names=names(event.actor_id))
         yield Moment(event.at, who, what, tuple(words))
     for draft in Draft.objects.filter(assignment__in=assignments, revision__gt=0):
         assignment = assignments[draft.assignment_id]
         if assignment.state != Assignment.State.SUBMITTED:
             yield Moment(
-                draft.saved_at, names(assignment.person_id), f"saved a draft, the {draft.revision}. revision"
+                draft.saved_at,
+                names(assignment.person_id),
+                gettext("saved a draft, the {revision}. revision").format(revision=draft.revision),
             )
 
 
 def _beside(item: Item, names: Names) -> Iterable[Moment]:
     """What was said about the item without changing it: flags, questions, responses that were sent back."""
     for flag in Flag.objects.filter(assignment__item=item).select_related("assignment"):
-        yield Moment(flag.made_at, names(flag.assignment.person_id), "flagged the item", (flag.note,))
+        yield Moment(
+            flag.made_at, names(flag.assignment.person_id), gettext("flagged the item"), (flag.note,)
+        )
     for asked in Inquiry.objects.filter(assignment__item=item):
-        yield Moment(asked.asked_at, names(asked.asked_by_id), "asked the manager", (asked.text,))
+        yield Moment(asked.asked_at, names(asked.asked_by_id), gettext("asked the manager"), (asked.text,))
         if asked.answered_at is not None:
             yield Moment(asked.answered_at, names(asked.answered_by_id), "answered", (asked.answer,))
     for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
         whose = names(back.assignment.person_id)
-        yield Moment(back.made_at, names(back.made_by_id), f"sent the response of {whose} back", (back.note,))
+        yield Moment(
+            back.made_at,
+            names(back.made_by_id),
+            gettext("sent the response of {whose} back").format(whose=whose),
+            (back.note,),
+        )
 
 
 def _decided(item: Item, names: Names) -> Iterable[Moment]:
@@ -219,8 +229,12 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
                 said = task.describe(task.read(outcome.response, plain), plain)
-                on = f" (rests on {', '.join(rests)})" if rests else ""
-                words.append(f"Outcome {outcome.number}: {'; '.join(said)}{on}")
+                on = gettext(" (rests on {rests})").format(rests=", ".join(rests)) if rests else ""
+                words.append(
+                    gettext("Outcome {number}: {said}{on}").format(
+                        number=outcome.number, said="; ".join(said), on=on
+                    )
+                )
         elif event.after == "adjudication" and adjudication is not None:
             words = [adjudication.reason]
         yield Moment(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
@@ -250,26 +264,26 @@ def things(project: Project) -> list[str]:
 
 THINGS: Final = {
     "annotation": "response",
-    "apitoken": "API token",
+    "apitoken": gettext_noop("API token"),
     "assignment": "assignment",
     "batch": "batch",
     "consent": "consent",
-    "consenttext": "consent text",
-    "crowdentry": "crowd entry",
-    "crowdlink": "crowd link",
-    "gold": "gold item",
+    "consenttext": gettext_noop("consent text"),
+    "crowdentry": gettext_noop("crowd entry"),
+    "crowdlink": gettext_noop("crowd link"),
+    "gold": gettext_noop("gold item"),
     "guidelines": "guidelines",
-    "inquiry": "question to the manager",
+    "inquiry": gettext_noop("question to the manager"),
     "invitation": "invitation",
     "item": "item",
     "membership": "member",
     "person": "account",
-    "perturbation_run": "automatic perturbation",
+    "perturbation_run": gettext_noop("automatic perturbation"),
     "place": "place",
     "practicedone": "practice",
     "project": "project",
     "qualification": "qualification",
-    "reading": "guidelines read",
+    "reading": gettext_noop("guidelines read"),
     "release": "release",
     "source": "source",
 }
@@ -317,7 +331,10 @@ def log(
             event.at,
             names(event.actor_id),
             THINGS.get(event.thing, event.thing),
-            *about.get((event.thing, event.thing_id), (f"number {event.thing_id}", "")),
+            *about.get(
+                (event.thing, event.thing_id),
+                (gettext("number {thing_id}").format(thing_id=event.thing_id), ""),
+            ),
             event.before,
             event.after,
         )
@@ -338,11 +355,14 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple
     of_assignments = rows("assignment", Assignment.objects.all(), "item__public_id", "batch__name", "person")
     for pk, item, batch, person in of_assignments:
         found["assignment", pk] = (
-            f"item {item} of {batch}, {names(person)}",
+            gettext("item {item} of {batch}, {names}").format(item=item, batch=batch, names=names(person)),
             reverse("item_story", args=[item]),
         )
     for pk, item, batch in rows("item", Item.objects.all(), "public_id", "batch__name"):
-        found["item", pk] = (f"{item} of {batch}", reverse("item_story", args=[item]))
+        found["item", pk] = (
+            gettext("{item} of {batch}").format(item=item, batch=batch),
+            reverse("item_story", args=[item]),
+        )
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
         found["batch", pk] = (name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):
@@ -359,11 +379,11 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple
             reverse("crowd_link", args=[slug, public_id]) if names.by_name else "",
         )
     for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
-        found["crowdentry", pk] = (f"{names(person)}, by {name}", "")
+        found["crowdentry", pk] = (gettext("{names}, by {name}").format(names=names(person), name=name), "")
     for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
         found["source", pk] = (name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
-        found["guidelines", pk] = (f"{kind}, version {number}", "")
+        found["guidelines", pk] = (gettext("{kind}, version {number}").format(kind=kind, number=number), "")
     for pk in ids.get("project", ()):
-        found["project", pk] = ("this project", "")
+        found["project", pk] = (gettext("this project"), "")
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.utils.translation import gettext
+
 import tableqa
 from annotation.models import Example, Project
 from annotation.releases import release_files
@@ -18,7 +20,11 @@ def of_project(project: Project, source: str = "") -> Iterator[tuple[str, tableq
         sources = sources.filter(name=source)
         if not sources:
             known = ", ".join(project.sources.ready().values_list("name", flat=True)) or "none yet"
-            raise LookupError(f"{project.slug} has no source called {source!r}; there are: {known}.")
+            raise LookupError(
+                gettext("{slug} has no source called {source!r}; there are: {known}.").format(
+                    slug=project.slug, source=source, known=known
+                )
+            )
     for one in sources:
         last = 0
         originals = (

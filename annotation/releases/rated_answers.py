@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.utils.translation import gettext
+
 from annotation.releases import release_files
 from annotation.releases.release_files import MANIFEST
 from tableqa.examples import Example
@@ -43,7 +45,9 @@ def _of_release(folder: Path) -> Iterator[RatedAnswer]:
                 continue
             if (decision["source"], decision["example"]) in seen:
                 raise ScoresError(
-                    f"decisions.jsonl: {decision['example']} was rated in two batches; compare a release of one of them"
+                    gettext(
+                        "decisions.jsonl: {decision} was rated in two batches; compare a release of one of them"
+                    ).format(decision=decision["example"])
                 )
             seen.add((decision["source"], decision["example"]))
             yield answer

@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.journeys.annotating import Found
 
 register = template.Library()
 
-STATES = {"yes": "holds", "no": "not yet", "look": "look again", "open": "open", "waived": "not asked"}
+STATES = {
+    "yes": "holds",
+    "no": gettext_noop("not yet"),
+    "look": gettext_noop("look again"),
+    "open": "open",
+    "waived": gettext_noop("not asked"),
+}
 """As annotate.js calls them."""
 NAMED = 3
 """Problems of one line that are named; of more, their number is."""
@@ -62,8 +69,10 @@ def at_most(contract: Mapping[str, Any] | None) -> str:
     most = (contract or {}).get("at_most")
     if contract is None or most is None:
         return ""
-    reason = ", or a reason" if contract.get("more_with_reason") else ""
-    return f"At most {most} {'change' if most == 1 else 'changes'}{reason}"
+    reason = gettext(", or a reason") if contract.get("more_with_reason") else ""
+    return ngettext("At most {most} change{reason}", "At most {most} changes{reason}", most).format(
+        most=most, reason=reason
+    )
 
 
 def _there(context: Any, found: Found | None) -> set[str]:
@@ -79,5 +88,5 @@ def _there(context: Any, found: Found | None) -> set[str]:
 
 def named(messages: list[str]) -> str:
     """The first few, and how many more there are."""
-    more = [f"And {len(messages) - NAMED} more."] if len(messages) > NAMED else []
+    more = [gettext("And {value} more.").format(value=len(messages) - NAMED)] if len(messages) > NAMED else []
     return " ".join([*messages[:NAMED], *more])

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
 from annotation import access
 from annotation.models import Batch, Project
@@ -37,7 +38,7 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         "Overview",
         (
             Link("project", "Overview", also=("batch_new", "guidelines")),
-            Link("study", "Study file", Permission.SET_UP),
+            Link("study", gettext_noop("Study file"), Permission.SET_UP),
             Link("project_log", "Log", Permission.SEE_PROGRESS, ("item_story",)),
             Link("project_rename", "Name", Permission.SET_UP),
         ),
@@ -46,14 +47,14 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         "Data",
         (
             Link("sources", "Sources", Permission.SEE_PROGRESS, ("source", "example", "import_new")),
-            Link("perturbations", "Automatic perturbations", Permission.SEE_PROGRESS),
+            Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS),
         ),
     ),
     (
         "Work",
         (
             Link("accounting", "Accounting", Permission.SET_UP, ("act_on_batches",)),
-            Link("payments", "Pay and limits", Permission.SET_UP),
+            Link("payments", gettext_noop("Pay and limits"), Permission.SET_UP),
             Link("project_adjudication", "Adjudication", Permission.ADJUDICATE),
         ),
     ),
@@ -62,7 +63,7 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         (
             Link("dashboard", "Dashboard", Permission.SEE_PROGRESS),
             Link("agreement", "Agreement", Permission.SEE_PROGRESS),
-            Link("fooling", "Fooling the model", Permission.RELEASE),
+            Link("fooling", gettext_noop("Fooling the model"), Permission.RELEASE),
         ),
     ),
     (
@@ -73,18 +74,18 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         ),
     ),
     (
-        "Consent and questions",
+        gettext_noop("Consent and questions"),
         (
-            Link("consent", "Consent and reading"),
+            Link("consent", gettext_noop("Consent and reading")),
             Link("inquiries", "Questions"),
-            Link("about_me", "About you", Permission.ANNOTATE),
+            Link("about_me", gettext_noop("About you"), Permission.ANNOTATE),
         ),
     ),
     (
         "Releases",
         (
             Link("releases", "Releases", Permission.SEE_PROGRESS, ("release", "evaluations")),
-            Link("statement", "Data statement", Permission.SET_UP),
+            Link("statement", gettext_noop("Data statement"), Permission.SET_UP),
         ),
     ),
 )
@@ -93,13 +94,13 @@ OF_A_BATCH: tuple[Link, ...] = (
     Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
     Link("batch_quality", "Quality", Permission.SEE_PROGRESS),
     Link("batch_people", "People", Permission.SET_UP),
-    Link("calibration", "Side by side", Permission.SEE_PROGRESS),
-    Link("entry", "Before the first item", Permission.SET_UP),
+    Link("calibration", gettext_noop("Side by side"), Permission.SEE_PROGRESS),
+    Link("entry", gettext_noop("Before the first item"), Permission.SET_UP),
     Link("gold", "Gold", Permission.SET_UP, ("gold_new",)),
     Link("batch_rule", "Rule", Permission.SET_UP, when=lambda batch: batch.purpose == "work"),
     Link("change_batch", "Change", Permission.SET_UP),
-    Link("labels_elsewhere", "Labels made elsewhere", Permission.SET_UP),
-    Link("try_batch", "Try it", Permission.SET_UP),
+    Link("labels_elsewhere", gettext_noop("Labels made elsewhere"), Permission.SET_UP),
+    Link("try_batch", gettext_noop("Try it"), Permission.SET_UP),
 )
 
 

@@ -12,13 +12,15 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from annotation import access
+from annotation.forms.people import require_own_password
 from annotation.models import Membership, Person
-from annotation.people import accounts, erasing, personal_data
+from annotation.people import accounts, attempts, erasing, personal_data
 from annotation.refusals import Refused
 from annotation.views.pages import (
     PageRequest,
@@ -28,6 +30,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    told_to_wait,
+    wrong_links_counted,
 )
 
 # -- a forgotten password ---------------------------------------------------------------------------
@@ -37,7 +41,9 @@ class ForgottenForm(forms.Form):
     """The address that one signs in with."""
 
     email = forms.EmailField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "username"})
+        label=gettext_lazy("E-mail"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
 
 
@@ -45,11 +51,11 @@ class NewPasswordForm(forms.Form):
     """A new password for somebody who holds a link."""
 
     new = forms.CharField(
-        label="New password",
+        label=gettext_lazy("New password"),
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 10 characters, not only digits and not a common password.",
+        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
     )
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
@@ -69,8 +75,12 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
     form = ForgottenForm(request.POST or None)
     asked = False
     if form.is_valid():
+        email, now = form.cleaned_data["email"], timezone.now()
         with refusals_on(form):
-            accounts.ask_for_reset(email=form.cleaned_data["email"], site=public_link(request, "/"))
+            # As often for an address that nobody here has: the answers must not differ.
+            attempts.take(attempts.RESET_ACCOUNT, email.strip().lower(), now=now)
+            attempts.wrong(attempts.RESET_ADDRESS, request, now=now)
+            accounts.ask_for_reset(email=email, site=public_link(request, "/"))
             asked = True
     context = {"form": form, "asked": asked, "has_mail": accounts.has_mail()}
     return render(request, "accounts/forgotten.html", context)
@@ -82,18 +92,18 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
 def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBase:
     """Choose a new password by a link. Looking at it uses nothing up."""
     try:
-        person = accounts.resettable(key, token)
+        with wrong_links_counted(request):
+            person = accounts.resettable(key, token)
         form = NewPasswordForm(request.POST or None, person=person)
         if form.is_valid():
             accounts.reset_password(
                 key=key, token=token, password=form.cleaned_data["new"], now=timezone.now()
             )
-            messages.success(request, "Your password is changed, and you are signed out everywhere.")
+            messages.success(request, gettext("Your password is changed, and you are signed out everywhere."))
             return keep_to_yourself(redirect("sign_in"))
     except Refused as refused:
-        return keep_to_yourself(
-            render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
-        )
+        gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
+        return keep_to_yourself(told_to_wait(gone, refused))
     return keep_to_yourself(render(request, "accounts/reset.html", {"form": form, "person": person}))
 
 
@@ -109,22 +119,21 @@ class EraseForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.by = by
         sure = self.fields["sure"]
-        sure.error_messages["required"] = "Say that you mean it."
+        sure.error_messages["required"] = gettext("Say that you mean it.")
         if by.has_usable_password():
             sure.label, sure.widget = (
-                "Your password",
+                gettext("Your password"),
                 forms.PasswordInput(attrs={"autocomplete": "current-password"}),
             )
         else:
-            sure.label = "Write the word erase"
+            sure.label = gettext("Write the word erase")
 
     def clean_sure(self) -> str:
         given: str = self.cleaned_data["sure"]
         if self.by.has_usable_password():
-            if not self.by.check_password(given):
-                raise ValidationError("This is not your password.")
+            require_own_password(self.by, given)
         elif given.strip().lower() != "erase":
-            raise ValidationError("Write the word erase.")
+            raise ValidationError(gettext("Write the word erase."))
         return given
 
 
@@ -166,12 +175,17 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                 link = public_link(request, path)
             elif action in ("close", "open"):
                 accounts.set_active(person=found, value=action == "open", by=request.user, now=now)
-                messages.success(request, f"The account is {'open' if action == 'open' else 'closed'}.")
+                messages.success(
+                    request,
+                    gettext("The account is open.")
+                    if action == "open"
+                    else gettext("The account is closed."),
+                )
             elif action in ("administrator", "person"):
                 accounts.set_administrator(
                     person=found, value=action == "administrator", by=request.user, now=now
                 )
-                messages.success(request, "Saved.")
+                messages.success(request, gettext("Saved."))
         if not link:
             return redirect("account_of", pk)
     memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
@@ -209,9 +223,9 @@ def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
             erasing.erase(person=person, by=request.user, now=timezone.now())
             if mine or person.pk == request.user.pk:
                 logout(request)
-                messages.success(request, "Your data are erased. Thank you for your work.")
+                messages.success(request, gettext("Your data are erased. Thank you for your work."))
                 return redirect("sign_in")
-            messages.success(request, "The data are erased.")
+            messages.success(request, gettext("The data are erased."))
             return redirect("account_of", person.pk)
     hindrance = ""
     try:

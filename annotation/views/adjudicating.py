@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, RuleForm, SendBackForm
@@ -24,7 +25,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.annotating import EDITS
 from annotation.views.contrasting import Said, contrasted
-from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
+from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
 from tableqa.operations import Operation, OperationError, from_list, normalise
 from tasks import resolving
@@ -45,7 +46,7 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
-        "items": cut(request, visibility.adjudicable(actor.person, waiting)),
+        "items": cut_wide(request, visibility.adjudicable(actor.person, waiting)),
         "waiting": waiting.count(),
     }
     return render(request, "adjudicating/queue.html", context)
@@ -57,7 +58,7 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.ADJUDICATE)
     waiting = adjudicating.waiting_in(project)
-    items = cut(request, visibility.adjudicable(actor.person, waiting))
+    items = cut_wide(request, visibility.adjudicable(actor.person, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
     context = {"project": project, "items": items, "waiting": waiting.count()}
@@ -70,7 +71,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     item, person = _mine(request, public_id)
     batch = item.batch
     if not _waits(item):
-        messages.info(request, "This item does not wait for an adjudicator (any more).")
+        messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
         return redirect("adjudication", batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
@@ -89,7 +90,12 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         with refusals_on(back):
             said = back.cleaned_data
             adjudicating.send_back(item=item, by=person, choose=said["back"], note=said["back_note"], now=now)
-            return _next(request, person, batch, f"Response {said['back']} is back with its author.")
+            return _next(
+                request,
+                person,
+                batch,
+                gettext("Response {said} is back with its author.").format(said=said["back"]),
+            )
     if form.is_valid():
         with refusals_on(form):
             adjudicating.decide(item=item, by=person, now=now, **form.cleaned_data)
@@ -115,7 +121,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     item, person = _mine(request, public_id)
     batch = item.batch
     if not _waits(item):
-        messages.info(request, "This item does not wait for an adjudicator (any more).")
+        messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
     base, data = request.GET.get("from", ""), {}
@@ -188,7 +194,7 @@ def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
     now_is = {name: value for name, value in batch.resolve.items() if name != "rule"}
     form = RuleForm(
         request.POST or None,
-        initial={"rule": batch.resolve.get("rule", ""), "options": json.dumps(now_is) if now_is else ""},
+        initial={"rule": batch.resolve.get("rule", ""), "options": now_is},
         rules=[(rule.name, f"{rule.name}: {rule.says}") for rule in rules],
     )
     foreseen = None
@@ -199,7 +205,7 @@ def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
                 job = adjudicating.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
                 if job is not None:
                     return redirect("job", job.public_id)
-                messages.info(request, "That is the rule already.")
+                messages.info(request, gettext("That is the rule already."))
                 return redirect("batch_rule", batch.public_id)
             foreseen = adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule))
     context = {
@@ -278,9 +284,9 @@ def _next(request: PageRequest, person: Person, batch: Batch, done: str) -> Http
     """On to the next item that waits, for whoever is in the flow of it."""
     following = visibility.adjudicable(person, adjudicating.waiting(batch)).first()
     if following is None:
-        messages.success(request, f"{done} Nothing waits for you here now.")
+        messages.success(request, gettext("{done} Nothing waits for you here now.").format(done=done))
         return redirect("adjudication", batch.public_id)
-    messages.success(request, f"{done} Here is the next item.")
+    messages.success(request, gettext("{done} Here is the next item.").format(done=done))
     return redirect("adjudicate", following.public_id)
 
 
@@ -314,7 +320,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "words": candidate.words,
         "changes": in_words(item.example.table, operations),
         "table": drawn(item.example.table, operations, marked=marked) if draws else None,
-        "table_label": f"Table of response {candidate.letter}",
+        "table_label": gettext("Table of response {letter}").format(letter=candidate.letter),
         "template": f"{task.key}/response.html",
     }
 
@@ -336,7 +342,9 @@ def _entered(
             data = json.loads(sent)["data"]
             return dict(data), []
         except (ValueError, KeyError, TypeError):
-            return {}, [Problem("", "bad_response", "The response could not be read. Send it again.")]
+            return {}, [
+                Problem("", "bad_response", gettext("The response could not be read. Send it again."))
+            ]
     carried: dict[str, Any] = {}
     with contextlib.suppress(ValueError, TypeError):
         carried = dict(json.loads(request.POST.get("carried", "{}")))

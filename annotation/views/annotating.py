@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext, ngettext
 
 from annotation import access
 from annotation.help import helping, predicting, suggesting
@@ -57,7 +58,7 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
         return _act(request, actor, batch)
     if "plain" in request.GET:
         request.session[PLAIN] = request.GET["plain"] == "1"
-    now = timezone.now()
+    now, refusal = timezone.now(), ""
     try:
         if wanted := request.GET.get("assignment"):
             assignment: Assignment | None = annotating.resume(
@@ -66,13 +67,13 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
         else:
             assignment = queue.next_assignment(batch=batch, person=actor.person, now=now)
     except Refused as refused:
-        messages.warning(request, refused.detail)
         if page := refused.more.get("page"):
+            messages.warning(request, refused.detail)
             return redirect(page)
-        assignment = None
+        assignment, refusal = None, refused.detail
     if assignment is None:
         progress = Tally.objects.filter(batch=batch, person=actor.person).first()
-        context = {"batch": batch, "task": batch.task(), "progress": progress}
+        context = {"batch": batch, "task": batch.task(), "progress": progress, "refusal": refusal}
         return render(request, "annotating/done.html", context)
     return _page(request, access.assignment(actor, assignment.public_id))
 
@@ -104,7 +105,7 @@ def resume(request: PageRequest, public_id: str) -> HttpResponse:
             annotating.resume(assignment=assignment, now=now)
     except Refused as refused:
         messages.warning(request, refused.detail)
-        return redirect("my_work")
+        return redirect(refused.more.get("page") or "my_work")
     return redirect(
         f"{reverse('annotate', args=[assignment.batch.public_id])}?assignment={assignment.public_id}"
     )
@@ -169,7 +170,15 @@ def _kept(assignment: Assignment) -> list[str]:
         if spec.kind == "operations" and isinstance(value, list):
             words += in_words(assignment.plain_item.example.table, _operations(task, data))
         elif spec.kind == "cells" and isinstance(value, list):
-            words += [f"{len(value)} {'cell' if len(value) == 1 else 'cells'} marked"] if value else []
+            words += (
+                [
+                    ngettext("{number} cell marked", "{number} cells marked", len(value)).format(
+                        number=len(value)
+                    )
+                ]
+                if value
+                else []
+            )
         elif spec.kind == "json":
             words += [f"{spec.name}: {canonical(value)[:LONGEST_JSON]}"] if value else []
         elif value:
@@ -215,7 +224,7 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
         if action == "undo":
             last = _last_annotation(batch, actor.person.pk)
             if last is None:
-                messages.info(request, "You have not submitted anything in this batch yet.")
+                messages.info(request, gettext("You have not submitted anything in this batch yet."))
                 return redirect(here)
             with contextlib.suppress(Refused, Http404):  # what is on the page may have ended elsewhere
                 _edit(request, access.assignment(actor, request.POST.get("assignment", "")), "save")
@@ -229,7 +238,7 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
         return _edit(request, assignment, action)
     except Refused as refused:
         messages.warning(request, refused.detail)
-        return redirect(here)
+        return redirect(refused.more.get("page") or here)
 
 
 def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResponse:
@@ -264,17 +273,18 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
             return redirect("annotate", assignment.batch.public_id)
         except Invalid as invalid:
             problems.extend(invalid.problems)
-    draft = getattr(assignment, "draft", None)
-    annotating.save_draft(
-        assignment=assignment, revision=draft.revision if draft else 0, response=response, now=now
-    )
+        except Refused:
+            with contextlib.suppress(Refused):
+                _keep(assignment, response)
+            raise
+    _keep(assignment, response)
     if acted := re.fullmatch(r"(take|reject):(\w{1,12})(?::(\w{1,40}))?", action):
         act = "took" if acted[1] == "take" else "rejected"
         wrong = [acted[3]] if acted[3] else []
         helping.handle(assignment=assignment, proposal=acted[2], act=act, errors=wrong, now=now)
     if action == "flag":
         annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
-        messages.success(request, "Your note is kept. The item stays with you.")
+        messages.success(request, gettext("Your note is kept. The item stays with you."))
     if action == "ask":
         asked = request.POST.get("ask_text", "")
         inquiring.ask(
@@ -284,7 +294,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
             assignment=assignment,
             now=now,
         )
-        messages.success(request, "Your question is with the managers. The item stays with you.")
+        messages.success(request, gettext("Your question is with the managers. The item stays with you."))
     if action == "check" and task.predicts and not problems:
         kept = access.assignment(access.actor(request), assignment.public_id)
         seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)
@@ -297,11 +307,22 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     return _page(request, fresh, problems=problems, data=data, status=422)
 
 
+def _keep(assignment: Assignment, response: Mapping[str, Any]) -> None:
+    """Write down what was typed on the newest draft."""
+    draft = getattr(assignment, "draft", None)
+    annotating.save_draft(
+        assignment=assignment,
+        revision=draft.revision if draft else 0,
+        response=response,
+        now=timezone.now(),
+    )
+
+
 def _apply(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
     table = replay(item.example.table, operations)
     row, column = post.get("row", ""), post.get("column", "")
     if row not in table.row_ids or column not in table.column_ids:
-        raise OperationError("unknown_row", "Choose a row and a column of the table.")
+        raise OperationError("unknown_row", gettext("Choose a row and a column of the table."))
     base = item.example.table
     known = row in base.row_ids and column in base.column_ids
     at = (base.row_index(row), base.column_index(column)) if known else None
@@ -313,7 +334,7 @@ def _remove_row(post: Mapping[str, str], item: Item, operations: list[Operation]
     table = replay(item.example.table, operations)
     row = post.get("row", "")
     if row not in table.row_ids:
-        raise OperationError("unknown_row", "Choose a row of the table.")
+        raise OperationError("unknown_row", gettext("Choose a row of the table."))
     at = item.example.table.row_index(row) if row in item.example.table.row_ids else None
     return [*operations, RemoveRow(row=row, at=at, old=table.rows[table.row_index(row)])]
 
@@ -331,7 +352,7 @@ def _put_row_back(post: Mapping[str, str], item: Item, operations: list[Operatio
     base, table = item.example.table, replay(item.example.table, operations)
     row = post.get("row", "")
     if row not in base.row_ids or row in table.row_ids:
-        raise OperationError("unknown_row", "Choose a row that was removed.")
+        raise OperationError("unknown_row", gettext("Choose a row that was removed."))
     cells = dict(zip(base.column_ids, base.rows[base.row_index(row)], strict=True))
     texts = tuple(cells.get(column, "") for column in table.column_ids)
     return [*operations, InsertRow(row=row, after=_before(row, base.row_ids, table.row_ids), cells=texts)]
@@ -349,7 +370,7 @@ def _put_column_back(post: Mapping[str, str], item: Item, operations: list[Opera
     base, table = item.example.table, replay(item.example.table, operations)
     column = post.get("column", "")
     if column not in base.column_ids or column in table.column_ids:
-        raise OperationError("unknown_column", "Choose a column that was removed.")
+        raise OperationError("unknown_column", gettext("Choose a column that was removed."))
     at = base.column_index(column)
     texts = dict(zip(base.row_ids, base.column(column), strict=True))
     back = InsertColumn(
@@ -373,7 +394,7 @@ def _rename_header(post: Mapping[str, str], item: Item, operations: list[Operati
 def _column(post: Mapping[str, str], columns: Sequence[str]) -> str:
     column = post.get("column", "")
     if column not in columns:
-        raise OperationError("unknown_column", "Choose a column of the table.")
+        raise OperationError("unknown_column", gettext("Choose a column of the table."))
     return column
 
 

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.batches import BatchForm, SettingsForm
@@ -75,10 +76,18 @@ def _planned(
     )
     if open_at_once:
         assigning.open_batch(batch=batch, by=request.user, now=now)
-    messages.success(request, f"{batch.name} is {'open' if open_at_once else 'planned'}.")
+    messages.success(
+        request,
+        (gettext("{name} is open.") if open_at_once else gettext("{name} is planned.")).format(
+            name=batch.name
+        ),
+    )
     if given.get("size") and batch.items_count < given["size"]:
         messages.info(
-            request, f"The sources have {batch.items_count} examples: all of them are in the batch."
+            request,
+            gettext("The sources have {items_count} examples: all of them are in the batch.").format(
+                items_count=batch.items_count
+            ),
         )
     return redirect("batch", batch.public_id)
 
@@ -172,7 +181,9 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
         predicting.start_panel(
             batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
         )
-        messages.success(request, "The model is being asked. The report of this batch says what it answered.")
+        messages.success(
+            request, gettext("The model is being asked. The report of this batch says what it answered.")
+        )
     return redirect("batch", batch.public_id)
 
 
@@ -183,7 +194,7 @@ def propose(request: PageRequest, public_id: str) -> HttpResponse:
     job = helping.order(batch, by=request.user, now=timezone.now()) if batch.opened_at else None
     if job is not None:
         return redirect("job", job.public_id)
-    messages.info(request, "There is nothing to make, or it is being made already.")
+    messages.info(request, gettext("There is nothing to make, or it is being made already."))
     return redirect("batch", batch.public_id)
 
 
@@ -194,7 +205,7 @@ def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
     if request.method == "POST":
         with refusals_to(request):
             assigning.open_batch(batch=batch, by=request.user, now=timezone.now())
-            messages.success(request, f"{batch.name} is open.")
+            messages.success(request, gettext("{name} is open.").format(name=batch.name))
         return redirect("batch", batch.public_id)
     return render(request, "assigning/open.html", {"batch": batch, "project": batch.project})
 
@@ -207,7 +218,7 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
     if request.method == "POST":
         with refusals_to(request):
             assigning.close_batch(batch=batch, by=request.user, now=timezone.now())
-            messages.success(request, f"{batch.name} is closed.")
+            messages.success(request, gettext("{name} is closed.").format(name=batch.name))
             if counts["complete"] or adjudicating.asked_in_vain(batch):
                 job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)

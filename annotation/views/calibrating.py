@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.entry import SetAsideForm
@@ -35,12 +36,15 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("calibration", batch.public_id)
     if action == "count_again":
         calibrating.count_again(batch=batch, by=request.user, now=now)
-        messages.success(request, f"{batch.name} counts again.")
+        messages.success(request, gettext("{name} counts again.").format(name=batch.name))
         return redirect("calibration", batch.public_id)
     if form.is_valid():
         with refusals_on(form):
             calibrating.set_aside(batch=batch, by=request.user, now=now, **form.cleaned_data)
-            messages.success(request, f"{batch.name} is set aside: it is in no release and no agreement.")
+            messages.success(
+                request,
+                gettext("{name} is set aside: it is in no release and no agreement.").format(name=batch.name),
+            )
             return redirect("calibration", batch.public_id)
     sees = visibility.may_see_agreement(request.user, batch)
     told = snapshots.one(batch, "agreement", now=now) if sees else None

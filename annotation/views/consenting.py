@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.access import Actor
@@ -40,12 +41,14 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
                 consenting.withdraw(project=project, person=request.user, now=now)
                 messages.success(
                     request,
-                    "You have taken your consent back. You get no items any more; come back whenever you like.",
+                    gettext(
+                        "You have taken your consent back. You get no items any more; come back whenever you like."
+                    ),
                 )
                 return here
             number = _number(request.POST.get("number"))
             consenting.agree(project=project, person=request.user, number=number, now=now)
-            messages.success(request, "Thank you. What you agreed to stays readable here.")
+            messages.success(request, gettext("Thank you. What you agreed to stays readable here."))
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
         return redirect(request.get_full_path())
     if Permission.SET_UP not in may:
@@ -53,14 +56,19 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if action == "stop":
         consenting.stop(project=project, by=request.user, now=now)
         messages.success(
-            request, "Nobody is asked for consent any more. What people agreed to stays on record."
+            request, gettext("Nobody is asked for consent any more. What people agreed to stays on record.")
         )
         return here
     form = ConsentForm(request.POST)
     if form.is_valid():
         with refusals_on(form):
             saved = consenting.write(project=project, by=request.user, now=now, **form.cleaned_data)
-            messages.success(request, f"Version {saved.number} is what people are asked to agree to now.")
+            messages.success(
+                request,
+                gettext("Version {number} is what people are asked to agree to now.").format(
+                    number=saved.number
+                ),
+            )
             return here
     return _shown(request, project, may, form)
 

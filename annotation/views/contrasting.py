@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
 from tableqa.operations import MoveColumn, MoveRow, Operation, replay
@@ -99,12 +101,12 @@ def _note(found: _Found, base: Table, edited: Table, one: Said) -> None:
     here, there = set(base.column_ids), set(edited.column_ids)
     for kind, gone in (("c", here - there), ("r", set(base.row_ids) - set(edited.row_ids))):
         for id in gone:
-            _add(found.notes.setdefault(f"{kind}:{id}", {}), "removed by", letter)
+            _add(found.notes.setdefault(f"{kind}:{id}", {}), gettext("removed by"), letter)
     for operation in one.operations:
         if isinstance(operation, MoveRow):
-            _add(found.notes.setdefault(f"r:{operation.row}", {}), "moved by", letter)
+            _add(found.notes.setdefault(f"r:{operation.row}", {}), gettext("moved by"), letter)
         elif isinstance(operation, MoveColumn):
-            _add(found.notes.setdefault(f"c:{operation.column}", {}), "moved by", letter)
+            _add(found.notes.setdefault(f"c:{operation.column}", {}), gettext("moved by"), letter)
     names = dict(zip(edited.column_ids, edited.header, strict=True))
     for id, name in zip(base.column_ids, base.header, strict=True):
         if id in names and names[id] != name:

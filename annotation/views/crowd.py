@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from annotation import access
 from annotation.forms.crowd import CrowdLinkForm
 from annotation.models import CrowdEntry, CrowdLink, Person
-from annotation.people import crowd
+from annotation.people import attempts, crowd
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import (
@@ -29,6 +30,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    told_to_wait,
+    wrong_links_counted,
 )
 
 # -- the participants -------------------------------------------------------------------------------
@@ -46,6 +49,8 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
     try:
         ids = crowd.ids_of(link, (request.POST if request.method == "POST" else request.GET).dict())
         if request.method == "POST":
+            if not _inside(person, link) and (address := attempts.address_of(request)):
+                attempts.take(attempts.CROWD_ENTRY, link.public_id, address, now=timezone.now())
             found = crowd.enter(link=link, ids=ids, person=person, now=timezone.now())
             if person is None:
                 login(request, found)
@@ -53,14 +58,13 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         if not _inside(person, link):
             crowd.require_open(link, now=timezone.now())
     except Refused as refused:
-        return _quiet(
-            render(
-                request,
-                "crowd/away.html",
-                {"link": link, "why": refused.detail, "again": refused.code == "invalid_request"},
-                status=refused.status,
-            )
+        away = render(
+            request,
+            "crowd/away.html",
+            {"link": link, "why": refused.detail, "again": refused.code == "invalid_request"},
+            status=refused.status,
         )
+        return _quiet(told_to_wait(away, refused))
     # The ids go on in the form, named as the platform names them; only what is missing is asked for.
     fields = [
         {"name": parameter, "value": getattr(ids, what), "asked": what == "person" and not ids.person}
@@ -76,15 +80,15 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def back(request: HttpRequest, token: str) -> HttpResponseBase:
     """A way back in, made by a manager for one person, good once. GET shows a button."""
     try:
-        if request.method == "POST":
-            person = crowd.use_way_back(token=token, now=timezone.now())
-            login(request, person)
-            return keep_to_yourself(redirect("home"))
-        entry = crowd.come_back(token=token, now=timezone.now())
+        with wrong_links_counted(request):
+            if request.method == "POST":
+                person = crowd.use_way_back(token=token, now=timezone.now())
+                login(request, person)
+                return keep_to_yourself(redirect("home"))
+            entry = crowd.come_back(token=token, now=timezone.now())
     except Refused as refused:
-        return keep_to_yourself(
-            render(request, "crowd/away.html", {"why": refused.detail}, status=refused.status)
-        )
+        away = render(request, "crowd/away.html", {"why": refused.detail}, status=refused.status)
+        return keep_to_yourself(told_to_wait(away, refused))
     return keep_to_yourself(render(request, "crowd/back.html", {"entry": entry}))
 
 
@@ -128,7 +132,7 @@ def links(request: PageRequest, slug: str) -> HttpResponseBase:
     if form.is_valid():
         with refusals_on(form):
             link = crowd.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
-            messages.success(request, f"The link {link.name} is open.")
+            messages.success(request, gettext("The link {name} is open.").format(name=link.name))
             return redirect("crowd_link", project.slug, link.public_id)
     found = _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
     context = {"project": project, "links": cut(request, found), "form": form, "now": timezone.now()}
@@ -147,7 +151,9 @@ def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Close the link: nobody new comes in."""
     found = _link(request, slug, public_id)
     crowd.close_link(link=found, by=request.user, now=timezone.now())
-    messages.success(request, f"The link {found.name} is closed. Whoever is in may finish.")
+    messages.success(
+        request, gettext("The link {name} is closed. Whoever is in may finish.").format(name=found.name)
+    )
     return redirect("crowd_link", slug, public_id)
 
 
@@ -179,7 +185,7 @@ def _counted(found: Any) -> Any:
     return found.select_related("project").annotate(
         entered=Count("entries"),
         completed=Count("entries", filter=Q(entries__outcome="completed")),
-        screened=Count("entries", filter=Q(entries__outcome="screened out")),
+        screened=Count("entries", filter=Q(entries__outcome=gettext("screened out"))),
     )
 
 

@@ -16,6 +16,7 @@ from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation import access, visibility
 from annotation.drawing import drawn
@@ -32,9 +33,9 @@ from tasks.contract import task_types
 
 HABITS = {
     "too_fast": "Time",
-    "sped_up": "Change of pace",
-    "always_the_same": "One label",
-    "copy_paste": "Repeated texts",
+    "sped_up": gettext_noop("Change of pace"),
+    "always_the_same": gettext_noop("One label"),
+    "copy_paste": gettext_noop("Repeated texts"),
 }
 USUAL = 0.05
 """The half-width of an interval that is asked for first."""
@@ -44,7 +45,7 @@ class WithinForm(forms.Form):
     """How narrow an interval is wanted."""
 
     within = forms.FloatField(
-        label="Half-width wanted",
+        label=gettext_lazy("Half-width wanted"),
         min_value=0.005,
         max_value=0.5,
         widget=forms.NumberInput(attrs={"step": "0.005", "inputmode": "decimal"}),
@@ -267,11 +268,11 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
         ],
         "forecast": dashboards.forecast(pace, remaining),
         "behind": _oldest(work.values()),
-        "days": drawn.by_day(every[-60:], counts[-60:], "Submissions by day"),
+        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions by day")),
         "weeks": drawn.agreement_over_weeks(_over_time(looked, told)),
         "skips": drawn.shares(
             "skips",
-            "Where annotators skip: skipped items of those they got, by source",
+            gettext("Where annotators skip: skipped items of those they got, by source"),
             ("Source", "Skipped", "Count"),
             dashboards.skip_shares(skips),
         )
@@ -348,7 +349,7 @@ def _over_time(
 def _reasons(batches: Sequence[Batch], work: Mapping[tuple[int, str], Shown]) -> list[tuple[str, str, int]]:
     """(batch, reason, how often), the commonest first."""
     found = [
-        (one.name, reason or "no reason given", times)
+        (one.name, reason or gettext("no reason given"), times)
         for one in batches
         if (data := work[one.pk, "work"].data) is not None
         for reason, times in data["skips"]["reasons"]

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.evaluation import evaluation_runs
@@ -74,7 +75,7 @@ def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
         return barred
     chosen, format = _chosen(request, release), request.GET.get("format", "html")
     if not chosen or format not in FORMATS:
-        messages.error(request, "Choose at least one evaluation, then download it from the page.")
+        messages.error(request, gettext("Choose at least one evaluation, then download it from the page."))
         return redirect("evaluations", public_id)
     try:
         report = evaluation_runs.report(release, chosen)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 NAMES = {
-    "fleiss_kappa": "Fleiss' kappa",
-    "cohen_kappa": "Cohen's kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
+    "fleiss_kappa": gettext_noop("Fleiss' kappa"),
+    "cohen_kappa": gettext_noop("Cohen's kappa"),
+    "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
     "gwet_ac1": "Gwet's AC1",
-    "cell_sets": "sets of cells",
+    "cell_sets": gettext_noop("sets of cells"),
     "edits": "edits",
 }
 LEVELS = {"masi": "MASI", "jaccard": "Jaccard"}

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotation import access, visibility
 from annotation.forms.entry import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
@@ -32,7 +33,8 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     if not visibility.may_see_agreement(request.user, batch):
         # Whoever annotates here is measured by it.
         messages.warning(
-            request, "You annotate in this batch yourself. Its gold is shown to you once it is closed."
+            request,
+            gettext("You annotate in this batch yourself. Its gold is shown to you once it is closed."),
         )
         return redirect("batch", batch.public_id)
     action, now = request.POST.get("action"), timezone.now()
@@ -45,14 +47,19 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     if action == "rate" and rate.is_valid():
         with refusals_on(rate):
             gold.set_rate(batch=batch, by=request.user, now=now, **rate.cleaned_data)
-            messages.success(request, "That holds from everybody's next item on.")
+            messages.success(request, gettext("That holds from everybody's next item on."))
             return here
     elif action == "file" and file.is_valid():
         name, text = file.cleaned_data["file"]
         with refusals_on(file):
             count = gold.from_file(batch=batch, name=name, text=text, by=request.user, now=now)
             messages.success(
-                request, f"{count} item{'s have' if count != 1 else ' has'} a known response now."
+                request,
+                ngettext(
+                    "{count} item has a known response now.",
+                    "{count} items have a known response now.",
+                    count,
+                ).format(count=count),
             )
             return here
     elif action == "other" and other.is_valid():
@@ -60,9 +67,14 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             marked, left_out = gold.from_decisions(
                 batch=batch, by=request.user, now=now, **other.cleaned_data
             )
-            messages.success(request, f"{marked} items are gold now.")
+            messages.success(request, gettext("{marked} items are gold now.").format(marked=marked))
             if left_out:
-                messages.info(request, f"{left_out} were left out: their responses do not hold here.")
+                messages.info(
+                    request,
+                    gettext("{left_out} were left out: their responses do not hold here.").format(
+                        left_out=left_out
+                    ),
+                )
             return here
     elif action and action.startswith("remove:"):
         found = Gold.objects.filter(item__batch=batch, item__public_id=action.removeprefix("remove:"))
@@ -70,7 +82,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             raise Http404(access.NOT_HERE)
         with refusals_to(request):
             gold.unmark(gold=one, by=request.user, now=now)
-            messages.success(request, "It is no gold any more.")
+            messages.success(request, gettext("It is no gold any more."))
         return here
     told = snapshots.one(batch, "quality", now=now)
     context = {
@@ -145,7 +157,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            messages.success(request, "Its response is known now.")
+            messages.success(request, gettext("Its response is known now."))
             return redirect("gold", batch.public_id)
     with refusals_to(request):
         plain = gold.preview(batch=batch, example=example)

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.access import Actor
@@ -51,7 +52,9 @@ def _act(
             number = _number(request.POST.get("number"))
             read = _versions(project, task).filter(number=number).first() or newest
             guidance.confirm(guidelines=read, person=request.user, now=now)
-            messages.success(request, f"Version {read.number} is noted as read by you.")
+            messages.success(
+                request, gettext("Version {number} is noted as read by you.").format(number=read.number)
+            )
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
         return redirect(request.get_full_path())
     if Permission.SET_UP not in may:
@@ -59,14 +62,24 @@ def _act(
     if action in ("freeze", "unfreeze") and newest is not None:
         with refusals_to(request):
             guidance.freeze(guidelines=newest, frozen=action == "freeze", by=request.user, now=now)
-            state = "frozen: nobody writes a newer one" if action == "freeze" else "no longer frozen"
-            messages.success(request, f"Version {newest.number} is {state}.")
+            state = (
+                gettext("frozen: nobody writes a newer one")
+                if action == "freeze"
+                else gettext("no longer frozen")
+            )
+            messages.success(
+                request, gettext("Version {number} is {state}.").format(number=newest.number, state=state)
+            )
         return here
     if action == "must_read":
         asked = request.POST.get("asked") == "1"
         guidance.require_reading(project=project, asked=asked, by=request.user, now=now)
-        words = "People confirm the guidelines" if asked else "Nobody is asked to confirm the guidelines"
-        messages.success(request, f"{words} of every kind in this project.")
+        words = (
+            gettext("People confirm the guidelines")
+            if asked
+            else gettext("Nobody is asked to confirm the guidelines")
+        )
+        messages.success(request, gettext("{words} of every kind in this project.").format(words=words))
         return here
     form = GuidelinesForm(request.POST)
     if form.is_valid():
@@ -74,7 +87,10 @@ def _act(
             saved = guidance.revise(
                 project=project, task=task, person=request.user, now=now, **form.cleaned_data
             )
-            messages.success(request, f"These are the guidelines now, as version {saved.number}.")
+            messages.success(
+                request,
+                gettext("These are the guidelines now, as version {number}.").format(number=saved.number),
+            )
             return here
     return _shown(request, actor, project, task, may, form)
 

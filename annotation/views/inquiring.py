@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.forms.entry import AnswerForm, AskForm
@@ -40,7 +41,7 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
             inquiring.ask(
                 project=project, person=request.user, assignment=about, now=now, **form.cleaned_data
             )
-            messages.success(request, "The managers see your question. Its answer will stand here.")
+            messages.success(request, gettext("The managers see your question. Its answer will stand here."))
             return here
     if action.startswith("answer:"):
         inquiry = Inquiry.objects.filter(
@@ -52,7 +53,7 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
         with refusals_to(request):
             text = given.cleaned_data["answer"] if given.is_valid() else request.POST.get("answer", "")
             inquiring.answer(inquiry=inquiry, text=text, by=request.user, now=now)
-            messages.success(request, "Everybody of the project can read your answer.")
+            messages.success(request, gettext("Everybody of the project can read your answer."))
         return here
     context = {
         "project": project,

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import labelled_elsewhere
@@ -25,8 +26,10 @@ class LabelsForm(forms.Form):
 
     file = forms.FileField(
         required=False,
-        label="CSV file",
-        help_text="UTF-8, at most 2 MB; larger ones by the command import_labels. One line is one person's response.",
+        label=gettext_lazy("CSV file"),
+        help_text=gettext_lazy(
+            "UTF-8, at most 2 MB; larger ones by the command import_labels. One line is one person's response."
+        ),
     )
     # As JSON: a browser would make other line ends of those inside a cell.
     text = forms.JSONField(required=False, widget=forms.HiddenInput)
@@ -36,13 +39,13 @@ class LabelsForm(forms.Form):
         file = given.get("file")
         if file is not None:
             if file.size > MOST_BYTES:
-                raise ValidationError("The file has more than 2 MB. Use the command import_labels.")
+                raise ValidationError(gettext("The file has more than 2 MB. Use the command import_labels."))
             try:
                 given["text"] = file.read().decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise ValidationError("The file is not UTF-8. Save it as CSV in UTF-8.") from None
+                raise ValidationError(gettext("The file is not UTF-8. Save it as CSV in UTF-8.")) from None
         if not given.get("text") or not isinstance(given["text"], str):
-            raise ValidationError("Choose a file.")
+            raise ValidationError(gettext("Choose a file."))
         return given
 
 
@@ -60,7 +63,9 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
                 done = labelled_elsewhere.write(batch=batch, text=text, by=request.user, now=timezone.now())
                 messages.success(
                     request,
-                    f"{len(done.labels)} responses of {len(done.annotators)} people to {done.items} items are in.",
+                    gettext("{number} responses of {number_2} people to {items} items are in.").format(
+                        number=len(done.labels), number_2=len(done.annotators), items=done.items
+                    ),
                 )
                 return redirect("batch", batch.public_id)
             preview = labelled_elsewhere.look(batch=batch, text=text)

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import setting_up
@@ -21,8 +22,10 @@ from tableqa import sheets
 class PeriodForm(forms.Form):
     """The days that a payment sheet is about."""
 
-    first = forms.DateField(required=False, label="From", widget=forms.DateInput({"type": "date"}))
-    last = forms.DateField(required=False, label="To", widget=forms.DateInput({"type": "date"}))
+    first = forms.DateField(
+        required=False, label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"})
+    )
+    last = forms.DateField(required=False, label=gettext_lazy("To"), widget=forms.DateInput({"type": "date"}))
 
     def period(self) -> paying.Period:
         """The period that was asked for; the whole time where nothing, or nothing readable, was."""
@@ -35,12 +38,15 @@ class RatesForm(forms.Form):
     """What a project pays, and how much somebody may work a day."""
 
     currency = forms.CharField(
-        required=False, max_length=3, label="Currency", help_text="Three capitals: EUR."
+        required=False,
+        max_length=3,
+        label=gettext_lazy("Currency"),
+        help_text=gettext_lazy("Three capitals: EUR."),
     )
-    per_hour = forms.FloatField(required=False, label="Pay an hour")
-    per_item = forms.FloatField(required=False, label="or an item")
-    items_per_day = forms.IntegerField(required=False, label="Items a person and day, at most")
-    hours_per_day = forms.FloatField(required=False, label="Hours a person and day, at most")
+    per_hour = forms.FloatField(required=False, label=gettext_lazy("Pay an hour"))
+    per_item = forms.FloatField(required=False, label=gettext_lazy("or an item"))
+    items_per_day = forms.IntegerField(required=False, label=gettext_lazy("Items a person and day, at most"))
+    hours_per_day = forms.FloatField(required=False, label=gettext_lazy("Hours a person and day, at most"))
 
     PAY = ("currency", "per_hour", "per_item")
 
@@ -66,7 +72,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
                     by=request.user,
                     now=timezone.now(),
                 )
-                messages.success(request, "Pay and limits are changed.")
+                messages.success(request, gettext("Pay and limits are changed."))
                 return redirect("payments", project.slug)
     else:
         rates = RatesForm({**project.pay, **project.caps})

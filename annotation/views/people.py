@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -27,6 +28,7 @@ from annotation.forms.people import (
 )
 from annotation.journeys import setting_up
 from annotation.models import ApiToken, Invitation, Membership, Project
+from annotation.people import attempts
 from annotation.refusals import Refused
 from annotation.roles import DESCRIPTIONS, Permission, Role
 from annotation.views.pages import (
@@ -37,6 +39,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    told_to_wait,
+    wrong_links_counted,
 )
 
 # -- signing in and out -----------------------------------------------------------------------------
@@ -49,6 +53,24 @@ class SignIn(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try the password, unless too many were tried; then it is not looked at."""
+        account = request.POST.get("username", "")
+        try:
+            self.succeeded = attempts.begin_sign_in(
+                account=account, address=attempts.address_of(request), now=timezone.now()
+            )
+        except Refused as refused:
+            form = SignInForm(request, initial={"username": account[:254]})
+            context = self.get_context_data(form=form, why=refused.detail)
+            return told_to_wait(self.render_to_response(context, status=refused.status), refused)
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """The password is right: the attempt is none."""
+        self.succeeded()
+        return super().form_valid(form)
+
 
 sign_in = SignIn.as_view()
 
@@ -56,13 +78,13 @@ sign_in = SignIn.as_view()
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the person's sessions. A session lives in its cookie, so ending one for good means ending all of them."""
-    return _signed_out(request, "You are signed out.")
+    return _signed_out(request, gettext("You are signed out."))
 
 
 @page("POST")
 def sign_out_everywhere(request: PageRequest) -> HttpResponse:
     """The same, asked for from the account page by somebody who lost a device."""
-    return _signed_out(request, "You are signed out everywhere.")
+    return _signed_out(request, gettext("You are signed out everywhere."))
 
 
 def _signed_out(request: HttpRequest, said: str) -> HttpResponse:
@@ -83,7 +105,7 @@ def account(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         with refusals_on(form):
             setting_up.change_person(person=request.user, **form.cleaned_data)
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("Saved."))
             return redirect("account")
     return _account(request, about=form)
 
@@ -96,7 +118,7 @@ def change_password(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         setting_up.change_password(person=request.user, password=form.cleaned_data["new"])
         update_session_auth_hash(request, request.user)
-        messages.success(request, "Your password is changed. Everywhere else you are signed out.")
+        messages.success(request, gettext("Your password is changed. Everywhere else you are signed out."))
         return redirect("account")
     return _account(request, password=form)
 
@@ -119,7 +141,7 @@ def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = access.token(access.actor(request), public_id)
     setting_up.revoke_token(token=token, now=timezone.now())
-    messages.success(request, f"The token {token.name} works no more.")
+    messages.success(request, gettext("The token {name} works no more.").format(name=token.name))
     return redirect("account")
 
 
@@ -148,10 +170,11 @@ def _account(request: PageRequest, **shown: Any) -> HttpResponse:
 def join(request: HttpRequest, token: str) -> HttpResponseBase:
     """A personal link into a project. GET only shows what it leads to: link previews must not use it up."""
     try:
-        invitation = setting_up.open_invitation(token, now=timezone.now())
+        with wrong_links_counted(request):
+            invitation = setting_up.open_invitation(token, now=timezone.now())
     except Refused as refused:
         gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
-        return keep_to_yourself(gone)
+        return keep_to_yourself(told_to_wait(gone, refused))
     form = RegisterForm(
         request.POST if request.method == "POST" and not request.user.is_authenticated else None
     )
@@ -161,6 +184,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
                 setting_up.accept(invitation=invitation, person=request.user, now=timezone.now())
                 return _welcome(request, invitation.project)
             if form.is_valid():
+                attempts.take(attempts.REGISTER, str(invitation.pk), now=timezone.now())
                 person = setting_up.join_as_new(
                     invitation=invitation, now=timezone.now(), **form.cleaned_data
                 )
@@ -172,7 +196,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
 
 
 def _welcome(request: HttpRequest, project: Project) -> HttpResponse:
-    messages.success(request, f"Welcome to {project.name}.")
+    messages.success(request, gettext("Welcome to {name}.").format(name=project.name))
     return redirect("project", project.slug)
 
 
@@ -223,7 +247,9 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         with refusals_to(request):
             setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
-            messages.success(request, f"{membership.person.name} is no longer in this project.")
+            messages.success(
+                request, gettext("{name} is no longer in this project.").format(name=membership.person.name)
+            )
         return redirect("people", membership.project.slug)
     return render(
         request, "people/remove_member.html", {"membership": membership, "project": membership.project}
@@ -240,7 +266,9 @@ def change_roles(request: PageRequest, pk: int) -> HttpResponse:
             setting_up.change_roles(
                 membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
             )
-            messages.success(request, f"The roles of {membership.person.name} are changed.")
+            messages.success(
+                request, gettext("The roles of {name} are changed.").format(name=membership.person.name)
+            )
             return redirect("people", membership.project.slug)
     context = {"membership": membership, "project": membership.project, "form": form}
     return render(request, "people/roles.html", context)
@@ -251,5 +279,5 @@ def withdraw(request: PageRequest, pk: int) -> HttpResponse:
     """Take an invitation back."""
     invitation = access.invitation(access.actor(request), pk)
     setting_up.withdraw_invitation(invitation=invitation, by=request.user, now=timezone.now())
-    messages.success(request, "The invitation is withdrawn: its link works no more.")
+    messages.success(request, gettext("The invitation is withdrawn: its link works no more."))
     return redirect("people", invitation.project.slug)

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.forms.perturbing import PerturbForm
@@ -48,7 +49,10 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
 
 def _row(kind: str, of_kind: dict[str, Any]) -> dict[str, Any]:
     """One kind's counts, with the reasons for what was not made, the most frequent first."""
-    reasons = [*of_kind["no_op"].items(), *((f"breaks {code}", n) for code, n in of_kind["refused"].items())]
+    reasons = [
+        *of_kind["no_op"].items(),
+        *((gettext("breaks {code}").format(code=code), n) for code, n in of_kind["refused"].items()),
+    ]
     return {
         "kind": kind,
         "made": of_kind["made"],

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.forms.entry import EntryForm, PassForm
@@ -36,13 +37,13 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
             raise Http404(access.NOT_HERE)
         with refusals_to(request):
             qualifying.grant(batch=batch, person=member.person, by=request.user, now=now)
-            messages.success(request, f"{member.person.name} may begin.")
+            messages.success(request, gettext("{name} may begin.").format(name=member.person.name))
         return redirect("entry", batch.public_id)
     form = _form(request, batch, qualifies)
     if form.is_valid():
         with refusals_on(form):
             qualifying.set_entry(batch=batch, by=request.user, now=now, **form.cleaned_data)
-            messages.success(request, "That holds from everybody's next item on.")
+            messages.success(request, gettext("That holds from everybody's next item on."))
             return redirect("entry", batch.public_id)
     context = {
         "batch": batch,

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.forms.projects import ProjectForm, RenameForm
@@ -109,6 +110,6 @@ def project_rename(request: PageRequest, slug: str) -> HttpResponse:
             setting_up.rename_project(
                 project=project, by=request.user, now=timezone.now(), **form.cleaned_data
             )
-            messages.success(request, "Saved. The project's address is the same as before.")
+            messages.success(request, gettext("Saved. The project's address is the same as before."))
             return redirect("project", project.slug)
     return render(request, "setting_up/rename.html", {"project": project, "form": form})

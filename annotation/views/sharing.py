@@ -13,6 +13,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import access
 from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
@@ -49,7 +51,12 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         if "confirmed" not in request.POST:
             said = _said_of_leases(batch, of_leases) if leases else _said_of_shares(batch, of_shares, lines)
             return _confirm(
-                request, batch, title="Move these shares?", said=said, verb="Do it", back="batch_people"
+                request,
+                batch,
+                title=gettext("Move these shares?"),
+                said=said,
+                verb=gettext("Do it"),
+                back="batch_people",
             )
         with refusals_to(request):
             message = _take(request, batch, of_leases) if leases else _share(request, batch, of_shares)
@@ -91,26 +98,46 @@ def _said_of_shares(batch: Batch, form: SharesForm, lines: Sequence[accounting.L
     said = []
     if action == "assign":
         number = form.cleaned_data["most"]
-        said.append(f"Up to {number:,} free items each are kept for {names}. Nobody else gets these places.")
+        said.append(
+            gettext(
+                "Up to {number} free items each are kept for {names}. Nobody else gets these places."
+            ).format(number=number_format(number, force_grouping=True), names=names)
+        )
     if action in ("move", "move_all"):
-        to = _names(form.takers()) or "whoever comes next"
-        said.append(f"{_items(kept)} kept for {names} and not begun: they go to {to}.")
+        to = _names(form.takers()) or gettext("whoever comes next")
+        said.append(
+            gettext("{items} kept for {names} and not begun: they go to {to}.").format(
+                items=_items(kept), names=names, to=to
+            )
+        )
     if action in ("move_all", "take_back"):
         said.append(
-            f"{_items(desks)} on their desks now: they end there. Drafts are kept, but cannot be submitted any more "
-            "once somebody else has the item."
+            gettext(
+                "{items} on their desks now: they end there. Drafts are kept, but cannot be submitted any more "
+                "once somebody else has the item."
+            ).format(items=_items(desks))
         )
-    said.append(f"{_items(done)} submitted by {names}: nothing changes there.")
+    said.append(
+        gettext("{items} submitted by {names}: nothing changes there.").format(
+            items=_items(done), names=names
+        )
+    )
     return said
 
 
 def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
     taker = form.taker()
-    to = f"kept for {taker.name}" if taker else "free for whoever comes next"
+    to = (
+        gettext("kept for {name}").format(name=taker.name)
+        if taker
+        else gettext("free for whoever comes next")
+    )
     number = len(form.cleaned_data["held"])
     return [
-        f"{_items(number)} on a desk now: they end there, and their places are {to}.",
-        "Drafts are kept, but cannot be submitted any more once somebody else has the item.",
+        gettext("{items} on a desk now: they end there, and their places are {to}.").format(
+            items=_items(number), to=to
+        ),
+        gettext("Drafts are kept, but cannot be submitted any more once somebody else has the item."),
     ]
 
 
@@ -123,7 +150,7 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             )
             for person in chosen
         )
-        return f"{_items(number)} kept for {_names(chosen)}."
+        return gettext("{items} kept for {names}.").format(items=_items(number), names=_names(chosen))
     takers = form.takers()
     if action == "take_back":
         one = takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
@@ -157,9 +184,13 @@ def _counts(moved: shares.Moved) -> tuple[int, int, int]:
 
 
 def _moved(moved: shares.Moved) -> str:
-    return (
-        f"{_items(moved.moved)} with somebody else now, {moved.opened:,} open to whoever comes next; "
-        f"{moved.returned:,} were taken from a desk."
+    return gettext(
+        "{items} with somebody else now, {opened} open to whoever comes next; "
+        "{returned} were taken from a desk."
+    ).format(
+        items=_items(moved.moved),
+        opened=number_format(moved.opened, force_grouping=True),
+        returned=number_format(moved.returned, force_grouping=True),
     )
 
 
@@ -176,15 +207,15 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
         try:
             said = changing.effects(batch, wanted)
             if not said:
-                messages.info(request, "Nothing of this is new: the batch stays as it is.")
+                messages.info(request, gettext("Nothing of this is new: the batch stays as it is."))
                 return redirect("batch", batch.public_id)
             if "confirmed" not in request.POST:
                 return _confirm(
                     request,
                     batch,
-                    title=f"Change {batch.name}?",
+                    title=gettext("Change {name}?").format(name=batch.name),
                     said=said,
-                    verb="Change the batch",
+                    verb=gettext("Change the batch"),
                     back="change_batch",
                 )
             changed = changing.change(batch=batch, wanted=wanted, by=request.user, now=timezone.now())
@@ -192,7 +223,7 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
             form.add_error(None, refused.detail)
         else:
             words = ", ".join(changing.CHANGEABLE[name] for name in changed)
-            messages.success(request, f"Changed: {words}.")
+            messages.success(request, gettext("Changed: {words}.").format(words=words))
             return redirect("batch", batch.public_id)
     context = {"batch": batch, "project": batch.project, "form": form}
     return render(request, "assigning/change.html", context)
@@ -214,7 +245,9 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
     verb = assigning.ACTIONS[action].verb
     if "confirmed" not in request.POST:
         touched = [batch for batch in batches if batch.state in assigning.ACTIONS[action].states]
-        which = touched[0].name if len(touched) == 1 else f"{len(touched)} batches"
+        which = (
+            touched[0].name if len(touched) == 1 else gettext("{number} batches").format(number=len(touched))
+        )
         return render(
             request,
             "assigning/confirm.html",
@@ -242,11 +275,13 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
 
 
 MEANING = {
-    "open": "People get items from now on, and settings are frozen.",
-    "pause": "Nobody gets items of a paused batch. What is on a desk may be finished.",
-    "resume": "People get items again.",
-    "close": "Nobody gets or submits items of a closed batch any more, for good. What is on a desk cannot be submitted; "
-    "what is complete is resolved.",
+    "open": gettext_noop("People get items from now on, and settings are frozen."),
+    "pause": gettext_noop("Nobody gets items of a paused batch. What is on a desk may be finished."),
+    "resume": gettext_noop("People get items again."),
+    "close": gettext_noop(
+        "Nobody gets or submits items of a closed batch any more, for good. What is on a desk cannot be submitted; "
+        "what is complete is resolved."
+    ),
 }
 
 
@@ -256,14 +291,24 @@ def _said_of_batches(action: str, batches: Sequence[Batch]) -> list[str]:
     said = [MEANING[action]]
     for batch in batches:
         if batch.state not in assigning.ACTIONS[action].states:
-            said.append(f"{batch.name} is {batch.state}: it is left alone.")
+            said.append(
+                gettext("{name} is {state}: it is left alone.").format(name=batch.name, state=batch.state)
+            )
             continue
         found = counts[batch.pk]
         numbers = {
-            "open": f"{found['items']:,} items",
-            "pause": f"{found['leased']:,} on a desk",
-            "resume": f"{found['free']:,} places free",
-            "close": f"{found['leased']:,} on a desk, {found['complete']:,} complete, {found['open']:,} incomplete",
+            "open": gettext("{found} items").format(found=number_format(found["items"], force_grouping=True)),
+            "pause": gettext("{found} on a desk").format(
+                found=number_format(found["leased"], force_grouping=True)
+            ),
+            "resume": gettext("{found} places free").format(
+                found=number_format(found["free"], force_grouping=True)
+            ),
+            "close": gettext("{found} on a desk, {found_2} complete, {found_3} incomplete").format(
+                found=number_format(found["leased"], force_grouping=True),
+                found_2=number_format(found["complete"], force_grouping=True),
+                found_3=number_format(found["open"], force_grouping=True),
+            ),
         }
         said.append(f"{batch.name}: {numbers[action]}.")
     return said
@@ -341,5 +386,5 @@ def _listed(names: Iterable[str]) -> str:
     """Names in a row: A, B and C; many as the first three and how many more."""
     found = list(names)
     if len(found) > 4:
-        found = [*found[:3], f"{len(found) - 3} others"]
+        found = [*found[:3], gettext("{value} others").format(value=len(found) - 3)]
     return " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""

@@ -11,6 +11,8 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -54,7 +56,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
     adjudicates = set(access.where(actor, Permission.ADJUDICATE))
     here = [project.pk for project in projects]
     waiting = Item.objects.filter(
-        batch__project__in=adjudicates.intersection(here), adjudication__isnull=False, decision__isnull=True
+        batch__project__in=adjudicates.intersection(here), adjudication__isnull=False
     )
     counted = visibility.adjudicable(actor.person, waiting).values("batch_id").annotate(n=Count("pk"))
     to_decide = {row["batch_id"]: row["n"] for row in counted.order_by()}
@@ -98,11 +100,11 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 TITLES = {
-    "import": "Importing examples",
-    "release": "Making a release",
-    "resolve": "Resolving complete items",
-    "evaluate": "Evaluating a model",
-    "study": "Applying a study file",
+    "import": gettext_noop("Importing examples"),
+    "release": gettext_noop("Making a release"),
+    "resolve": gettext_noop("Resolving complete items"),
+    "evaluate": gettext_noop("Evaluating a model"),
+    "study": gettext_noop("Applying a study file"),
 }
 AGAIN = {"import": "import_new", "release": "releases", "study": "study"}
 
@@ -121,24 +123,38 @@ def _result(job: Job) -> tuple[str, str, str]:
     if job.state != Job.State.DONE:
         return "", "", ""
     if "source" in result:
-        new = "" if result["new"] else "Nothing was new: these examples are here already. "
+        new = "" if result["new"] else gettext("Nothing was new: these examples are here already. ")
         left_out = f" {result['left_out']}" if result.get("left_out") else ""
-        words = f"{new}{result['examples']} questions on {result['tables']} tables.{left_out}"
-        return reverse("source", args=[result["source"]]), "See the source", words
+        words = gettext("{new}{result} questions on {result_2} tables.{left_out}").format(
+            new=new, result=result["examples"], result_2=result["tables"], left_out=left_out
+        )
+        return reverse("source", args=[result["source"]]), gettext("See the source"), words
     if "evaluation" in result:
-        words = f"{result['instances']:,} instances are judged."
-        return reverse("evaluations", args=[result["evaluation"]]), "See the evaluations", words
+        words = gettext("{result} instances are judged.").format(
+            result=number_format(result["instances"], force_grouping=True)
+        )
+        return reverse("evaluations", args=[result["evaluation"]]), gettext("See the evaluations"), words
     if "release" in result:
-        return reverse("release", args=[result["release"]]), "See the release", "The release is ready."
+        return (
+            reverse("release", args=[result["release"]]),
+            gettext("See the release"),
+            gettext("The release is ready."),
+        )
     if job.kind == "study":
         done = len(result["done"])
-        words = f"{done} {'change was' if done == 1 else 'changes were'} made; what is left, the study's page says."
-        return reverse("study", args=[job.project.slug]), "See the study", words
+        words = ngettext(
+            "{done} change was made; what is left, the study's page says.",
+            "{done} changes were made; what is left, the study's page says.",
+            done,
+        ).format(done=done)
+        return reverse("study", args=[job.project.slug]), gettext("See the study"), words
     if "batch" in result:
         resolved = result["resolved"]
-        words = f"{resolved} complete {'item is' if resolved == 1 else 'items are'} resolved."
-        return reverse("batch", args=[result["batch"]]), "See the batch", words
-    return reverse("project", args=[job.project.slug]), "See the project", "Done."
+        words = ngettext(
+            "{resolved} complete item is resolved.", "{resolved} complete items are resolved.", resolved
+        ).format(resolved=resolved)
+        return reverse("batch", args=[result["batch"]]), gettext("See the batch"), words
+    return reverse("project", args=[job.project.slug]), gettext("See the project"), "Done."
 
 
 # -- health -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access
 from annotation.journeys import setting_up
@@ -52,7 +53,9 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
             setting_up.change_statement(
                 project=project, statement=form.cleaned_data, by=request.user, now=timezone.now()
             )
-            messages.success(request, "The data statement is changed. Releases made from now on say so.")
+            messages.success(
+                request, gettext("The data statement is changed. Releases made from now on say so.")
+            )
             return redirect("statement", project.slug)
     batches = list(Batch.objects.filter(project=project, opened_at__isnull=False).order_by("pk"))
     said = statements.without_counting(project, batches, until=timezone.now())
@@ -77,7 +80,10 @@ def about_me(request: PageRequest, slug: str) -> HttpResponse:
         with refusals_on(form):
             setting_up.say_of_oneself(membership=membership, said=form.cleaned_data)
             messages.success(
-                request, "Kept." if any(form.cleaned_data.values()) else "Nothing is kept of you here."
+                request,
+                gettext("Kept.")
+                if any(form.cleaned_data.values())
+                else gettext("Nothing is kept of you here."),
             )
             return redirect("about_me", project.slug)
     return render(

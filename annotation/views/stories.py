@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.models import Item, Project
@@ -22,18 +23,28 @@ from annotation.views.pages import PageRequest, kind_title, page
 class LogForm(forms.Form):
     """What of the log is shown."""
 
-    thing = forms.ChoiceField(required=False, label="About")
-    who = forms.CharField(required=False, max_length=120, label="Who", help_text="A name, or a part of one.")
+    thing = forms.ChoiceField(required=False, label=gettext_lazy("About"))
+    who = forms.CharField(
+        required=False,
+        max_length=120,
+        label=gettext_lazy("Who"),
+        help_text=gettext_lazy("A name, or a part of one."),
+    )
     since = forms.DateField(
-        required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        required=False,
+        label=gettext_lazy("From"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     until = forms.DateField(
         required=False,
-        label="Until the end of",
+        label=gettext_lazy("Until the end of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     item = forms.CharField(
-        required=False, max_length=20, label="Or one item", help_text="Its id leads to its whole story."
+        required=False,
+        max_length=20,
+        label=gettext_lazy("Or one item"),
+        help_text=gettext_lazy("Its id leads to its whole story."),
     )
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
@@ -54,7 +65,7 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
         found = Item.objects.filter(public_id=given["item"].strip(), batch__project=project).first()
         if found is not None:
             return redirect("item_story", found.public_id)
-        form.add_error("item", "There is no such item in this project.")
+        form.add_error("item", gettext("There is no such item in this project."))
     names = stories.Names(actor, project)
     before = request.GET.get("before", "")
     entries = stories.log(

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.study import StudyForm
@@ -39,7 +40,9 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
             if said is not None and involved and any(one.gold for one in said.batches):
                 form.add_error(
                     None,
-                    "You annotate in an open batch here: leave gold items out, or let somebody else do it.",
+                    gettext(
+                        "You annotate in an open batch here: leave gold items out, or let somebody else do it."
+                    ),
                 )
             elif said is not None:
                 done = _act(request, project, said, form.cleaned_data["text"], context)
@@ -48,7 +51,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     under_way = Job.objects.filter(
         project=project, kind="study", state__in=[Job.State.QUEUED, Job.State.RUNNING]
     )
-    here = standing.of_project(project, now=timezone.now(), derived=False)
+    here = standing.of_project(project, now=timezone.now(), derived=False, left=False)
     text = writing.written(here, gold=not involved)
     form.initial = {"text": text}
     context |= {
@@ -64,7 +67,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
-    here = standing.of_project(project, now=timezone.now(), derived=False)
+    here = standing.of_project(project, now=timezone.now(), derived=False, left=False)
     text = writing.written(here, gold=not _annotates(request, project))
     name = f'attachment; filename="{project.slug}-study.yaml"'
     return HttpResponse(
@@ -88,13 +91,20 @@ def _read(form: StudyForm, project: Project) -> Study | None:
     except StudyError as error:
         for fault in error.faults:
             form.add_error(
-                None, f"Line {fault.line}, {fault.where}: {fault.message}" if fault.where else str(fault)
+                None,
+                gettext("Line {line}, {where}: {message}").format(
+                    line=fault.line, where=fault.where, message=fault.message
+                )
+                if fault.where
+                else str(fault),
             )
         return None
     if said.slug != project.slug:
         form.add_error(
             None,
-            f"This file is about the project {said.slug!r}. To use it here, write {project.slug!r} for project.slug.",
+            gettext(
+                "This file is about the project {slug!r}. To use it here, write {slug_2!r} for project.slug."
+            ).format(slug=said.slug, slug_2=project.slug),
         )
         return None
     return said

@@ -10,6 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.help import predicting
@@ -27,13 +28,15 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
-        messages.warning(request, "You annotate in this batch yourself: its items come to you one by one.")
+        messages.warning(
+            request, gettext("You annotate in this batch yourself: its items come to you one by one.")
+        )
         return redirect("batch", batch.public_id)
     number = request.GET.get("number", "1")
     tried = trying.at(batch, int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0)
     if tried is None:
         if number == "1":
-            messages.info(request, f"{batch.name} has no items yet.")
+            messages.info(request, gettext("{name} has no items yet.").format(name=batch.name))
             return redirect("batch", batch.public_id)
         raise Http404(access.NOT_HERE)
     task, total = batch.task(), trying.items(batch).count()

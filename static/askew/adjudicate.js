@@ -3,6 +3,7 @@
    A letter chooses the response of that name; J and K go from one difference in the table to the next; R goes to the note,
    Enter decides (in the note Ctrl+Enter does). Sending back and excluding open their panels, which Escape closes. */
 
+import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
 
 class AskewAdjudicate extends HTMLElement {
@@ -13,15 +14,15 @@ class AskewAdjudicate extends HTMLElement {
     const press = (value) => this.form.requestSubmit(this.form.querySelector(`button[name=action][value=${value}]`));
     const follow = (selector) => this.querySelector(selector)?.click();
     this.keys = new Keys(this, [
-      { name: "decide", key: "Enter", label: "Decide", run: () => press("decide") },
-      { name: "note", key: "r", label: "Write why", run: () => this.note.focus() },
-      { name: "own", key: "w", label: "Write a response of your own", run: () => follow("[data-own]") },
-      { name: "send_back", key: "s", label: "Send a response back", run: () => this.#open("send_back") },
-      { name: "exclude", key: "x", label: "Exclude the item", run: () => this.#open("exclude") },
-      { name: "later", key: "n", label: "Leave it for later, go on to the next", run: () => follow("[data-later]") },
-      { name: "next_difference", key: "j", label: "To the next difference in the table", run: () => this.#step(1) },
-      { name: "last_difference", key: "k", label: "To the difference before", run: () => this.#step(-1) },
-      { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
+      { name: "decide", key: "Enter", label: t("Decide"), run: () => press("decide") },
+      { name: "note", key: "r", label: t("Write why"), run: () => this.note.focus() },
+      { name: "own", key: "w", label: t("Write a response of your own"), run: () => follow("[data-own]") },
+      { name: "send_back", key: "s", label: t("Send a response back"), run: () => this.#open("send_back") },
+      { name: "exclude", key: "x", label: t("Exclude the item"), run: () => this.#open("exclude") },
+      { name: "later", key: "n", label: t("Leave it for later, go on to the next"), run: () => follow("[data-later]") },
+      { name: "next_difference", key: "j", label: t("To the next difference in the table"), run: () => this.#step(1) },
+      { name: "last_difference", key: "k", label: t("To the difference before"), run: () => this.#step(-1) },
+      { name: "help", key: "?", label: t("Show all keys"), run: () => this.keys.help() },
     ]);
     this.addEventListener("click", ({ target }) => target.closest("[data-help]") && this.keys.help());
     this.addEventListener("keydown", (event) => this.#onKey(event, press));
@@ -42,7 +43,7 @@ class AskewAdjudicate extends HTMLElement {
   choose([input], key) {
     input.checked = !input.checked;
     const chosen = outside(this, "input[name=choose]").filter(({ checked }) => checked).map(({ value }) => value);
-    this.#announce(chosen.length ? `Chosen: ${chosen.join(", ")}` : `${key} is not chosen any more.`);
+    this.#announce(chosen.length ? t`Chosen: ${chosen.join(", ")}` : t`${key} is not chosen any more.`);
   }
 
   #onKey(event, press) {
@@ -72,7 +73,7 @@ class AskewAdjudicate extends HTMLElement {
   /* The cells in which somebody did something, in the order of the table; after the last one the first. */
   #step(by) {
     const cells = [...this.querySelectorAll("[data-done]")];
-    if (!cells.length) return this.#announce("No response did anything to the table.");
+    if (!cells.length) return this.#announce(t("No response did anything to the table."));
     const at = cells.indexOf(document.activeElement);
     const cell = cells[at < 0 ? (by > 0 ? 0 : cells.length - 1) : (at + by + cells.length) % cells.length];
     cell.focus();

@@ -10,6 +10,7 @@
    {assignment}, `item-suggested` {suggestions, reason}, `response-entered` with every change, and `draft-checked` {violations, answer}, which do not bubble; its
    `keyTable` {title, rows} stands in the list of keys. */
 
+import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { check } from "./contract.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
@@ -62,18 +63,18 @@ class AskewAnnotate extends HTMLElement {
       stale: (draft) => this.#onStale(draft),
     });
     this.keys = new Keys(this, [
-      { name: "submit", key: "Enter", label: "Submit", run: () => this.submit() },
-      { name: "skip", key: "s", label: "Skip this item", run: () => this.#openPanel("skip") },
-      { name: "flag", key: "g", label: "Flag this item", run: () => this.#openPanel("flag") },
+      { name: "submit", key: "Enter", label: t("Submit"), run: () => this.submit() },
+      { name: "skip", key: "s", label: t("Skip this item"), run: () => this.#openPanel("skip") },
+      { name: "flag", key: "g", label: t("Flag this item"), run: () => this.#openPanel("flag") },
       ...(this.querySelector("[data-panel=ask]") ? [
-        { name: "ask", key: "q", label: "Ask the managers", run: () => this.#openPanel("ask") },
+        { name: "ask", key: "q", label: t("Ask the managers"), run: () => this.#openPanel("ask") },
       ] : []),
-      { name: "undo", key: "u", label: "Undo the last submission", run: () => this.undo() },
-      { name: "table", key: "t", label: "Go to the table", run: () => this.#toTable() },
-      { name: "guidelines", key: "i", label: "Show or hide the guidelines", run: () => this.guidelines.toggle() },
-      { name: "help", key: "?", label: "Show all keys", run: () => this.keys.help() },
+      { name: "undo", key: "u", label: t("Undo the last submission"), run: () => this.undo() },
+      { name: "table", key: "t", label: t("Go to the table"), run: () => this.#toTable() },
+      { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => this.guidelines.toggle() },
+      { name: "help", key: "?", label: t("Show all keys"), run: () => this.keys.help() },
       ...(this.form.querySelector("[data-hide-marked]") ? [
-        { name: "evidence", key: "h", label: "Hide or show the marked cells", run: () => this.#toggleMarked() },
+        { name: "evidence", key: "h", label: t("Hide or show the marked cells"), run: () => this.#toggleMarked() },
       ] : []),
     ], this.#keySections(JSON.parse(source.textContent)));
     this.guidelines = new Guidelines(this);
@@ -90,7 +91,7 @@ class AskewAnnotate extends HTMLElement {
   /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
   #keySections({ grid: mode, contract }) {
     const own = outside(this, "[data-hears]").map(({ keyTable }) => keyTable).filter(Boolean);
-    return [...own, ...(this.grid ? [{ title: "In the table", rows: gridKeys(mode, contract?.allowed ?? null) }] : [])];
+    return [...own, ...(this.grid ? [{ title: t("In the table"), rows: gridKeys(mode, contract?.allowed ?? null) }] : [])];
   }
 
   // --- one item ----------------------------------------------------------------------------------------------------
@@ -115,11 +116,11 @@ class AskewAnnotate extends HTMLElement {
     const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
-    if (!fits) this.#notice("The saved changes do not fit this table any more; the table is shown as it came.");
-    this.#state(held && !this.practice ? `${said} Saved ${clock(held.saved_at)}`.trim() : said);
+    if (!fits) this.#notice(t("The saved changes do not fit this table any more; the table is shown as it came."));
+    this.#state(held && !this.practice ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && kept.revision === (held?.revision ?? 0)) {
-      this.#notice("Restored what you had entered here before it could be saved.", "note");
+      this.#notice(t("Restored what you had entered here before it could be saved."), "note");
       this.#changed();
     } else {
       if (!kept) this.draft.forget();
@@ -127,9 +128,9 @@ class AskewAnnotate extends HTMLElement {
       if (held) this.#askVerdict(held);
     }
     if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
-    if (assignment.sent_back) this.#notice(`This response came back to you: ${assignment.sent_back}`, "note");
+    if (assignment.sent_back) this.#notice(t`This response came back to you: ${assignment.sent_back}`, "note");
     if (assignment.annotation) {
-      this.#notice("You have submitted this item before. Submitting again replaces it.", "note");
+      this.#notice(t("You have submitted this item before. Submitting again replaces it."), "note");
     }
     this.#hidden("assignment", assignment.id);
     this.#hidden("base", assignment.base);
@@ -342,9 +343,9 @@ class AskewAnnotate extends HTMLElement {
     this.notices.querySelector("[data-topic=key]")?.remove();
     if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) {
       const turn = turns.find((group) => !group.querySelector(":checked") || this.#again.includes(group));
-      if (turn) return this.#notice(`“${turn.dataset.label}” has no ${key}. Nothing was changed.`, "note", "key");
+      if (turn) return this.#notice(t`“${turn.dataset.label}” has no ${key}. Nothing was changed.`, "note", "key");
       index = groups.findIndex((group) => group.contains(document.activeElement));
-      if (index < 0) return this.#notice("Every question has its answer. Go to the one that you want to change.", "note", "key");
+      if (index < 0) return this.#notice(t("Every question has its answer. Go to the one that you want to change."), "note", "key");
     }
     const input = inputs[Math.max(0, index)];
     if (input.matches("button")) return input.click();
@@ -546,7 +547,7 @@ class AskewAnnotate extends HTMLElement {
   #listViolations(violations) {
     const [list] = this.places.violations;
     if (!list) return;
-    const words = violations.map(({ message, level }) => (level === "warning" ? `Please look again: ${message}` : message));
+    const words = violations.map(({ message, level }) => (level === "warning" ? t`Please look again: ${message}` : message));
     if (same(words, [...list.children].map((item) => item.textContent))) return;
     list.replaceChildren(...words.map((text) => make("li", { textContent: text })));
     list.hidden = !words.length;
@@ -557,10 +558,10 @@ class AskewAnnotate extends HTMLElement {
     if (!list) return;
     const table = this.#current.shows.table;
     const words = operations.slice(0, LISTED).map((operation) => describe(operation, table));
-    if (operations.length > LISTED) words.push(`and ${count(operations.length - LISTED, "more change")}`);
+    if (operations.length > LISTED) words.push(t`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
     const [summary] = this.places.count;
-    if (summary) summary.textContent = `${count(operations.length, "change")}${Number.isInteger(limit) ? `, at most ${limit}` : ""}`;
+    if (summary) summary.textContent = `${count(operations.length, "change")}${Number.isInteger(limit) ? t`, at most ${limit}` : ""}`;
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = make("li");
@@ -568,9 +569,9 @@ class AskewAnnotate extends HTMLElement {
         item.append(make("span", { className: "soft", textContent: text }));
         return item;
       }
-      const back = make("button", { type: "button", className: "quiet small", textContent: "Take back" });
+      const back = make("button", { type: "button", className: "quiet small", textContent: t("Take back") });
       back.dataset.takeBack = index;
-      back.setAttribute("aria-label", `Take back: ${text}`);
+      back.setAttribute("aria-label", t`Take back: ${text}`);
       item.append(make("span", { textContent: text, dir: "auto" }), " ", back);
       return item;
     }));
@@ -580,17 +581,17 @@ class AskewAnnotate extends HTMLElement {
 
   #onSaved(reply, response) {
     this.#hidden("revision", reply.revision);
-    this.#state(`Saved ${clock(reply.saved_at)}`);
+    this.#state(t`Saved ${clock(reply.saved_at)}`);
     this.#clearNotices("connection");
     if (reply.violations) this.#take(reply, response);
     this.#refresh();
   }
 
   #onFailing(problem, seconds) {
-    this.#state(`Not saved: will try again in ${seconds} s`, true);
+    this.#state(t`Not saved: will try again in ${seconds} s`, true);
     const words = problem.signedOut
-      ? "You are signed out. What you entered is kept in this browser. Sign in again in another tab; saving then goes on here by itself."
-      : `${problem.message} What you entered is kept in this browser and will be saved as soon as it can be.`;
+      ? t("You are signed out. What you entered is kept in this browser. Sign in again in another tab; saving then goes on here by itself.")
+      : t`${problem.message} What you entered is kept in this browser and will be saved as soon as it can be.`;
     this.#notice(words, "problem", "connection");
   }
 
@@ -599,13 +600,13 @@ class AskewAnnotate extends HTMLElement {
       this.#sendAgain();
       return;
     }
-    this.#state("Not saved", true);
+    this.#state(t("Not saved"), true);
     if (PLACE_GONE.has(problem.code)) this.#lose(problem);
-    else this.#notice(`${problem.message} What you entered is still here and kept in this browser.`, "problem", "connection");
+    else this.#notice(t`${problem.message} What you entered is still here and kept in this browser.`, "problem", "connection");
   }
 
   #onStale(draft) {
-    this.#state("Not saved: this item was changed elsewhere", true);
+    this.#state(t("Not saved: this item was changed elsewhere"), true);
     this.#choose(this.#envelope(this.#collect()), draft);
   }
 
@@ -614,8 +615,8 @@ class AskewAnnotate extends HTMLElement {
     const dialog = make("dialog", { className: "choice" });
     dialog.setAttribute("aria-labelledby", "choice-title");
     dialog.append(
-      make("h2", { id: "choice-title", textContent: "Two versions of your work" }),
-      make("p", { textContent: `This item was also changed in another window, saved ${clock(draft?.saved_at)}. Which one shall stay?` }),
+      make("h2", { id: "choice-title", textContent: t("Two versions of your work") }),
+      make("p", { textContent: t`This item was also changed in another window, saved ${clock(draft?.saved_at)}. Which one shall stay?` }),
     );
     const sides = make("div", { className: "sides" });
     const side = (title, response, pick) => {
@@ -631,15 +632,15 @@ class AskewAnnotate extends HTMLElement {
       part.append(list, button);
       sides.append(part);
     };
-    side("Keep what is on this page", mine, () => {
+    side(t("Keep what is on this page"), mine, () => {
       this.#fill(mine.data);
       this.draft.rebase(draft, mine);
       this.#refresh();
     });
-    side("Take the other version", draft?.response, () => {
+    side(t("Take the other version"), draft?.response, () => {
       this.#fill(draft.response.data);
       this.draft.rebase(draft);
-      this.#state(`Saved ${clock(draft.saved_at)}`);
+      this.#state(t`Saved ${clock(draft.saved_at)}`);
       this.#refresh();
     });
     dialog.append(sides);
@@ -656,7 +657,7 @@ class AskewAnnotate extends HTMLElement {
       const label = field.dataset.label ?? field.dataset.field;
       return [value === true ? label : `${label}: ${Array.isArray(value) ? value.join(" | ") : value}`];
     });
-    return words.length ? words : ["Nothing entered"];
+    return words.length ? words : [t("Nothing entered")];
   }
 
   // --- acting ------------------------------------------------------------------------------------------------------
@@ -677,7 +678,7 @@ class AskewAnnotate extends HTMLElement {
     const missing = this.fields.find((field) => "required" in field.dataset && !field.closest("[hidden]") && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
     if (blocking.length || missing) {
       const words = [...blocking.map(({ message }) => message), ...(missing ? [missing.dataset.required] : [])];
-      this.#notice(`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
+      this.#notice(t`Not submitted yet. ${words.join(" ")}`, "problem", "submit");
       if (!blocking.length) this.#focusField(missing);
       return;
     }
@@ -711,19 +712,19 @@ class AskewAnnotate extends HTMLElement {
       const number = this.number ?? Number(this.dataset.number);
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
       const place = this.bar.querySelector("[data-feedback]");
-      const { unjudged = "It meets the rules. Compare it with ours", go: onward = "Next exercise", end = "That was the last one" } = this.dataset;
-      const verdicts = new Map([[true, "That is right"], [false, "Not what the guidelines ask for"], [null, unjudged]]);
+      const { unjudged = t("It meets the rules. Compare it with ours"), go: onward = t("Next exercise"), end = t("That was the last one") } = this.dataset;
+      const verdicts = new Map([[true, t("That is right")], [false, t("Not what the guidelines ask for")], [null, unjudged]]);
       const verdict = make("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
       if (why) {
         const reason = make("p", { dir: "auto" });
-        reason.append(make("strong", { textContent: "Why:" }), ` ${why}`);
+        reason.append(make("strong", { textContent: t("Why:") }), ` ${why}`);
         place.append(reason);
       }
       place.dataset.state = right === null ? "open" : right ? "yes" : "no";
       place.hidden = false;
       const go = make("button", { type: "button", className: "primary", textContent: next ? onward : end });
-      go.append(make("kbd", { textContent: "Enter" }));
+      go.append(make("kbd", { textContent: t("Enter") }));
       go.addEventListener("click", () => {
         if (!next) return location.assign(this.dataset.done);
         place.hidden = true;
@@ -764,7 +765,7 @@ class AskewAnnotate extends HTMLElement {
     const chosen = new FormData(document.querySelector("form[data-action=skip]"));
     const reason = String(chosen.get("skip_other") ?? "").trim() || String(chosen.get("skip_reason") ?? "");
     if (!reason) {
-      this.#notice("Say why you skip this item: choose a reason or write one.", "problem", "submit");
+      this.#notice(t("Say why you skip this item: choose a reason or write one."), "problem", "submit");
       return;
     }
     await this.#leave("skip", { reason }, (answer) => this.#advance("Skipped.", answer?.next, 0));
@@ -774,14 +775,14 @@ class AskewAnnotate extends HTMLElement {
     const field = this.form.elements.flag_note;
     const note = field.value.trim();
     if (!note) {
-      this.#notice("Write what should be looked at.", "problem", "submit");
+      this.#notice(t("Write what should be looked at."), "problem", "submit");
       return;
     }
     await this.#guard(async () => {
       await send("POST", this.#url("flag"), { note });
       field.value = "";
       this.#closePanels();
-      this.#notice("Flagged. Your note is with the managers of this project; the item stays with you.", "note", "submit");
+      this.#notice(t("Flagged. Your note is with the managers of this project; the item stays with you."), "note", "submit");
       this.#toActions();
     });
   }
@@ -790,14 +791,14 @@ class AskewAnnotate extends HTMLElement {
     const field = this.form.elements.ask_text;
     const text = field.value.trim();
     if (!text) {
-      this.#notice("Write what you would like to know.", "problem", "submit");
+      this.#notice(t("Write what you would like to know."), "problem", "submit");
       return;
     }
     await this.#guard(async () => {
       await send("POST", this.#url("ask"), { text });
       field.value = "";
       this.#closePanels();
-      this.#notice("Asked. The answer will stand under Questions and answers; the item stays with you.", "note", "submit");
+      this.#notice(t("Asked. The answer will stand under Questions and answers; the item stays with you."), "note", "submit");
       this.#toActions();
     });
   }
@@ -805,7 +806,7 @@ class AskewAnnotate extends HTMLElement {
   async undo() {
     const last = this.#done.at(-1);
     if (!last) {
-      this.#notice("There is no submission of this batch to undo.", "note", "submit");
+      this.#notice(t("There is no submission of this batch to undo."), "note", "submit");
       return;
     }
     await this.#guard(async () => {
@@ -815,7 +816,7 @@ class AskewAnnotate extends HTMLElement {
       remember(this.#store(), this.#done);
       if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
       this.draft.close();
-      this.#show(assignment, { said: "Undone: this is your last submission again." });
+      this.#show(assignment, { said: t("Undone: this is your last submission again.") });
     }, (problem) => {
       if (problem.code === "decided" || problem.status === 404) {
         this.#done.pop();
@@ -874,9 +875,9 @@ class AskewAnnotate extends HTMLElement {
 
   #say(problem) {
     const words = problem.signedOut
-      ? "You are signed out. What you entered is kept in this browser: sign in again in another tab, then try once more."
+      ? t("You are signed out. What you entered is kept in this browser: sign in again in another tab, then try once more.")
       : problem.passing
-        ? `${problem.message} Nothing is lost: try again in a moment.`
+        ? t`${problem.message} Nothing is lost: try again in a moment.`
         : problem.message;
     this.#notice(words, "problem", problem.passing ? "connection" : "submit");
   }
@@ -906,9 +907,11 @@ class AskewAnnotate extends HTMLElement {
     this.draft.change(this.#envelope(this.#collect()));
     const kept = await this.draft.flush();
     this.draft.close();
-    if (!kept) this.#state("Not saved", true);
-    const where = kept ? "What you entered is kept under “My work”." : "What you entered is kept in this browser.";
-    this.#notice(`${LOST[problem.code] ?? problem.message} ${where}`, "problem", "submit", () => this.#advance("", null, 0), "Go on to the next item");
+    if (!kept) this.#state(t("Not saved"), true);
+    const where = kept ? t("What you entered is kept under “My work”.") : t("What you entered is kept in this browser.");
+    // Why a place is gone the server knows, and says where the draft is.
+    const words = LOST[problem.code] ? `${LOST[problem.code]} ${where}` : kept ? problem.message : `${problem.message} ${where}`;
+    this.#notice(words, "problem", "submit", () => this.#advance("", null, 0), t("Go on to the next item"));
   }
 
   // --- the next item -----------------------------------------------------------------------------------------------
@@ -992,7 +995,7 @@ class AskewAnnotate extends HTMLElement {
       bar.max = Math.max(1, progress.total);
       bar.value = progress.submitted;
     }
-    if (text) text.textContent = `${progress.submitted} of ${progress.total}`;
+    if (text) text.textContent = t`${progress.submitted} of ${progress.total}`;
   }
 
   #announce(words) {
@@ -1057,12 +1060,11 @@ const PLACES = {
 const NAMED = 3; // problems of one line of the contract that are named; of more, their number is
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
-const STATES = { yes: "holds", no: "not yet", look: "look again", open: "open", waived: "not asked" };
+const STATES = { yes: t("holds"), no: t("not yet"), look: t("look again"), open: t("open"), waived: t("not asked") };
 const LOST = {
-  place_taken: "You were away for a while, and this item has been given to somebody else.",
-  batch_closed: "This batch has been closed.",
-  decided: "This item has been decided already.",
-  already_submitted: "You have submitted this item in another window.",
+  batch_closed: t("This batch has been closed."),
+  decided: t("This item has been decided already."),
+  already_submitted: t("You have submitted this item in another window."),
 };
 
 // --- kinds of fields: how to read, write and empty them ------------------------------------------------------------
@@ -1104,7 +1106,7 @@ const SHOW = {
     place.replaceChildren(...(answers ?? []).map((text) => make("li", { textContent: text, dir: "auto" })));
   },
   context: (place, context) => {
-    const facts = [["Unit", context?.unit], ["Scale", context?.scale]].filter(([, value]) => value);
+    const facts = [[t("Unit"), context?.unit], [t("Scale"), context?.scale]].filter(([, value]) => value);
     place.replaceChildren(
       ...(context?.text ?? "").split("\n\n").filter(Boolean).map((text) => make("p", { textContent: text, dir: "auto" })),
       ...facts.map(([name, value]) => make("p", { className: "soft", textContent: `${name}: ${value}` })),
@@ -1120,7 +1122,7 @@ const SHOW = {
 };
 
 function named(messages) {
-  const more = messages.length > NAMED ? [`And ${messages.length - NAMED} more.`] : [];
+  const more = messages.length > NAMED ? [t`And ${messages.length - NAMED} more.`] : [];
   return [...messages.slice(0, NAMED), ...more].join(" ");
 }
 

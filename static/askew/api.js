@@ -1,10 +1,12 @@
 /* Requests to the programming interface, as the signed-in person. Every failure is a Problem with words to show. */
 
+import { t } from "./language.js";
+
 const PATIENCE = 15_000; // ms; a request that takes longer counts as a failed connection
 
 export class Problem extends Error {
   constructor(status, body = {}) {
-    super(body.detail || body.title || WORDS[status] || `The server answered ${status}.`);
+    super(body.detail || body.title || WORDS[status] || t`The server answered ${status}.`);
     this.name = "Problem";
     this.status = status;
     this.code = body.code ?? "";
@@ -22,15 +24,15 @@ export class Problem extends Error {
 }
 
 const WORDS = {
-  0: "The server cannot be reached.",
-  401: "You are signed out.",
-  403: "You are signed out, or this page is too old.",
-  404: "This is not there any more.",
-  413: "This is too large to be saved.",
-  429: "Too many requests at once.",
-  500: "The server failed.",
-  502: "The server is not running at the moment.",
-  503: "The server is not available at the moment.",
+  0: t("The server cannot be reached."),
+  401: t("You are signed out."),
+  403: t("You are signed out, or this page is too old."),
+  404: t("This is not there any more."),
+  413: t("This is too large to be saved."),
+  429: t("Too many requests at once."),
+  500: t("The server failed."),
+  502: t("The server is not running at the moment."),
+  503: t("The server is not available at the moment."),
 };
 
 /* Send JSON, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */
@@ -55,8 +57,12 @@ export async function send(method, url, body, { keepalive = false, signal = null
 
 /* The token that Django wants back: from the cookie, which outlives the page, else from a form. */
 function csrfToken() {
-  const cookie = document.cookie.split("; ").find((part) => part.startsWith("csrftoken="));
-  return cookie?.slice("csrftoken=".length)
+  const cookies = document.cookie.split("; ");
+  // On a path of a shared host the name is one of our own: the other is that of another application at the root.
+  const cookie = ["askew_csrftoken=", "csrftoken="]
+    .map((name) => cookies.find((part) => part.startsWith(name)))
+    .find(Boolean);
+  return cookie?.slice(cookie.indexOf("=") + 1)
     ?? document.querySelector("input[name=csrfmiddlewaretoken]")?.value
     ?? "";
 }

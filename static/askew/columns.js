@@ -8,6 +8,7 @@
    line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter submits on a line and takes
    on a choice; Esc leaves the list. Letters belong to the list, as they do to the table. */
 
+import { t } from "./language.js";
 import { send } from "./api.js";
 import { withIds } from "./operations.js";
 
@@ -30,7 +31,7 @@ export class ColumnList extends HTMLElement {
     this.page = this.closest("askew-annotate");
     this.form = this.closest("form");
     this.replaceChildren(this.#list, this.#note);
-    this.#list.setAttribute("aria-label", this.dataset.label ?? "Columns");
+    this.#list.setAttribute("aria-label", this.dataset.label ?? t("Columns"));
     this.#list.addEventListener("keydown", (event) => this.#onKey(event));
     this.#list.addEventListener("click", (event) => this.#onClick(event));
     this.#list.addEventListener("dblclick", (event) => this.#onDoubleClick(event));
@@ -105,13 +106,13 @@ export class ColumnList extends HTMLElement {
 
   get keyTable() {
     const rows = [
-      [["↑", "↓"], "another line"],
+      [["↑", "↓"], t("another line")],
       ...this.keyRows(),
-      [["Ctrl Z", "Ctrl Y"], "undo, redo"],
-      [["Enter"], "submit; on a choice, take it"],
-      [["Esc"], "leave the list"],
+      [["Ctrl Z", "Ctrl Y"], t("undo, redo")],
+      [["Enter"], t("submit; on a choice, take it")],
+      [["Esc"], t("leave the list")],
     ];
-    return { title: `In the list: ${this.dataset.label ?? "columns"}`, rows };
+    return { title: t`In the list: ${this.dataset.label ?? "columns"}`, rows };
   }
 
   // --- the item ----------------------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ export class ColumnList extends HTMLElement {
   #onItem(assignment) {
     this.#assignment = assignment.id;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
-    this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? "Looking for suggestions…" : "";
+    this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Looking for suggestions…") : "";
     this.suggestions = given;
     this.suggested(null);
     this.draw();
@@ -195,7 +196,7 @@ export class ColumnList extends HTMLElement {
     if (line.key) head.append(make("kbd", { textContent: line.key }), " ");
     head.append(name(line.name, line.now !== undefined && line.now !== null));
     if (line.now !== undefined && line.now !== null) {
-      head.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: "becomes " }));
+      head.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: t("becomes ") }));
       head.append(make("ins", { textContent: line.now, dir: "auto" }));
     }
     if (line.note) head.append(" ", make("small", { textContent: line.note }));
@@ -212,8 +213,8 @@ export class ColumnList extends HTMLElement {
     if (choice.rejectable) {
       const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
       button.dataset.reject = index;
-      button.ariaLabel = choice.state === "rejected" ? `Do not turn “${choice.text}” down` : `Turn “${choice.text}” down`;
-      button.title = choice.state === "rejected" ? "Not turned down after all" : "Turn down";
+      button.ariaLabel = choice.state === "rejected" ? t`Do not turn “${choice.text}” down` : t`Turn “${choice.text}” down`;
+      button.title = choice.state === "rejected" ? t("Not turned down after all") : t("Turn down");
       place.append(button);
     }
     const why = [choice.by, choice.why].filter(Boolean).join(": ");
@@ -367,7 +368,7 @@ export class ColumnList extends HTMLElement {
     this.go(line.id);
     const head = this.#list.querySelector(".open > .head");
     const field = make("input", { type: "text", value: text, autocomplete: "off", spellcheck: true, dir: "auto", maxLength: 2000 });
-    field.ariaLabel = `New name for ${line.name || "a column without a name"}`;
+    field.ariaLabel = t`New name for ${line.name || t("a column without a name")}`;
     this.#editor = { field, line, choice };
     field.addEventListener("keydown", (event) => this.#onEditorKey(event));
     field.addEventListener("blur", () => this.#commit());
@@ -433,7 +434,7 @@ export function prepareFields(form) {
 }
 
 function name(text, changed) {
-  if (!text.trim()) return make("em", { className: "soft", textContent: "without a name" });
+  if (!text.trim()) return make("em", { className: "soft", textContent: t("without a name") });
   return make(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
 }
 

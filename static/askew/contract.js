@@ -1,6 +1,7 @@
 /* Whether an edit keeps its contract, as far as the table alone tells: the browser's half of tableqa/contracts.py, run
    on the same vectors (tests/vectors/contracts.json). Answers are for the server. Same codes, same order. */
 
+import { counted, t } from "./language.js";
 import { modelFor, sameFormat } from "./cells.js";
 import { OperationError, equal, normalise, placesOf, replay, withIds } from "./operations.js";
 import { columnName, count, describe, strip, visible } from "./words.js";
@@ -24,17 +25,17 @@ export function check(contract, table, operations, reason = "") {
   if (unchanged) {
     const same = equal(edited.header, base.header) && equal(edited.rows, base.rows);
     violations.push(violation("table_unchanged", same
-      ? "The table is the original one. Change something."
-      : "Only blanks or invisible characters differ from the original table. Change something that can be seen."));
+      ? t("The table is the original one. Change something.")
+      : t("Only blanks or invisible characters differ from the original table. Change something that can be seen.")));
   }
   if (cells(base) && !cells(edited) && contract.table !== "gone") {
-    violations.push(violation("table_empty", `The table has ${shape(edited)} now, and nothing can be asked of that. Put something back.`));
+    violations.push(violation("table_empty", t`The table has ${shape(edited)} now, and nothing can be asked of that. Put something back.`));
   }
   if (contract.allowed) violations.push(...allowed(contract.allowed, base, edited, net));
   const limit = contract.at_most ?? null;
   if (limit !== null && net.length > limit && !(contract.more_with_reason && strip(reason))) {
-    const way = contract.more_with_reason ? " Take some back, or say why more are needed." : "";
-    violations.push(violation("too_many_operations", `There ${net.length === 1 ? "is" : "are"} ${count(net.length, "change")}; at most ${limit === 1 ? "1 change is" : `${limit} are`} allowed.${way}`));
+    const way = contract.more_with_reason ? t(" Take some back, or say why more are needed.") : "";
+    violations.push(violation("too_many_operations", `${counted(net.length, "There is {0} change;", "There are {0} changes;")} ${counted(limit, "at most {0} change is allowed.", "at most {0} are allowed.")}${way}`));
   }
   for (const [row, column] of contract.protected ?? []) violations.push(...protectedCell(base, edited, row, column));
   const format = contract.cell_format ?? "warn";
@@ -53,7 +54,7 @@ function looksTheSame(base, edited) {
 function blanks(base, net) {
   return net
     .filter(({ op, old, new: now }) => (op === "set_cell" || op === "rename_header") && visible(old) === visible(now))
-    .map((operation) => violation("blanks_changed", `${describe(operation, base)}. Put back what stood there.`, "warning"));
+    .map((operation) => violation("blanks_changed", t`${describe(operation, base)}. Put back what stood there.`, "warning"));
 }
 
 const violation = (code, message, level = "error") => ({ code, message, level });
@@ -65,42 +66,42 @@ function allowed(names, base, edited, net) {
   const before = shape(base);
   const after = shape(edited);
   if (before !== after && !SHAPE_CHANGING.some((name) => names.includes(name))) {
-    violations.push(violation("shape_changed", `The table had ${before} and has ${after} now. Its shape must stay.`));
+    violations.push(violation("shape_changed", t`The table had ${before} and has ${after} now. Its shape must stay.`));
   }
   return violations;
 }
 
 const cells = ({ rows, header }) => rows.length * header.length;
-const shape = ({ rows, header }) => `${count(rows.length, "row")} and ${count(header.length, "column")}`;
+const shape = ({ rows, header }) => t`${count(rows.length, "row")} and ${count(header.length, "column")}`;
 
 const SPOKEN = {
-  set_cell: "Changing a cell",
-  remove_row: "Removing a row",
-  insert_row: "Adding a row",
-  move_row: "Moving a row",
-  rename_header: "Renaming a column",
-  remove_column: "Removing a column",
-  insert_column: "Adding a column",
-  move_column: "Moving a column",
-  split_column: "Splitting a column",
-  transpose: "Exchanging rows and columns",
-  mask_cells: "Masking cells",
+  set_cell: t("Changing a cell"),
+  remove_row: t("Removing a row"),
+  insert_row: t("Adding a row"),
+  move_row: t("Moving a row"),
+  rename_header: t("Renaming a column"),
+  remove_column: t("Removing a column"),
+  insert_column: t("Adding a column"),
+  move_column: t("Moving a column"),
+  split_column: t("Splitting a column"),
+  transpose: t("Exchanging rows and columns"),
+  mask_cells: t("Masking cells"),
 };
 
 function protectedCell(base, edited, row, column) {
   const before = cell(base, row, column);
   const after = cell(edited, row, column);
   if (before === null || before === after) return [];
-  const what = after === null ? "has been removed" : "has been changed";
-  return [violation("protected_cell", `The protected cell (${cellPlace(base, row, column)}) ${what}. Take that back.`)];
+  const what = after === null ? t("has been removed") : t("has been changed");
+  return [violation("protected_cell", t`The protected cell (${cellPlace(base, row, column)}) ${what}. Take that back.`)];
 }
 
 /* Where a cell is, in words. */
 function cellPlace(table, row, column) {
   const at = table.column_ids.indexOf(column);
-  if (row === table.header_id) return `header of column ${at < 0 ? column : at + 1}`;
+  if (row === table.header_id) return t`header of column ${at < 0 ? column : at + 1}`;
   const line = table.row_ids.indexOf(row);
-  return `row ${line < 0 ? row : line + 1}, ${columnName(table, column)}`;
+  return t`row ${line < 0 ? row : line + 1}, ${columnName(table, column)}`;
 }
 
 /* The text of a cell; after a transposition the same cell stands at (column, row). */
@@ -117,8 +118,8 @@ function cell(table, row, column) {
 
 function formats(base, edited, net, level) {
   return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
-    const where = `Row ${edited.row_ids.indexOf(row) + 1}, ${columnName(edited, column)}`;
-    return violation("cell_format", `${where}: ${quoted(text)} is not written like ${like}.`, level);
+    const where = t`Row ${edited.row_ids.indexOf(row) + 1}, ${columnName(edited, column)}`;
+    return violation("cell_format", t`${where}: ${quoted(text)} is not written like ${like}.`, level);
   });
 }
 
@@ -149,7 +150,7 @@ export function unlike(base, column, old, text) {
   const others = columnOf(base.rows, base.column_ids.indexOf(column));
   if (sameFormat(old, text, others)) return null;
   const model = modelFor(old, text, others);
-  return model === null ? "the others in its column" : quoted(model);
+  return model === null ? t("the others in its column") : quoted(model);
 }
 
 /* The cells of a column, the same list every time: what is known of it is kept by the list. */

@@ -3,6 +3,7 @@
    Nothing here touches the page, and nothing changes the base. Every method that begins with `with` answers a new list
    of net operations; `become` takes one over. */
 
+import { t } from "./language.js";
 import { oddlyWritten } from "./contract.js";
 import { OperationError, marked, normalise, placesOf, replay, withIds } from "./operations.js";
 import { columnName } from "./words.js";
@@ -162,9 +163,9 @@ export class Edits {
   }
 
   rowName(id) {
-    if (id === this.base.header_id) return "Header";
+    if (id === this.base.header_id) return t("Header");
     const row = this.state.rows[this.rowPlaces.get(id)];
-    return !row || row.number === null ? "New row" : `Row ${row.number}`;
+    return !row || row.number === null ? t("New row") : t`Row ${row.number}`;
   }
 
   columnName(id) {

@@ -1,5 +1,6 @@
 /* A small bar that finds text in the cells and headers of a table. It knows texts and places, not the page's table. */
 
+import { t } from "./language.js";
 import { element } from "./painting.js";
 import { count } from "./words.js";
 
@@ -8,7 +9,7 @@ const plain = (text) => (SIMPLE.test(text) ? text : text.normalize("NFKD").repla
 const SIMPLE = /^[!-~]*(?: [!-~]+)*$/;
 
 export class FindBar {
-  #input = element("input", { type: "text", ariaLabel: "Find in the table", spellcheck: false, autocomplete: "off", placeholder: "Find in the table", enterKeyHint: "search" });
+  #input = element("input", { type: "text", ariaLabel: t("Find in the table"), spellcheck: false, autocomplete: "off", placeholder: t("Find in the table"), enterKeyHint: "search" });
   #count = element("span", { className: "soft small", role: "status" });
   #lines = null; // [{row, texts}] while the bar is open; folded when somebody has typed
   #folded = false;
@@ -22,7 +23,7 @@ export class FindBar {
     this.source = source;
     this.show = show;
     this.closed = closed;
-    this.bar = element("div", { className: "find-bar", hidden: true, role: "search", ariaLabel: "Find in the table" });
+    this.bar = element("div", { className: "find-bar", hidden: true, role: "search", ariaLabel: t("Find in the table") });
     const button = (label, text, act) => {
       const made = element("button", { type: "button", className: "quiet", textContent: text, title: label, ariaLabel: label });
       made.addEventListener("click", act);
@@ -30,8 +31,8 @@ export class FindBar {
     };
     this.bar.append(
       this.#input, this.#count,
-      button("Previous hit", "↑", () => this.step(-1)), button("Next hit", "↓", () => this.step(1)),
-      button("Close", "✕", () => this.close()),
+      button(t("Previous hit"), "↑", () => this.step(-1)), button(t("Next hit"), "↓", () => this.step(1)),
+      button(t("Close"), "✕", () => this.close()),
     );
     this.#input.addEventListener("input", () => this.#look());
     this.bar.addEventListener("keydown", (event) => this.#onKey(event));
@@ -116,7 +117,7 @@ export class FindBar {
   #tell(moves = true) {
     const wanted = this.#input.value;
     const number = this.#hits.length;
-    this.#count.textContent = !wanted ? "" : number ? `${this.#at + 1} of ${count(number, "hit")}` : "Not found";
+    this.#count.textContent = !wanted ? "" : number ? t`${this.#at + 1} of ${count(number, "hit")}` : t("Not found");
     this.show(this.#hits, this.#hits[this.#at] ?? null, moves);
   }
 

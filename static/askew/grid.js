@@ -16,6 +16,7 @@
    Events (all bubble): grid-change {typing} after every change and every key typed into a cell; grid-here when another
    cell becomes the current one; grid-submit when Enter is pressed outside a cell; grid-leave when Esc is. */
 
+import { t, within } from "./language.js";
 import { Edits, Guard } from "./edits.js";
 import { FindBar } from "./find.js";
 import { gridKeys } from "./grid-keys.js";
@@ -175,11 +176,11 @@ export class AskewGrid extends HTMLElement {
   }
 
   undo() {
-    this.#travel("undo", "Undone");
+    this.#travel("undo", t("Undone"));
   }
 
   redo() {
-    this.#travel("redo", "Done again");
+    this.#travel("redo", t("Done again"));
   }
 
   removeRow() {
@@ -209,8 +210,8 @@ export class AskewGrid extends HTMLElement {
     if (!operation) return;
     const rest = this.edits.withTakenBack(index);
     const words = describe(operation, this.edits.base);
-    if (rest) this.change(rest, `Taken back: ${words}`);
-    else this.say(`Later changes depend on this one. Take those back first: ${words}`, { shown: true });
+    if (rest) this.change(rest, t`Taken back: ${words}`);
+    else this.say(t`Later changes depend on this one. Take those back first: ${words}`, { shown: true });
   }
 
   /* Hide the texts of the cells that are pointed out, or show them again. */
@@ -220,7 +221,7 @@ export class AskewGrid extends HTMLElement {
     this.#painting.refresh(this.evidence.rows.keys());
     this.#painting.refreshHead();
     this.#find.refresh();
-    this.say(`${count(this.evidence.size, "marked cell")} ${hide ? "hidden" : "shown again"}.`);
+    this.say(`${count(this.evidence.size, "marked cell")} ${hide ? "hidden" : t("shown again")}.`);
     this.refreshTools();
   }
 
@@ -337,7 +338,7 @@ export class AskewGrid extends HTMLElement {
     const stands = this.standsFor;
     if (!stands) return this.placeInWords(row, column);
     const { rows, columns } = this.idsIn(this.area());
-    const name = { columns: () => sentence(columnWords(this, column)), rows: () => this.edits.rowName(row), all: () => "The whole table" }[stands]();
+    const name = { columns: () => sentence(columnWords(this, column)), rows: () => this.edits.rowName(row), all: () => t("The whole table") }[stands]();
     return `${name}: ${count(rows.length * columns.length, "cell")}`;
   }
 
@@ -397,12 +398,12 @@ export class AskewGrid extends HTMLElement {
     this.#anchor ??= { ...this.here };
     this.#rangeSpan = what;
     this.refreshRange();
-    this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    this.sayLater(t`${this.#areaInWords(this.area())} selected`);
   }
 
   selectAll() {
     this.selectArea({ top: 0, left: 0, bottom: this.height - 1, right: this.edits.state.columns.length - 1 });
-    this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    this.sayLater(t`${this.#areaInWords(this.area())} selected`);
   }
 
   /* Select a rectangle; the current cell becomes its last one. */
@@ -462,7 +463,7 @@ export class AskewGrid extends HTMLElement {
     if (!rows.size) return;
     this.history.did(this.#step());
     this.#mark(cells);
-    this.say(`${said} ${count(cells.size, "cell")} marked.`);
+    this.say(t`${said} ${count(cells.size, "cell")} marked.`);
   }
 
   #mark(cells) {
@@ -486,19 +487,19 @@ export class AskewGrid extends HTMLElement {
       || (op.op === "rename_header" && row === this.edits.base.header_id && op.column === column)
     ));
     if (operation) return describe(operation, this.edits.base);
-    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.inserted ? "Kept" : "As it was before";
+    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.inserted ? t("Kept") : t("As it was before");
   }
 
   #oddHere() {
     const like = this.here && this.#odd.get(this.here.row)?.get(this.here.column);
-    return like ? `Not written like ${like}.` : "";
+    return like ? t`Not written like ${like}.` : "";
   }
 
   #travel(way, word) {
     this.#mode.keep?.();
     const step = this.history[way](this.#step());
     if (!step) {
-      this.say(`Nothing to ${way}.`);
+      this.say(t`Nothing to ${way}.`);
       return;
     }
     const focused = this.#painting.table.contains(document.activeElement);
@@ -508,10 +509,10 @@ export class AskewGrid extends HTMLElement {
       this.here = step.here ?? this.here;
       this.#mark(step.cells);
       this.#select();
-      this.say(`${word}. ${count(this.marked.size, "cell")} marked.`);
+      this.say(t`${word}. ${count(this.marked.size, "cell")} marked.`);
     } else {
       this.#become({ ...step, here: step.here ?? this.here });
-      this.say(`${word}. ${count(this.edits.operations.length, "change")} now.`);
+      this.say(t`${word}. ${count(this.edits.operations.length, "change")} now.`);
     }
     if (focused) this.focusCell();
   }
@@ -565,7 +566,7 @@ export class AskewGrid extends HTMLElement {
     this.#painting = new Painting(base, state, {
       grid: mode.isGrid,
       choosing: this.#name === "select",
-      label: this.#label || "Table",
+      label: this.#label || t("Table"),
       flags: (row) => this.#flags(row),
       headFlags: (column) => this.#headFlags(column),
       notes: headNotes(operations, base),
@@ -753,7 +754,7 @@ export class AskewGrid extends HTMLElement {
       this.#beside.textContent = this.edits.text(this.here.row, this.here.column) ?? "";
       this.#cell.append(this.#beside);
     } else if (like) {
-      this.#hint.textContent = `Not written like ${like}`;
+      this.#hint.textContent = t`Not written like ${like}`;
       this.#cell.append(this.#hint);
     } else return;
     this.#opened = this.#cell;
@@ -774,14 +775,14 @@ export class AskewGrid extends HTMLElement {
     this.here = { row, column };
     this.#select();
     this.focusCell();
-    if (extend) this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    if (extend) this.sayLater(t`${this.#areaInWords(this.area())} selected`);
   }
 
   #areaInWords({ top, bottom, left, right }) {
     const [rows, columns] = [bottom - top + 1, right - left + 1];
     const named = (place) => this.edits.rowName(this.rowId(place));
     const ids = this.columnIds();
-    const rowWords = rows === 1 ? named(top) : `${named(top)} to ${named(bottom).toLowerCase()}`;
+    const rowWords = rows === 1 ? named(top) : t`${named(top)} to ${within(named(bottom))}`;
     const columnWords = columns === 1 ? this.edits.columnName(ids[left]) : `${this.edits.columnName(ids[left])} to ${this.edits.columnName(ids[right])}`;
     return `${rowWords}, ${columnWords}: ${count(rows * columns, "cell")}`;
   }
@@ -869,7 +870,7 @@ export class AskewGrid extends HTMLElement {
     this.chosen.columns.clear();
     if (this.dropRange() || chosen) {
       this.refreshRange();
-      this.say("Nothing selected.");
+      this.say(t("Nothing selected."));
     } else this.emit("grid-leave");
   }
 
@@ -900,7 +901,7 @@ export class AskewGrid extends HTMLElement {
     this.here = goal;
     this.#select();
     this.focusCell();
-    if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    if (this.#anchor) this.sayLater(t`${this.#areaInWords(this.area())} selected`);
   }
 
   /* Draw the range on to a place; false where it reaches there already. A range of cells does not leave the body. */
@@ -926,7 +927,7 @@ export class AskewGrid extends HTMLElement {
   #released(start) {
     this.focusCell();
     this.#mode.dragged(start);
-    if (this.#anchor) this.sayLater(`${this.#areaInWords(this.area())} selected`);
+    if (this.#anchor) this.sayLater(t`${this.#areaInWords(this.area())} selected`);
   }
 
   #onClipboard(event) {
@@ -935,7 +936,7 @@ export class AskewGrid extends HTMLElement {
     if (type !== "copy" && !this.#mode[type]) return;
     event.preventDefault();
     this.#mode[type](clipboardData);
-    if (type === "copy") this.say(`${count(this.areaTexts().flat().length, "cell")} copied.`);
+    if (type === "copy") this.say(t`${count(this.areaTexts().flat().length, "cell")} copied.`);
   }
 
   // --- finding -----------------------------------------------------------------------------------------------------
@@ -992,9 +993,9 @@ function headNotes(operations, base) {
     if (operation.op === "move_column") notes.set(operation.column, "moved");
     if (operation.op !== "split_column") continue;
     const place = base.column_ids.indexOf(operation.column);
-    const name = place < 0 ? operation.column : base.header[place].trim() || `column ${place + 1}`;
+    const name = place < 0 ? operation.column : base.header[place].trim() || t`column ${place + 1}`;
     notes.set(operation.column, "split");
-    for (const { column } of operation.into) notes.set(column, `from ${name}`);
+    for (const { column } of operation.into) notes.set(column, t`from ${name}`);
   }
   return notes;
 }

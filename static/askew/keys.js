@@ -4,6 +4,8 @@
    page (submit, skip, ...) and from inputs that carry data-key (the choices of a form). Each can be moved to another
    key, and all can be switched off (WCAG 2.1.4); both are kept in this browser. */
 
+import { t } from "./language.js";
+
 const STORE = "askew:keys";
 
 export class Keys {
@@ -75,9 +77,9 @@ export class Keys {
     const dialog = make("dialog", { className: "all-keys" });
     dialog.setAttribute("aria-labelledby", "help-title");
     const head = make("header");
-    head.append(make("h2", { id: "help-title", textContent: "Keys" }));
-    const close = make("button", { type: "button", className: "quiet", textContent: "Close" });
-    close.append(make("kbd", { textContent: "Esc" }));
+    head.append(make("h2", { id: "help-title", textContent: t("Keys") }));
+    const close = make("button", { type: "button", className: "quiet", textContent: t("Close") });
+    close.append(make("kbd", { textContent: t("Esc") }));
     close.addEventListener("click", () => dialog.close());
     head.append(close);
     const body = make("div", { className: "help-body" });
@@ -98,23 +100,23 @@ export class Keys {
       const button = make("button", { type: "button", className: "quiet" });
       button.dataset.change = action.name;
       const waiting = this.#listening === action.name;
-      button.textContent = waiting ? "Press a key…" : "Change";
-      button.setAttribute("aria-label", waiting ? `Press the new key for ${action.label}` : `Change the key for ${action.label}`);
+      button.textContent = waiting ? t("Press a key…") : t("Change");
+      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the key for ${action.label}`);
       return row([shown(action.key)], action.label, button);
     });
     const off = make("label", { className: "switch" });
     const box = make("input", { type: "checkbox", checked: !this.off, role: "switch" });
     box.dataset.off = "";
-    off.append(box, " Single keys act on this page");
-    const reset = make("button", { type: "button", className: "quiet", textContent: "Set all keys back" });
+    off.append(box, t(" Single keys act on this page"));
+    const reset = make("button", { type: "button", className: "quiet", textContent: t("Set all keys back") });
     reset.dataset.reset = "";
     const own = make("p", { className: "row" });
     own.append(off, reset);
     body.replaceChildren(
       own,
-      section("On this page, outside the table and text fields", rows),
+      section(t("On this page, outside the table and text fields"), rows),
       ...this.sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
-      make("p", { className: "soft", textContent: "Esc leaves the table and text fields for the buttons below. Ctrl Enter submits from a text field. Changes are kept in this browser." }),
+      make("p", { className: "soft", textContent: t("Esc leaves the table and text fields for the buttons below. Ctrl Enter submits from a text field. Changes are kept in this browser.") }),
     );
     if (focus) body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
   }

@@ -1,6 +1,7 @@
 /* What keys and pointer do in each of the grid's modes. A mode works on the grid that it is made for: it reads where
    people are (`here`, `area()`) and what the table holds (`edits`, `cells`), and changes it by `change` and `mark`. */
 
+import { counted, t, within } from "./language.js";
 import { unlike } from "./contract.js";
 import { put, take } from "./clipboard.js";
 import { Editor } from "./editor.js";
@@ -12,7 +13,7 @@ class Mode {
   hasHead = false; // whether keys reach the header
   headsStand = false; // whether headers and rows' numbers are reached too, and stand for their columns and rows
   writes = false; // whether texts are changed
-  label = "Table";
+  label = t("Table");
   help = "";
 
   constructor(grid) {
@@ -52,7 +53,7 @@ export class Reading extends Mode {
   tools() {
     const { grid } = this;
     if (!grid.evidence.size) return [];
-    return [{ name: "next", label: "Next marked cell", act: () => this.next() }];
+    return [{ name: "next", label: t("Next marked cell"), act: () => this.next() }];
   }
 
   next() {
@@ -64,18 +65,18 @@ export class Reading extends Mode {
     const [row, column] = pairs[this.#at];
     grid.point({ row, column });
     const text = grid.marksHidden ? "hidden" : grid.edits.text(row, column);
-    grid.say(`${grid.placeInWords(row, column)}: ${text}. Marked cell ${this.#at + 1} of ${pairs.length}.`);
+    grid.say(t`${grid.placeInWords(row, column)}: ${text}. Marked cell ${this.#at + 1} of ${pairs.length}.`);
   }
 
   where() {
     const { grid } = this;
-    return grid.evidence.size ? `${count(grid.evidence.size, "marked cell")}${grid.marksHidden ? ", hidden" : ""}` : "";
+    return grid.evidence.size ? `${count(grid.evidence.size, "marked cell")}${grid.marksHidden ? t(", hidden") : ""}` : "";
   }
 }
 
 export class Comparing extends Mode {
   #at = -1;
-  label = "Table with its changes";
+  label = t("Table with its changes");
 
   constructor(grid) {
     super(grid);
@@ -90,28 +91,28 @@ export class Comparing extends Mode {
   tools() {
     if (!this.changes.length) return [];
     return [
-      { name: "previous", label: "Previous change", keys: "Shift N", act: () => this.next(-1) },
-      { name: "next", label: "Next change", keys: "N", act: () => this.next(1) },
+      { name: "previous", label: t("Previous change"), keys: "Shift N", act: () => this.next(-1) },
+      { name: "next", label: t("Next change"), keys: "N", act: () => this.next(1) },
     ];
   }
 
   next(by) {
     const { grid, changes } = this;
     if (!changes.length) {
-      grid.say("Nothing is changed.", { shown: true });
+      grid.say(t("Nothing is changed."), { shown: true });
       return;
     }
     this.#at = this.#at < 0 && by < 0 ? changes.length - 1 : (this.#at + by + changes.length) % changes.length;
     const { row, column, words } = changes[this.#at];
     grid.point({ row, column });
-    grid.say(`Change ${this.#at + 1} of ${changes.length}. ${words}`);
+    grid.say(t`Change ${this.#at + 1} of ${changes.length}. ${words}`);
     grid.refreshTools();
   }
 
   where() {
     const number = this.changes.length;
-    const words = this.#at < 0 ? (number ? count(number, "change") : "No change") : `Change ${this.#at + 1} of ${number}`;
-    return this.grid.turned ? `Rows and columns exchanged. ${words}` : words;
+    const words = this.#at < 0 ? (number ? count(number, "change") : t("No change")) : t`Change ${this.#at + 1} of ${number}`;
+    return this.grid.turned ? t`Rows and columns exchanged. ${words}` : words;
   }
 }
 
@@ -143,15 +144,15 @@ export class Selecting extends Mode {
   isGrid = true;
   hasHead = true;
   headsStand = true;
-  label = "Table, cells can be marked";
-  help = "Space marks the cell, on a header its column, on the number of a row the row. Shift with the arrow keys selects several cells, Space marks them. Escape leaves the table.";
+  label = t("Table, cells can be marked");
+  help = t("Space marks the cell, on a header its column, on the number of a row the row. Shift with the arrow keys selects several cells, Space marks them. Escape leaves the table.");
 
   tools() {
     const { grid } = this;
     return [
-      { name: "mark", label: "Mark", keys: "Space", act: () => this.toggle() },
-      { name: "undo", label: "Undo", keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: "Redo", keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      { name: "mark", label: t("Mark"), keys: "Space", act: () => this.toggle() },
+      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
+      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
     ];
   }
 
@@ -196,12 +197,12 @@ export class Selecting extends Mode {
     const cells = grid.marked.with(rows, columns, on);
     const number = rows.length * columns.length;
     const what = number === 1 ? grid.placeInWords(rows[0], columns[0]) : grid.standsFor ? grid.hereInWords() : count(number, "cell");
-    grid.mark(cells, `${what}, ${on ? "marked" : "no longer marked"}.`);
+    grid.mark(cells, `${what}, ${on ? t("marked") : t("no longer marked")}.`);
   }
 
   where() {
     const { grid } = this;
-    return [grid.hereInWords(), `${count(grid.marked.size, "cell")} marked`].filter(Boolean).join(" · ");
+    return [grid.hereInWords(), t`${count(grid.marked.size, "cell")} marked`].filter(Boolean).join(" · ");
   }
 }
 
@@ -224,9 +225,9 @@ class Changing extends Mode {
       this.putBack(rowsHere, columnsHere);
       return;
     }
-    const forbidden = [rowsHere.length && !grid.may("remove_row") && "Rows", columnsHere.length && !grid.may("remove_column") && "Columns"].filter(Boolean);
+    const forbidden = [rowsHere.length && !grid.may("remove_row") && t("Rows"), columnsHere.length && !grid.may("remove_column") && t("Columns")].filter(Boolean);
     if (forbidden.length) {
-      grid.say(`${forbidden.join(" and ")} are not removed here.`, { shown: true });
+      grid.say(t`${forbidden.join(t(" and "))} are not removed here.`, { shown: true });
       return;
     }
     this.removeAllowed(rowsHere.filter(({ removed }) => !removed), columnsHere.filter(({ removed }) => !removed));
@@ -240,9 +241,9 @@ class Changing extends Mode {
     const leaving = columns.filter(({ id }) => !guard.column(id));
     const reasons = stay.filter(Boolean).length ? this.#whyTheyStay(rows, columns) : "";
     const gone = [named(going.map(({ id }) => grid.edits.rowName(id)), "row"), named(leaving.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
-    const said = [kept || (gone.length ? `${sentence(gone.join(" and "))} removed.` : ""), reasons].filter(Boolean).join(" ");
+    const said = [kept || (gone.length ? t`${sentence(gone.join(t(" and ")))} removed.` : ""), reasons].filter(Boolean).join(" ");
     if (!gone.length) {
-      grid.say(said || "There is nothing to remove.", { shown: true });
+      grid.say(said || t("There is nothing to remove."), { shown: true });
       return;
     }
     const operations = grid.edits.without(going.map(({ id }) => id), leaving.map(({ id }) => id));
@@ -254,8 +255,8 @@ class Changing extends Mode {
     const words = [
       ...rows.map(({ id }) => [grid.edits.rowName(id), grid.guard.row(id)]),
       ...columns.map(({ id }) => [columnWords(grid, id), grid.guard.column(id)]),
-    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => `${sentence(name)} stays: ${grid.placeInWords(row, column)} is ${reason === "protected" ? "protected" : `protected (${reason})`}.`);
-    return words.length > 3 ? `${words.slice(0, 3).join(" ")} ${words.length - 3} more stay for the same reason.` : words.join(" ");
+    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => t`${sentence(name)} stays: ${grid.placeInWords(row, column)} is ${reason === "protected" ? t("protected") : t`protected (${reason})`}.`);
+    return words.length > 3 ? t`${words.slice(0, 3).join(" ")} ${words.length - 3} more stay for the same reason.` : words.join(" ");
   }
 
   putBack(rows, columns) {
@@ -263,20 +264,20 @@ class Changing extends Mode {
     const names = [named(rows.map(({ id }) => grid.edits.rowName(id)), "row"), named(columns.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
     const operations = grid.edits.withBack(rows.map(({ id }) => id), columns.map(({ id }) => id));
     const many = rows.length + columns.length > 1;
-    grid.change(operations, `${sentence(names.join(" and "))} ${many ? "are" : "is"} back.`);
+    grid.change(operations, t`${sentence(names.join(t(" and ")))} ${many ? t("are back") : t("is back")}.`);
   }
 
   removalWords(what, ids, removed) {
-    if (!ids.length) return `Remove ${what}`;
+    if (!ids.length) return t`Remove ${what}`;
     const name = ids.length === 1 ? what : `${ids.length} ${what}s`;
-    return removed ? `Put ${name} back` : `Remove ${name}`;
+    return removed ? t`Put ${name} back` : t`Remove ${name}`;
   }
 }
 
 export class Editing extends Changing {
   writes = true;
-  label = "Table, editable";
-  help = "Type to change a cell, F2 edits its text, Escape leaves the table.";
+  label = t("Table, editable");
+  help = t("Type to change a cell, F2 edits its text, Escape leaves the table.");
   #editor = null;
 
   tools() {
@@ -284,10 +285,10 @@ export class Editing extends Changing {
     const rows = () => grid.idsIn(grid.area()).rows;
     const removed = () => rows().length > 0 && rows().every((id) => grid.isRemoved(id));
     return [
-      { name: "undo", label: "Undo", keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: "Redo", keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
+      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
       ...(grid.may("remove_row") ? [{ name: "remove", label: () => this.removalWords("row", rows(), removed()), keys: "Alt Del", act: () => this.removeRows(), off: () => !rows().length }] : []),
-      ...(grid.may("insert_row") ? [{ name: "insert", label: "Insert row below", keys: "Alt Enter", act: () => this.insertRow() }] : []),
+      ...(grid.may("insert_row") ? [{ name: "insert", label: t("Insert row below"), keys: "Alt Enter", act: () => this.insertRow() }] : []),
       ...(grid.may("remove_column") && grid.allowed ? [{ name: "remove-column", label: () => {
         const { columns } = grid.idsIn(grid.area());
         return this.removalWords("column", columns, columns.every((id) => grid.isColumnRemoved(id)));
@@ -409,7 +410,7 @@ export class Editing extends Changing {
     if (grid.cellFormat === "ignore" || row === base.header_id || !base.column_ids.includes(column)) return null;
     const line = base.row_ids.indexOf(row);
     const like = unlike(base, column, line < 0 ? null : base.rows[line][base.column_ids.indexOf(column)], text);
-    return like === null ? null : `Not written like ${like}`;
+    return like === null ? null : t`Not written like ${like}`;
   }
 
   /* Why a cell cannot be changed, in words, or null. */
@@ -417,12 +418,12 @@ export class Editing extends Changing {
     const { grid } = this;
     const { edits } = grid;
     if (row === edits.base.header_id) {
-      if (!grid.may("rename_header")) return "The names of the columns stay as they are here.";
-    } else if (!grid.may("set_cell") && !edits.state.rows[edits.rowPlaces.get(row)]?.inserted) return "Cells are not changed here.";
-    if (grid.isRemoved(row)) return `${edits.rowName(row)} is removed. Put it back before you edit it.`;
-    if (grid.isColumnRemoved(column)) return `${sentence(columnWords(grid, column))} is removed. Put it back before you edit it.`;
+      if (!grid.may("rename_header")) return t("The names of the columns stay as they are here.");
+    } else if (!grid.may("set_cell") && !edits.state.rows[edits.rowPlaces.get(row)]?.inserted) return t("Cells are not changed here.");
+    if (grid.isRemoved(row)) return t`${edits.rowName(row)} is removed. Put it back before you edit it.`;
+    if (grid.isColumnRemoved(column)) return t`${sentence(columnWords(grid, column))} is removed. Put it back before you edit it.`;
     const reason = grid.guard.cell(row, column);
-    if (reason) return `${grid.placeInWords(row, column)} ${reason === "protected" ? "is protected" : `is protected (${reason})`} and stays as it is.`;
+    if (reason) return t`${grid.placeInWords(row, column)} ${reason === "protected" ? t("is protected") : t`is protected (${reason})`} and stays as it is.`;
     return null;
   }
 
@@ -478,14 +479,14 @@ export class Editing extends Changing {
       return !why;
     });
     const left = [];
-    if (beyond) left.push(`${count(beyond, "cell")} beyond the table ${beyond === 1 ? "was" : "were"} left out.`);
+    if (beyond) left.push(counted(beyond, "{0} cell beyond the table was left out.", "{0} cells beyond the table were left out."));
     const reasons = [...refused.keys()];
-    if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [`${reasons.length - 2} more were left out.`] : []));
+    if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were left out.`] : []));
     const operations = wanted.length ? grid.edits.withTexts(wanted) : grid.edits.operations;
     const one = wanted.length === 1;
     const said = wanted.length && !one ? `${count(wanted.length, "cell")} ${verb}.` : "";
     const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
-    if (!changed) grid.say([texts.length && !refused.size ? "Nothing is changed by that." : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
+    if (!changed) grid.say([texts.length && !refused.size ? t("Nothing is changed by that.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
   }
 
   // --- rows and columns
@@ -501,7 +502,7 @@ export class Editing extends Changing {
   insertRow() {
     const { grid } = this;
     if (!grid.may("insert_row")) {
-      grid.say("Rows are not added here.", { shown: true });
+      grid.say(t("Rows are not added here."), { shown: true });
       return;
     }
     const { rows } = grid.edits.state;
@@ -509,8 +510,8 @@ export class Editing extends Changing {
     while (index >= 0 && rows[index].removed) index -= 1;
     const after = index < 0 ? null : rows[index].id;
     const [id, operations] = grid.edits.withNewRow(after);
-    const place = after === null ? "at the top" : `below ${grid.edits.rowName(after).toLowerCase()}`;
-    grid.change(operations, `New row ${place}`, { goal: { row: id, column: grid.here?.column ?? grid.columnIds()[0] } });
+    const place = after === null ? t("at the top") : t`below ${within(grid.edits.rowName(after))}`;
+    grid.change(operations, t`New row ${place}`, { goal: { row: id, column: grid.here?.column ?? grid.columnIds()[0] } });
   }
 }
 
@@ -520,23 +521,23 @@ export class Structuring extends Changing {
     const [rows, columns] = [grid.may("remove_row"), grid.may("remove_column")];
     const one = rows === columns ? null : rows ? "row" : "column";
     this.only = one && `${one}s`; // what alone may be removed, "rows" or "columns"; null for both
-    this.label = `Table, ${this.only ?? "rows and columns"} can be removed`;
+    this.label = t`Table, ${this.only ?? t("rows and columns")} can be removed`;
     const keys = {
-      rows: "X removes the row, Space chooses it,",
-      columns: "X removes the column, Space chooses it,",
-      null: "X removes the row, in the header the column. Shift Space and Control Space choose rows and columns,",
+      rows: t("X removes the row, Space chooses it,"),
+      columns: t("X removes the column, Space chooses it,"),
+      null: t("X removes the row, in the header the column. Shift Space and Control Space choose rows and columns,"),
     }[this.only];
-    this.help = `${keys} K keeps only what is chosen. Escape leaves the table.`;
+    this.help = t`${keys} K keeps only what is chosen. Escape leaves the table.`;
   }
 
   tools() {
     const { grid } = this;
     return [
       { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen(), off: () => this.only === "rows" && !this.#goal().rows.length },
-      { name: "keep", label: "Keep only these", keys: "K", act: () => this.keepChosen() },
-      { name: "undo", label: "Undo", keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: "Redo", keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
-      { name: "restore", label: "Put all back", act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
+      { name: "keep", label: t("Keep only these"), keys: "K", act: () => this.keepChosen() },
+      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
+      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      { name: "restore", label: t("Put all back"), act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
     ];
   }
 
@@ -573,7 +574,7 @@ export class Structuring extends Changing {
   choose(what) {
     const { grid } = this;
     if (this.only && what !== this.only) {
-      grid.say(`${sentence(what)} are not removed here.`, { shown: true });
+      grid.say(t`${sentence(what)} are not removed here.`, { shown: true });
       return;
     }
     const { rows, columns } = grid.idsIn(grid.area(what));
@@ -587,7 +588,7 @@ export class Structuring extends Changing {
     }
     const names = ids.map((id) => (what === "rows" ? grid.edits.rowName(id) : columnWords(grid, id)));
     grid.dropRange();
-    grid.say(`${sentence(named(names, what.slice(0, -1)))} ${on ? "chosen" : "no longer chosen"}. ${this.#chosenWords()}`);
+    grid.say(`${sentence(named(names, what.slice(0, -1)))} ${on ? t("chosen") : t("no longer chosen")}. ${this.#chosenWords()}`);
     grid.refreshTools();
   }
 
@@ -609,11 +610,11 @@ export class Structuring extends Changing {
     const out = (all, kept) => (kept.size ? all.filter(({ id, removed }) => !kept.has(id) && !removed) : []);
     const [goingRows, goingColumns] = [out(state.rows, rows), out(state.columns, columns)];
     if ((goingRows.length && !grid.may("remove_row")) || (goingColumns.length && !grid.may("remove_column"))) {
-      grid.say(`${goingRows.length && !grid.may("remove_row") ? "Rows" : "Columns"} are not removed here.`, { shown: true });
+      grid.say(goingRows.length && !grid.may("remove_row") ? t("Rows are not removed here.") : t("Columns are not removed here."), { shown: true });
       return;
     }
-    const kept = [rows.size && count(rows.size, "row"), columns.size && count(columns.size, "column")].filter(Boolean).join(" and ");
-    this.#done(() => this.removeAllowed(goingRows, goingColumns, `${sentence(kept)} kept, the others removed.`));
+    const kept = [rows.size && count(rows.size, "row"), columns.size && count(columns.size, "column")].filter(Boolean).join(t(" and "));
+    this.#done(() => this.removeAllowed(goingRows, goingColumns, t`${sentence(kept)} kept, the others removed.`));
   }
 
   putAllBack() {
@@ -645,7 +646,7 @@ export class Structuring extends Changing {
     const goal = this.#goal();
     const { rows, columns } = this.only === "rows" ? { ...goal, columns: [] } : goal;
     const removed = rows.every((id) => grid.isRemoved(id)) && columns.every((id) => grid.isColumnRemoved(id));
-    if (rows.length && columns.length) return removed ? "Put back" : "Remove";
+    if (rows.length && columns.length) return removed ? t("Put back") : t("Remove");
     return this.removalWords(columns.length ? "column" : "row", columns.length ? columns : rows, removed);
   }
 
@@ -656,8 +657,8 @@ export class Structuring extends Changing {
 
   #chosenWords() {
     const { rows, columns } = this.grid.chosen;
-    const words = [rows.size && count(rows.size, "row"), columns.size && count(columns.size, "column")].filter(Boolean).join(" and ");
-    return words ? `${words} chosen.` : "";
+    const words = [rows.size && count(rows.size, "row"), columns.size && count(columns.size, "column")].filter(Boolean).join(t(" and "));
+    return words ? t`${words} chosen.` : "";
   }
 
   where() {
@@ -671,7 +672,7 @@ export class Structuring extends Changing {
 export const MODES = { read: Reading, select: Selecting, edit: Editing, structure: Structuring, compare: Comparing };
 
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-export const columnWords = (grid, id) => `column ${grid.edits.columnName(id).replace(/^column /, "")}`;
+export const columnWords = (grid, id) => t`column ${grid.edits.columnName(id).replace(t`column ${""}`, "")}`;
 
 function named(names, what) {
   if (!names.length) return "";

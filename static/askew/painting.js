@@ -5,6 +5,7 @@
    differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
    are painted at once, the others while the browser is idle. */
 
+import { t } from "./language.js";
 import { formatOf } from "./cells.js";
 import { equal, placesOf } from "./operations.js";
 
@@ -262,7 +263,7 @@ export class Painting {
       const above = this.#base.header_rows.map((cells, row) => this.#above(cells, row));
       const tr = element("tr", { role: "row", ariaRowIndex: String(above.length + 1) });
       const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
-      corner.append(element("span", { className: "sr", textContent: "Row" }));
+      corner.append(element("span", { className: "sr", textContent: t("Row") }));
       tr.append(corner);
       this.#headCells.clear();
       for (const { id } of this.#state.columns) {
@@ -303,7 +304,7 @@ export class Painting {
     const key = [column.name, column.old ?? "", column.old !== null, note].join("\n");
     if (th.dataset.painted !== key) {
       th.dataset.painted = key;
-      const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: `column ${index + 1}` });
+      const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: t`column ${index + 1}` });
       const parts = column.old !== null ? [was(column.old), now(column.name)] : [name];
       th.replaceChildren(...parts, ...(note ? [element("small", { textContent: note })] : []));
     }
@@ -605,12 +606,12 @@ function fill(td, text, old, flag) {
   else if (text.length > LONG || lines(text) > TALL) {
     td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
   } else td.textContent = text;
-  if (kept.includes("evidence")) td.prepend(element("span", { className: "sr", textContent: "marked: " }));
+  if (kept.includes("evidence")) td.prepend(element("span", { className: "sr", textContent: t("marked: ") }));
 }
 
 function was(text) {
   const del = element("del");
-  del.append(element("span", { className: "sr", textContent: "was " }), text === "" ? "(empty)" : text);
+  del.append(element("span", { className: "sr", textContent: t("was ") }), text === "" ? "(empty)" : text);
   return del;
 }
 
@@ -637,7 +638,7 @@ function mergedCells({ row_ids: rowIds, column_ids: columnIds, spans }) {
     if (top < 0 || left < 0) continue;
     for (const id of rowIds.slice(top, top + rows)) {
       if (!found.has(id)) found.set(id, new Map());
-      for (let at = left; at < left + columns; at += 1) found.get(id).set(columnIds[at], `One cell in the source: ${rows} by ${columns}`);
+      for (let at = left; at < left + columns; at += 1) found.get(id).set(columnIds[at], t`One cell in the source: ${rows} by ${columns}`);
     }
   }
   return found;

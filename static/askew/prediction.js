@@ -10,6 +10,7 @@
    stays on the page meanwhile, and says that it is from before. data-tried-on names the fields that a model is asked about; without it, all of them count.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
+import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
 
 const PAUSE = 300; // ms after the last change
@@ -17,10 +18,10 @@ const SLOWLY = 250; // ms after which it is said that the model is being asked
 const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or away is asked again
 const POLL = 1_500; // ms between two looks at a try that is answered in the background
 const MOST_CELLS = 4; // that the model looked at, named in words
-const ASKING = "Asking the model…";
-const EARLIER = "This is of an earlier state.";
+const ASKING = t("Asking the model…");
+const EARLIER = t("This is of an earlier state.");
 const PASSING = [ASKING, EARLIER]; // said for a moment, or saying it already
-const BEFORE = "The answers above are from before.";
+const BEFORE = t("The answers above are from before.");
 
 export class AskewPrediction extends HTMLElement {
   #assignment = null;
@@ -89,7 +90,7 @@ export class AskewPrediction extends HTMLElement {
     this.#tries(null);
     if (!this.#has) return;
     if (assignment.loop.when === "live") this.#soon(0);
-    else this.#show("idle", "The model answers when you ask it.");
+    else this.#show("idle", t("The model answers when you ask it."));
   }
 
   #entered() {
@@ -145,7 +146,7 @@ export class AskewPrediction extends HTMLElement {
       said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      if (mine()) this.#failed(kind, of, `${problem.message} You can go on and submit.`);
+      if (mine()) this.#failed(kind, of, t`${problem.message} You can go on and submit.`);
       return;
     } finally {
       clearTimeout(slowly);
@@ -242,13 +243,13 @@ export class AskewPrediction extends HTMLElement {
     const cells = last?.cells ?? [];
     if (!cells.length) return "";
     const { grid } = this.page;
-    if (cells.length > MOST_CELLS || !grid?.edits) return `looked at ${cells.length} cells`;
+    if (cells.length > MOST_CELLS || !grid?.edits) return t`looked at ${cells.length} cells`;
     return `looked at ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
   }
 
   #tries(number) {
-    this.parts.tries.textContent = this.page.practice && this.#has ? "Practice: nothing is kept"
-      : !number ? "" : number === 1 ? "1 try" : `${number} tries`;
+    this.parts.tries.textContent = this.page.practice && this.#has ? t("Practice: nothing is kept")
+      : !number ? "" : counted(number, "{0} try", "{0} tries");
   }
 }
 
@@ -257,7 +258,7 @@ function look(place, said) {
   if (!said) return;
   const list = place.querySelector("ul");
   const given = said.answers.filter((text) => text.trim());
-  const texts = given.length ? given : ["no answer"];
+  const texts = given.length ? given : [t("no answer")];
   list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
   const state = place.querySelector(".state");
   state.hidden = said.right === null;
@@ -266,8 +267,8 @@ function look(place, said) {
 }
 
 function facts({ score, rows_seen: seen, rows_total: total }) {
-  const sure = score === null ? "" : `${Math.round(score * 100)} % sure`;
-  const rows = seen < total ? `rows 1–${seen} of ${total}` : "";
+  const sure = score === null ? "" : t`${Math.round(score * 100)} % sure`;
+  const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
   return [sure, rows];
 }
 

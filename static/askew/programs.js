@@ -11,15 +11,16 @@
    only the chosen one once there is one; a button (M) among them shows them all, and none of them comes last. With data-asks an item that protects no cell must
    have a choice where there is something to choose. */
 
+import { t } from "./language.js";
 import { equal } from "./operations.js";
 import { count } from "./words.js";
 
 const NONE = { op: "none" };
 const FIRST = 3; // programs that are shown before a choice is made
-const ASKED = "Say how the answer follows: choose a program, or none of these.";
-const NOTHING_FOUND = "No program was found that gives this answer. Work the new one out by hand.";
-const NOT_HERE = "Nothing is offered while you practise.";
-const EARLIER = "The program that was chosen before";
+const ASKED = t("Say how the answer follows: choose a program, or none of these.");
+const NOTHING_FOUND = t("No program was found that gives this answer. Work the new one out by hand.");
+const NOT_HERE = t("Nothing is offered while you practise.");
+const EARLIER = t("The program that was chosen before");
 
 export class AskewPrograms extends HTMLElement {
   #own = null; // {program, words}
@@ -135,7 +136,7 @@ export class AskewPrograms extends HTMLElement {
       offered.push({ program: value, words: EARLIER });
     }
     const rows = offered.map(({ program, words }, index) => this.#choice(program, words, String(index + 1), value));
-    const none = rows.length ? [this.#choice(NONE, "None of these", "n", value)] : [];
+    const none = rows.length ? [this.#choice(NONE, t("None of these"), "n", value)] : [];
     this.#list.replaceChildren(...rows, this.#more, ...none);
     this.#tidy();
     this.#say();
@@ -153,7 +154,7 @@ export class AskewPrograms extends HTMLElement {
     });
     const hidden = labels.filter((label) => label.hidden).length;
     this.#more.hidden = !hidden;
-    this.#more.firstChild.data = chosen ? count(hidden, "other") : `${hidden} more`;
+    this.#more.firstChild.data = chosen ? count(hidden, "other") : t`${hidden} more`;
     const asked = "asks" in this.dataset && this.#unprotected && this.#offered.length > 0;
     if (asked) this.dataset.required = ASKED;
     else delete this.dataset.required;
@@ -179,7 +180,7 @@ export class AskewPrograms extends HTMLElement {
 
   #say() {
     const nothing = !this.#offered.length && !this.#waiting ? this.#note || NOTHING_FOUND : "";
-    this.#said.textContent = this.#waiting ? "Looking for what the answer may be computed by…" : nothing || this.#note;
+    this.#said.textContent = this.#waiting ? t("Looking for what the answer may be computed by…") : nothing || this.#note;
     this.#said.hidden = !this.#said.textContent;
   }
 
@@ -192,7 +193,7 @@ export class AskewPrograms extends HTMLElement {
       const [old, now] = [before.join(" | "), computed.join(" | ")];
       const seen = make("span", { ariaHidden: "true" });
       seen.append(bidi(old), " → ", make("strong", { textContent: now, dir: "auto" }));
-      const heard = same(before, computed) ? `The program still gives ${now}.` : `The program gave ${old} and gives ${now} now.`;
+      const heard = same(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and gives ${now} now.`;
       words.replaceChildren(seen, make("span", { className: "sr", textContent: heard }));
     } else words.replaceChildren();
     this.dispatchEvent(new CustomEvent("program-computed", { bubbles: true, detail: answer }));
@@ -211,7 +212,7 @@ function alike(one, other) {
 
 function moreButton() {
   const button = make("button", { type: "button", className: "quiet small more-programs", name: "programs", hidden: true });
-  Object.assign(button.dataset, { key: "m", label: "Show all programs" });
+  Object.assign(button.dataset, { key: "m", label: t("Show all programs") });
   const shortcut = make("kbd", { textContent: "M" });
   shortcut.dataset.shortcut = "programs";
   button.append("", shortcut);

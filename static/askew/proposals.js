@@ -7,12 +7,13 @@
 
    Whose a response is, the server decides: what is told from here is only what was done with which proposal. */
 
+import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 
 const VERDICTS = {
-  fooled: ["fools the model", "good"],
-  not_fooled: ["the model gets it right", "open"],
-  wrong_on_original: ["the model is wrong on the original", "open"],
+  fooled: [t("fools the model"), "good"],
+  not_fooled: [t("the model gets it right"), "open"],
+  wrong_on_original: [t("the model is wrong on the original"), "open"],
 };
 
 class AskewProposals extends HTMLElement {
@@ -38,12 +39,12 @@ class AskewProposals extends HTMLElement {
   /* A further table for the list of keys. */
   get keyTable() {
     return {
-      title: "In the proposals",
+      title: t("In the proposals"),
       rows: [
-        [["Enter"], "put it into the form; once more: submit it"],
-        [["E"], "put it into the form and edit it"],
-        [this.errors.map((_, place) => String(place + 1)), "reject it: what is wrong"],
-        [["↑", "↓"], "another proposal"],
+        [["Enter"], t("put it into the form; once more: submit it")],
+        [["E"], t("put it into the form and edit it")],
+        [this.errors.map((_, place) => String(place + 1)), t("reject it: what is wrong")],
+        [["↑", "↓"], t("another proposal")],
       ],
     };
   }
@@ -62,12 +63,12 @@ class AskewProposals extends HTMLElement {
       const { proposals } = await send("POST", this.#url("proposals"), {});
       if (asking !== this.#asking) return;
       this.#found = proposals;
-      this.parts.say.textContent = proposals.length ? "" : "Nothing is proposed for this item.";
+      this.parts.say.textContent = proposals.length ? "" : t("Nothing is proposed for this item.");
       this.#draw();
       this.#open();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      if (asking === this.#asking) this.parts.say.textContent = "The proposals have not come. You can go on without them.";
+      if (asking === this.#asking) this.parts.say.textContent = t("The proposals have not come. You can go on without them.");
     }
   }
 
@@ -85,7 +86,7 @@ class AskewProposals extends HTMLElement {
     else {
       this.#inForm = null;
       this.page.put(null);
-      this.parts.say.textContent = "All proposals are rejected. Write a response of your own, or skip the item.";
+      this.parts.say.textContent = t("All proposals are rejected. Write a response of your own, or skip the item.");
     }
     return next;
   }
@@ -221,12 +222,12 @@ class AskewProposals extends HTMLElement {
       state.dataset.kind = kind;
       button.append(state);
     }
-    const said = inForm ? "In the form. Enter submits it." : one.state === "rejected" ? "Rejected." : "";
+    const said = inForm ? t("In the form. Enter submits it.") : one.state === "rejected" ? "Rejected." : "";
     button.append(make("small", { className: "now", textContent: said }));
     const acts = make("div", { className: "acts" });
-    acts.append(act(inForm ? "Submit it" : "Use it", "Enter", {}), act("Edit", "E", { edit: "" }));
+    acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act("Edit", "E", { edit: "" }));
     const wrong = make("span", { className: "wrong" });
-    wrong.append(make("span", { className: "soft small", textContent: "Reject, " }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
+    wrong.append(make("span", { className: "soft small", textContent: t("Reject, ") }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
     if (one.state !== "rejected") acts.append(wrong);
     item.append(button, acts);
     return item;

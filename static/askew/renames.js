@@ -1,6 +1,7 @@
 /* <askew-renames>: the columns of a table with suggestions for their names. A column is renamed through the table's
    element; which suggestions were taken and turned down stands in the fields `taken` and `rejected`. */
 
+import { counted, t } from "./language.js";
 import { ColumnList, prepareFields, store, stored } from "./columns.js";
 
 class AskewRenames extends ColumnList {
@@ -26,7 +27,7 @@ class AskewRenames extends ColumnList {
       return {
         id, column: id, name: old, now, choices, state: now === undefined ? "" : "changed",
         note: now === undefined ? this.#note(old, choices.length, left) : "",
-        own: "A name of your own", noneLabel: "None of these fits",
+        own: t("A name of your own"), noneLabel: t("None of these fits"),
       };
     });
   }
@@ -44,17 +45,17 @@ class AskewRenames extends ColumnList {
 
   #note(old, all, left) {
     if (!this.suggestions || !old.trim()) return "";
-    if (!all) return "no suggestions";
-    return left ? `${left} suggestion${left === 1 ? "" : "s"}` : "none of them fits";
+    if (!all) return t("no suggestions");
+    return left ? counted(left, "{0} suggestion", "{0} suggestions") : t("none of them fits");
   }
 
   keyRows() {
     return [
-      [["1 – 9"], "take that suggestion and go on to the next column"],
-      [["0"], "none of the suggestions fits"],
-      [["any letter", "F2"], "write a name of your own"],
-      [["Del"], "the old name again"],
-      [["→", "←"], "to the suggestions and back: Space takes one, F2 edits it, Del turns it down"],
+      [["1 – 9"], t("take that suggestion and go on to the next column")],
+      [["0"], t("none of the suggestions fits")],
+      [[t("any letter"), "F2"], t("write a name of your own")],
+      [["Del"], t("the old name again")],
+      [["→", "←"], t("to the suggestions and back: Space takes one, F2 edits it, Del turns it down")],
     ];
   }
 
@@ -69,7 +70,7 @@ class AskewRenames extends ColumnList {
     const others = stored(this.form, "rejected").filter(([column]) => column !== line.id);
     const down = line.choices.filter(({ state }) => state !== "taken").map(({ text, source }) => [line.id, text, source]);
     this.#store("rejected", [...others, ...down]);
-    this.grid.say(`None of the suggestions for ${line.name} fits.`);
+    this.grid.say(t`None of the suggestions for ${line.name} fits.`);
     this.draw();
   }
 
@@ -82,7 +83,7 @@ class AskewRenames extends ColumnList {
     const others = stored(this.form, "rejected").filter((other) => keyOf(other) !== keyOf(one));
     const back = choice.state === "rejected";
     this.#store("rejected", back ? others : [...others, one]);
-    this.grid.say(back ? `${choice.text}: not turned down after all.` : `${choice.text}: turned down.`);
+    this.grid.say(back ? t`${choice.text}: not turned down after all.` : t`${choice.text}: turned down.`);
     this.draw();
   }
 

@@ -1,10 +1,11 @@
 /* The buttons over a table: those of its mode, and finding and zooming for tables in which that helps. */
 
+import { t } from "./language.js";
 import { element } from "./painting.js";
 import { canZoom } from "./zoom.js";
 
 export class Tools {
-  bar = element("div", { className: "grid-tools", role: "group", ariaLabel: "Tools of the table" });
+  bar = element("div", { className: "grid-tools", role: "group", ariaLabel: t("Tools of the table") });
   #buttons = new Map();
 
   /* own: [{name, label (words or a function), keys, act, off()}]; further: {find(), zoom(by)} or null;
@@ -15,9 +16,9 @@ export class Tools {
     for (const tool of own) this.#add(tool);
     if (further) {
       this.bar.append(element("span", { className: "gap" }));
-      this.#add({ name: "find", label: "Find", keys: "Ctrl F", act: () => further.find() });
-      this.#add({ name: "smaller", label: "−", title: "Smaller table", act: () => further.zoom(-1) });
-      this.#add({ name: "larger", label: "+", title: "Larger table", act: () => further.zoom(1) });
+      this.#add({ name: "find", label: t("Find"), keys: "Ctrl F", act: () => further.find() });
+      this.#add({ name: "smaller", label: "−", title: t("Smaller table"), act: () => further.zoom(-1) });
+      this.#add({ name: "larger", label: "+", title: t("Larger table"), act: () => further.zoom(1) });
     }
   }
 

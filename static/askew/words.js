@@ -1,6 +1,7 @@
 /* Operations in words, the same words as tableqa/operations/words.py writes. Rows are counted from 1 as on the page; a
    column is called by its header, or by its number where the header is empty or stands over several columns. */
 
+import { counted, t, within } from "./language.js";
 import { placesOf, withIds } from "./operations.js";
 
 const LONGEST = 60; // characters of a text that are shown
@@ -15,27 +16,27 @@ export const strip = (text) => text.replace(ENDS, "");
 export function describe(operation, given) {
   const table = withIds(given);
   const rows = placesOf(table.row_ids);
-  const row = (id) => (rows.has(id) ? `Row ${rows.get(id) + 1}` : `Row ${id}`);
-  const below = (id) => (id === null ? "on top" : `below ${row(id).toLowerCase()}`);
-  const place = (id) => `column ${table.column_ids.includes(id) ? table.column_ids.indexOf(id) + 1 : id}`;
+  const row = (id) => (rows.has(id) ? t`Row ${rows.get(id) + 1}` : t`Row ${id}`);
+  const below = (id) => (id === null ? t("on top") : t`below ${within(row(id))}`);
+  const place = (id) => t`column ${table.column_ids.includes(id) ? table.column_ids.indexOf(id) + 1 : id}`;
   const numbered = (id) => {
     const name = table.header[table.column_ids.indexOf(id)] ?? "";
     return strip(name) ? `${place(id)} (${shown(name)})` : place(id);
   };
-  const beside = (id) => (id === null ? "in front" : `after ${numbered(id)}`);
+  const beside = (id) => (id === null ? t("in front") : t`after ${numbered(id)}`);
   switch (operation.op) {
     case "set_cell": return `${row(operation.row)}, ${columnName(table, operation.column)}: ${change(operation.old, operation.new)}`;
-    case "rename_header": return `Header of ${place(operation.column)}: ${change(operation.old, operation.new)}`;
-    case "remove_row": return `${row(operation.row)} removed: ${list(operation.old)}`;
-    case "insert_row": return `New row ${below(operation.after)}: ${list(operation.cells)}`;
-    case "move_row": return `${row(operation.row)} moved ${below(operation.after)}`;
-    case "remove_column": return `${capital(numbered(operation.column))} removed: ${list(operation.old.slice(1))}`;
-    case "insert_column": return `New column ${beside(operation.after)}: ${list([operation.header, ...operation.cells])}`;
-    case "move_column": return `${capital(numbered(operation.column))} moved ${beside(operation.after)}`;
-    case "split_column": return `${capital(numbered(operation.column))} split into ${list(operation.into.map((part) => part.header))}`;
-    case "mask_cells": return `${count(operation.cells.length, "cell")} replaced by ${shown(operation.with)}`;
-    case "transpose": return "Rows and columns exchanged";
-    default: return `An operation that this page does not know (${operation.op})`;
+    case "rename_header": return t`Header of ${place(operation.column)}: ${change(operation.old, operation.new)}`;
+    case "remove_row": return t`${row(operation.row)} removed: ${list(operation.old)}`;
+    case "insert_row": return t`New row ${below(operation.after)}: ${list(operation.cells)}`;
+    case "move_row": return t`${row(operation.row)} moved ${below(operation.after)}`;
+    case "remove_column": return t`${capital(numbered(operation.column))} removed: ${list(operation.old.slice(1))}`;
+    case "insert_column": return t`New column ${beside(operation.after)}: ${list([operation.header, ...operation.cells])}`;
+    case "move_column": return t`${capital(numbered(operation.column))} moved ${beside(operation.after)}`;
+    case "split_column": return t`${capital(numbered(operation.column))} split into ${list(operation.into.map((part) => part.header))}`;
+    case "mask_cells": return t`${count(operation.cells.length, "cell")} replaced by ${shown(operation.with)}`;
+    case "transpose": return t("Rows and columns exchanged");
+    default: return t`An operation that this page does not know (${operation.op})`;
   }
 }
 
@@ -43,31 +44,32 @@ export function describe(operation, given) {
 export function columnName(given, id) {
   const table = withIds(given);
   const place = table.column_ids.indexOf(id);
-  if (place < 0) return `column ${id}`;
+  if (place < 0) return t`column ${id}`;
   const name = table.header[place];
   const unique = strip(name) && table.header.indexOf(name) === table.header.lastIndexOf(name);
-  return unique ? shown(name) : `column ${place + 1}`;
+  return unique ? shown(name) : t`column ${place + 1}`;
 }
 
-export const count = (number, what) => `${number} ${number === 1 ? what : `${what}s`}`;
+/* How many there are of a thing; `./run messages` finds the calls and writes both forms down. */
+export const count = (number, what) => counted(number, `{0} ${what}`, `{0} ${what}s`);
 
 function change(old, now) {
-  const note = visible(old) === visible(now) ? " (they differ only in blanks or invisible characters)" : "";
-  return `${shown(old)} becomes ${shown(now)}${note}`;
+  const note = visible(old) === visible(now) ? t(" (they differ only in blanks or invisible characters)") : "";
+  return t`${shown(old)} becomes ${shown(now)}${note}`;
 }
 
 /* Without anything invisible, and with blanks only where they part words or digits: tableqa.cells.visible. */
 export const visible = (text) => strip(text.replace(BLANKS, " ").replace(/[\p{Cf}\p{Cc}]/gu, "").replace(/ +/g, " ")).replace(BESIDE_A_SIGN, "");
 
 function list(texts) {
-  if (!texts.length) return "(empty)";
+  if (!texts.length) return t("(empty)");
   const first = texts.slice(0, 6).map(shown).join(" | ");
   return texts.length > 6 ? `${first} | …` : first;
 }
 
 function shown(text) {
-  if (!text) return "(empty)";
-  if (!strip(text)) return "(blank)";
+  if (!text) return t("(empty)");
+  if (!strip(text)) return t("(blank)");
   let line = strip(text.replace(BLANKS, " "));
   const characters = [...line];
   if (characters.length > LONGEST) line = `${characters.slice(0, LONGEST - 1).join("")}…`;

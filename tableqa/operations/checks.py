@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from tableqa.language import gettext
 from tableqa.tables import MAX_TEXT, is_id, unstorable
 
 Code = Literal["stale_base", "unknown_row", "unknown_column", "duplicate_id", "bad_operation"]
@@ -37,7 +38,9 @@ def stale(what: str, found: object, expected: object) -> OperationError:
     """An operation that was made for another table."""
     return OperationError(
         "stale_base",
-        f"{what} holds {short(found)}, and the operation was made for {short(expected)}; start again from this table",
+        gettext(
+            "{what} holds {short}, and the operation was made for {short_2}; start again from this table"
+        ).format(what=what, short=short(found), short_2=short(expected)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tableqa.language import gettext
 from tableqa.operations.checks import OperationError
 from tableqa.operations.order import Order
 from tableqa.tables import Span, Table, default_ids
@@ -42,10 +43,11 @@ class Sheet:
         """The cells of a row, for reading."""
         if row_id == self.header_id:
             raise OperationError(
-                "bad_operation", f"{row_id} is the header row; use rename_header for its names"
+                "bad_operation",
+                gettext("{row_id} is the header row; use rename_header for its names").format(row_id=row_id),
             )
         if row_id not in self.rows:
-            raise OperationError("unknown_row", f"there is no row {row_id}")
+            raise OperationError("unknown_row", gettext("there is no row {row_id}").format(row_id=row_id))
         return self.rows[row_id]
 
     def writable_row(self, row_id: str) -> list[str]:
@@ -58,7 +60,9 @@ class Sheet:
 
     def check_new_row(self, row_id: str) -> None:
         if row_id in self.rows or row_id == self.header_id or row_id in default_ids("h", len(self.above)):
-            raise OperationError("duplicate_id", f"there is a row {row_id} already")
+            raise OperationError(
+                "duplicate_id", gettext("there is a row {row_id} already").format(row_id=row_id)
+            )
 
     def insert_row(self, row_id: str, after: str | None, cells: list[str]) -> None:
         self._check_after(after)
@@ -77,7 +81,8 @@ class Sheet:
     def _check_after(self, after: str | None) -> None:
         if after is not None and after not in self.rows:
             raise OperationError(
-                "unknown_row", f"there is no row {after} to put it after (null puts it on top)"
+                "unknown_row",
+                gettext("there is no row {after} to put it after (null puts it on top)").format(after=after),
             )
 
     def column(self, column_id: str) -> int:
@@ -85,11 +90,15 @@ class Sheet:
         try:
             return self.columns.index(column_id)
         except ValueError:
-            raise OperationError("unknown_column", f"there is no column {column_id}") from None
+            raise OperationError(
+                "unknown_column", gettext("there is no column {column_id}").format(column_id=column_id)
+            ) from None
 
     def check_new_column(self, column_id: str) -> None:
         if column_id in self.columns:
-            raise OperationError("duplicate_id", f"there is a column {column_id} already")
+            raise OperationError(
+                "duplicate_id", gettext("there is a column {column_id} already").format(column_id=column_id)
+            )
 
     def cells_of(self, j: int) -> tuple[str, ...]:
         return tuple(self.rows[row_id][j] for row_id in self.order.names())

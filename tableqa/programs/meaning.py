@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException, localcontext
 from typing import Any
 
+from tableqa.language import gettext
 from tableqa.operations import Transpose, replay
 from tableqa.programs.language import (
     Add,
@@ -103,7 +104,9 @@ def _evaluate(
         try:
             answers = evaluation.answers(program)
         except DecimalException:
-            raise ProgramError("not_a_number", "The numbers are too large to calculate with.") from None
+            raise ProgramError(
+                "not_a_number", gettext("The numbers are too large to calculate with.")
+            ) from None
     return tuple(dict.fromkeys(answers)), evaluation.read
 
 
@@ -151,7 +154,7 @@ class _Evaluation:
 
     def _said(self, text: str, node: Cell) -> str:
         if not text.strip():
-            raise ProgramError("no_value", f"{self._place(node)} is empty.")
+            raise ProgramError("no_value", gettext("{place} is empty.").format(place=self._place(node)))
         return text
 
     def _select(self, node: Select) -> list[str]:
@@ -160,13 +163,15 @@ class _Evaluation:
         self._note(rows, node.column)
         said = [text for text in texts if text.strip()]
         if not said:
-            raise ProgramError("no_value", "The cells that would be the answer are empty.")
+            raise ProgramError("no_value", gettext("The cells that would be the answer are empty."))
         return said
 
     def _year(self, text: str) -> str:
         if year := year_in(text):
             return year
-        raise ProgramError("no_value", f"{_quoted(text)} holds no year, or more than one.")
+        raise ProgramError(
+            "no_value", gettext("{quoted} holds no year, or more than one.").format(quoted=_quoted(text))
+        )
 
     def _most_common(self, node: MostCommon) -> list[str]:
         j, rows = self._column(node.column), self.rows(node.rows)
@@ -177,7 +182,7 @@ class _Evaluation:
                 groups.setdefault(seen.plain, []).append(self.table.rows[i][j])
         self._note(rows, node.column)
         if not groups:
-            raise ProgramError("no_value", "There is nothing in the cells whose texts are counted.")
+            raise ProgramError("no_value", gettext("There is nothing in the cells whose texts are counted."))
         best = (max if node.which == "largest" else min)(map(len, groups.values()))
         return [texts[0] for texts in groups.values() if len(texts) == best]
 
@@ -191,7 +196,7 @@ class _Evaluation:
     def _those(self, node: Those) -> list[str]:
         chosen = self._chosen(node)
         if not chosen:
-            raise ProgramError("no_value", "None of what is compared fits.")
+            raise ProgramError("no_value", gettext("None of what is compared fits."))
         return [self._label(choice) for choice in chosen]
 
     def _chosen(self, node: Those) -> list[Choice]:
@@ -239,7 +244,7 @@ class _Evaluation:
             case Divide():
                 left, right = self.number(node.left), self.number(node.right)
                 if not right:
-                    raise ProgramError("division_by_zero", "The program would divide by 0.")
+                    raise ProgramError("division_by_zero", gettext("The program would divide by 0."))
                 return left / right
             case Minus():
                 return -self.number(node.of)
@@ -261,14 +266,19 @@ class _Evaluation:
                 return self._extreme(node.column, node.function, rows)[0][1][0]
             case Aggregate():
                 return self._sum(node)
-        raise ProgramError("bad_program", f"{node.op} is no number.")
+        raise ProgramError("bad_program", gettext("{op} is no number.").format(op=node.op))
 
     def _number_in(self, node: Cell) -> Decimal:
         text = self.cell(node)
         seen = reading(text)
         if (number := amount(seen)) is not None:
             return number
-        raise ProgramError("not_a_number", f"{self._place(node)} holds {_quoted(text)}, which is no number.")
+        raise ProgramError(
+            "not_a_number",
+            gettext("{place} holds {quoted}, which is no number.").format(
+                place=self._place(node), quoted=_quoted(text)
+            ),
+        )
 
     def _count(self, rows: Node) -> int:
         counted = self.rows(rows)
@@ -288,11 +298,16 @@ class _Evaluation:
                 values.append(seen.number)
             elif not seen.silent:
                 place = f"Row {i + 1}, {column_name(self.table, node.column)}"
-                raise ProgramError("not_a_number", f"{place} holds {_quoted(text)}, which is no number.")
+                raise ProgramError(
+                    "not_a_number",
+                    gettext("{place} holds {quoted}, which is no number.").format(
+                        place=place, quoted=_quoted(text)
+                    ),
+                )
         if node.function == "sum":
             return sum(values, Decimal(0))
         if not values:
-            raise ProgramError("no_value", "There is no number to take the average of.")
+            raise ProgramError("no_value", gettext("There is no number to take the average of."))
         return sum(values, Decimal(0)) / len(values)
 
     def _extreme(self, column: str, which: str, rows: Sequence[int]) -> list[tuple[int, Key]]:
@@ -305,7 +320,10 @@ class _Evaluation:
                 keys.append((i, key))
         if not keys:
             name = column_name(self.table, column)
-            raise ProgramError("no_value", f"There is no number, date or time to compare in {name}.")
+            raise ProgramError(
+                "no_value",
+                gettext("There is no number, date or time to compare in {name}.").format(name=name),
+            )
         self._note([i for i, _ in keys], column)
         values = [key for _, key in keys]
         best = max(values) if which == "largest" else min(values)
@@ -336,7 +354,7 @@ class _Evaluation:
                 step = 1 if node.which == "after" else -1
                 beside = {i + step for i in self._some(self.rows(node.rows))}
                 return sorted(beside & set(range(len(self.table.rows))))
-        raise ProgramError("bad_program", f"{node.op} is no choice of rows.")
+        raise ProgramError("bad_program", gettext("{op} is no choice of rows.").format(op=node.op))
 
     def _where(self, node: Where) -> list[int]:
         # One condition after the other, and the cells that were read are those of the rows that meet them all.
@@ -364,7 +382,7 @@ class _Evaluation:
 
     def _some(self, rows: list[int]) -> list[int]:
         if not rows:
-            raise ProgramError("no_value", "No row fits.")
+            raise ProgramError("no_value", gettext("No row fits."))
         return rows
 
     # The table
@@ -377,13 +395,23 @@ class _Evaluation:
         elif node.row in self.table.row_ids or node.row == self.table.header_id:
             text = self.table.cell(node.row, node.column)
         else:
-            raise ProgramError("gone", f"The program reads {_row_name(node.row)}, which has been removed.")
+            raise ProgramError(
+                "gone",
+                gettext("The program reads {row_name}, which has been removed.").format(
+                    row_name=_row_name(node.row)
+                ),
+            )
         self.read.add((node.row, node.column))
         return text
 
     def _column(self, column: str) -> int:
         if column not in self.table.column_ids:
-            raise ProgramError("gone", f"The program reads {_source_column(column)}, which has been removed.")
+            raise ProgramError(
+                "gone",
+                gettext("The program reads {source_column}, which has been removed.").format(
+                    source_column=_source_column(column)
+                ),
+            )
         return self.table.column_index(column)
 
     def _note(self, rows: Iterable[int], column: str) -> None:

@@ -272,9 +272,8 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             line = source.line_here()
             name = source.value()
             if not isinstance(name, str) or name in names:
-                what = (
-                    f"the name {name!r} stands in line {names[name]} already" if name in names else "no name"
-                )
+                known = isinstance(name, str)  # what is no text need not be hashable
+                what = f"the name {name!r} stands in line {names[name]} already" if known else "no name"
                 raise Place(path, line).error(what, "Give every object of the file a name of its own")
             names[name] = line
             source.skip(":")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tableqa.language import gettext
 from tableqa.splitting.ways import LONGEST_CELL, MOST_PARTS, SplitError, Way
 
 Fault = Literal["", "empty", "no match", "other number", "too long"]
@@ -65,7 +66,11 @@ def split(cells: Sequence[str], way: Way, number: int | None = None) -> Splittin
     counts (the smaller of two that are as common). SplitError for a number out of range.
     """
     if number is not None and not 2 <= number <= MOST_PARTS:
-        raise SplitError(f"A column is split into 2 to {MOST_PARTS} parts, not {number}.")
+        raise SplitError(
+            gettext("A column is split into 2 to {most_parts} parts, not {number}.").format(
+                most_parts=MOST_PARTS, number=number
+            )
+        )
     tried = [_try(cell, way) for cell in cells]
     if number is None:
         sizes = Counter(len(cut.parts) for cut in tried if cut.parts and 2 <= len(cut.parts) <= MOST_PARTS)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args
 
+from tableqa.language import gettext
+
 MOST_PARTS = 12
 LONGEST_CELL = 2_000
 LONGEST_PATTERN = 200
@@ -28,9 +30,17 @@ class Delimiter:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(f"A delimiter is a text of 1 to {LONGEST_PATTERN} characters.")
+            raise SplitError(
+                gettext("A delimiter is a text of 1 to {longest_pattern} characters.").format(
+                    longest_pattern=LONGEST_PATTERN
+                )
+            )
         if self.at not in get_args(At):
-            raise SplitError(f"A delimiter splits at {', '.join(get_args(At))}, not {self.at!r}.")
+            raise SplitError(
+                gettext("A delimiter splits at {value}, not {at!r}.").format(
+                    value=", ".join(get_args(At)), at=self.at
+                )
+            )
 
     def parts(self, cell: str) -> tuple[str, ...] | None:
         """The parts of a cell, None where the delimiter does not stand in it."""
@@ -68,11 +78,17 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(f"A pattern is a regular expression of 1 to {LONGEST_PATTERN} characters.")
+            raise SplitError(
+                gettext("A pattern is a regular expression of 1 to {longest_pattern} characters.").format(
+                    longest_pattern=LONGEST_PATTERN
+                )
+            )
         groups = _compiled(self.text).groups
         if not 2 <= groups <= MOST_PARTS:
             raise SplitError(
-                f"The pattern has {groups} groups; put 2 to {MOST_PARTS} parts in brackets, as in (.+), (.+)."
+                gettext(
+                    "The pattern has {groups} groups; put 2 to {most_parts} parts in brackets, as in (.+), (.+)."
+                ).format(groups=groups, most_parts=MOST_PARTS)
             )
 
     def parts(self, cell: str) -> tuple[str, ...] | None:
@@ -110,16 +126,22 @@ class Template:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(f"A template is a text of 1 to {LONGEST_PATTERN} characters.")
+            raise SplitError(
+                gettext("A template is a text of 1 to {longest_pattern} characters.").format(
+                    longest_pattern=LONGEST_PATTERN
+                )
+            )
         if not 2 <= len(self.names) <= MOST_PARTS:
             raise SplitError(
                 f"The template has {len(self.names)} parts; write 2 to {MOST_PARTS} names in braces, "
                 "as in {City}, {State}."
             )
         if "}{" in self.text:
-            raise SplitError("Two parts of the template touch; put the text that stands between them there.")
+            raise SplitError(
+                gettext("Two parts of the template touch; put the text that stands between them there.")
+            )
         if len(self._expression) > 10 * LONGEST_PATTERN:
-            raise SplitError("The template is too long.")
+            raise SplitError(gettext("The template is too long."))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -159,13 +181,17 @@ _WAYS: dict[str, type[Way]] = {way.by: way for way in (Delimiter, Pattern, Templ
 def way_from_dict(data: object) -> Way:
     """Read what `to_dict` wrote, trusting nothing; SplitError for anything else."""
     if not isinstance(data, Mapping) or str(data.get("by")) not in _WAYS:
-        raise SplitError(f"A way to split is an object whose “by” is one of {', '.join(_WAYS)}.")
+        raise SplitError(
+            gettext("A way to split is an object whose “by” is one of {ways}.").format(ways=", ".join(_WAYS))
+        )
     way = _WAYS[str(data["by"])]
     allowed = {"by", "text", "at"} if way is Delimiter else {"by", "text"}
     if unknown := sorted(str(key) for key in set(data) - allowed):
-        raise SplitError(f"A {way.by} has no field {', '.join(unknown)}.")
+        raise SplitError(
+            gettext("A {by} has no field {unknown}.").format(by=way.by, unknown=", ".join(unknown))
+        )
     if "text" not in data:
-        raise SplitError(f"A {way.by} needs a text.")
+        raise SplitError(gettext("A {by} needs a text.").format(by=way.by))
     return way(**{key: value for key, value in data.items() if key != "by"})
 
 
@@ -180,6 +206,8 @@ def _compiled(text: str) -> Any:
         return re2.compile(text, options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
-        raise SplitError(f"The pattern {text} cannot be used: {reason}.") from None
+        raise SplitError(
+            gettext("The pattern {text} cannot be used: {reason}.").format(text=text, reason=reason)
+        ) from None
     except UnicodeEncodeError:
-        raise SplitError("The pattern holds half a character.") from None
+        raise SplitError(gettext("The pattern holds half a character.")) from None

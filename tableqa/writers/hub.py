@@ -71,6 +71,8 @@ _SAID = {
     "decided": "what people decided of the example, as JSON",
 }
 _PLACEHOLDER = "NOASSERTION"
+OF_ONESELF = ("languages", "country", "education", "experience", "age", "gender")
+"""What annotators may say of themselves, in the order in which a statement tells it."""
 
 
 def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str]:
@@ -218,8 +220,10 @@ def conditions(said: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
         for one in said["qualification"]
     ]
     people = [told["population"]] if told["population"] else []
-    for name, values in said["characteristics"].items():
-        parts = [f"{value or 'said by too few to tell'} {n}" for value, n in values.items()]
+    for name, values in sorted(said["characteristics"].items(), key=lambda one: _asked_of_oneself(one[0])):
+        # A manifest read back has its keys sorted: the order is made here, by what is asked and by name, the rest last.
+        told_by = sorted(values.items(), key=lambda one: (not one[0], one[0]))
+        parts = [f"{value or 'said by too few to tell'} {n}" for value, n in told_by]
         people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
     agreed = [
         f"Text {one['number']}, to which {_times(one['agreed'], 'person', 'people')} agreed:\n{one['text']}"
@@ -239,6 +243,11 @@ def conditions(said: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
         ("Annotators (D5)", people or unsaid),
         *([("Rejected work", [_turned_down(said["rejected"])])] if "rejected" in said else []),
     ]
+
+
+def _asked_of_oneself(name: str) -> tuple[int, str]:
+    """Where a characteristic stands among the others; one that is not asked any more stands after them, by name."""
+    return (OF_ONESELF.index(name) if name in OF_ONESELF else len(OF_ONESELF), name)
 
 
 def _spent(hours: Mapping[str, float]) -> str:

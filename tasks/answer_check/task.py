@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example
 from tableqa.answers import Comparison, compare
 from tableqa.cells import fold, number_of
+from tableqa.language import gettext, gettext_noop
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.common.reading import Reading
@@ -36,15 +37,15 @@ from tasks.contract import (
 FIELDS = {"answers", "unanswerable"}
 
 DIFFERENCES = {
-    "form": "the same, written differently",
-    "unit": "the same, but for a unit that one of them leaves out",
-    "rounding": "the same, rounded",
-    "order": "the same in another order",
-    "sign": "the same but for the sign",
-    "scale": "the same on another scale",
-    "partial": "only some of the answers",
-    "value": "another value",
-    "unanswerable": "called unanswerable",
+    "form": gettext_noop("the same, written differently"),
+    "unit": gettext_noop("the same, but for a unit that one of them leaves out"),
+    "rounding": gettext_noop("the same, rounded"),
+    "order": gettext_noop("the same in another order"),
+    "sign": gettext_noop("the same but for the sign"),
+    "scale": gettext_noop("the same on another scale"),
+    "partial": gettext_noop("only some of the answers"),
+    "value": gettext_noop("another value"),
+    "unanswerable": gettext_noop("called unanswerable"),
 }
 """What `tableqa.answers.compare` finds between an answer and the given one, and a refusal to answer."""
 REAL = ("partial", "value", "unanswerable")
@@ -66,7 +67,7 @@ class AnswerCheck(TaskType):
     """Two people answer blind, neither of whom made the example; what they say is compared with the given answer."""
 
     key = "answer_check"
-    title = "Answer check"
+    title = gettext_noop("Answer check")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "history")
@@ -89,7 +90,7 @@ class AnswerCheck(TaskType):
         unanswerable, said = sent.flag("unanswerable"), sent.answers("answers")
         sent.finish()
         if not said and not unanswerable:
-            message = "Write what the table answers, or say that it is unanswerable."
+            message = gettext("Write what the table answers, or say that it is unanswerable.")
             raise Invalid([Problem("answers", "no_answer", message)])
         return Response((), True) if unanswerable else Response(said)
 
@@ -124,22 +125,31 @@ class AnswerCheck(TaskType):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         """The answer and how it stands to the given one. Only who decides reads this: an annotator never does."""
-        said = "Unanswerable." if response.unanswerable else f"Answer: {' | '.join(response.answers)}"
+        said = (
+            "Unanswerable."
+            if response.unanswerable
+            else gettext("Answer: {answers}").format(answers=" | ".join(response.answers))
+        )
         name = named(response, item)
-        words = f"{DIFFERENCES[_kind(name)]} ({name})" if name else "the same"
-        return [said, f"Beside the given answer, {' | '.join(item.example.answers) or 'none'}: {words}."]
+        words = f"{DIFFERENCES[_kind(name)]} ({name})" if name else gettext("the same")
+        return [
+            said,
+            gettext("Beside the given answer, {value}: {words}.").format(
+                value=" | ".join(item.example.answers) or "none", words=words
+            ),
+        ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
         if response.unanswerable != expected.unanswerable:
-            wanted = "It is unanswerable." if expected.unanswerable else " | ".join(expected.answers)
-            return False, [f"Expected: {wanted}"]
+            wanted = gettext("It is unanswerable.") if expected.unanswerable else " | ".join(expected.answers)
+            return False, [gettext("Expected: {wanted}").format(wanted=wanted)]
         found = compare(response.answers, expected.answers)
         if found.equal and found.difference is None:
             return True, []
         return found.equal, [
-            f"Expected: {' | '.join(expected.answers)}",
-            f"Yours is {DIFFERENCES[_name(found)]}.",
+            gettext("Expected: {answers}").format(answers=" | ".join(expected.answers)),
+            gettext("Yours is {differences}.").format(differences=DIFFERENCES[_name(found)]),
         ]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
@@ -167,16 +177,18 @@ class AnswerCheck(TaskType):
         )
         return [
             Report(
-                "Accuracy by person, source and contract",
-                ("Person", "Source", "Contract", "Answers", "Right", "Accuracy", "95 % interval"),
+                gettext("Accuracy by person, source and contract"),
+                ("Person", "Source", "Contract", "Answers", "Right", "Accuracy", gettext("95 % interval")),
                 tuple(people),
-                "Right is the given answer, also in another form, unit, rounding or order. Wilson's interval.",
+                gettext(
+                    "Right is the given answer, also in another form, unit, rounding or order. Wilson's interval."
+                ),
             ),
             Report(
-                "Differences from the given answer",
-                ("Difference", "Contract", "Answers", "Of all", "Then"),
+                gettext("Differences from the given answer"),
+                ("Difference", "Contract", "Answers", gettext("Of all"), "Then"),
                 found,
-                "Form, unit, rounding and order are notes on equal answers.",
+                gettext("Form, unit, rounding and order are notes on equal answers."),
             ),
         ]
 

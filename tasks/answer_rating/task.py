@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
+from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
 from tasks.common.scales import HIGHEST, LOWEST, STEPS, score
@@ -25,8 +26,12 @@ from tasks.contract import (
 )
 
 DIMENSIONS = {
-    "faithfulness": "What the answer says is right by the table, answers the question, and nothing is made up.",
-    "comprehensiveness": "Everything that the question asks for is there, and nothing beside the point.",
+    "faithfulness": gettext_noop(
+        "What the answer says is right by the table, answers the question, and nothing is made up."
+    ),
+    "comprehensiveness": gettext_noop(
+        "Everything that the question asks for is there, and nothing beside the point."
+    ),
 }
 GAP = 3
 """Two people this far apart on a dimension call a third."""
@@ -44,12 +49,12 @@ class AnswerRating(TaskType):
     """Two scores for one answer of one system, whose name is not shown. Two people, a third where they are far apart."""
 
     key = "answer_rating"
-    title = "Answer rating"
+    title = gettext_noop("Answer rating")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")
     order = "shuffled"
-    without = "there is no answer of a model to rate (the field rated_answer of the source)."
+    without = gettext_noop("there is no answer of a model to rate (the field rated_answer of the source).")
     fields = tuple(Field(name, "choice", tuple((step, step) for step in STEPS)) for name in DIMENSIONS)
     measures = tuple(
         Measure(
@@ -69,14 +74,18 @@ class AnswerRating(TaskType):
             "third": {
                 "enum": ["mean", "replace"],
                 "default": "mean",
-                "title": "What a third person's score does",
-                "description": "mean: the mean of all three. replace: the score furthest from the others is left out.",
+                "title": gettext_noop("What a third person's score does"),
+                "description": gettext_noop(
+                    "mean: the mean of all three. replace: the score furthest from the others is left out."
+                ),
             },
             "show_reference": {
                 "type": "boolean",
                 "default": False,
-                "title": "Show the reference answer",
-                "description": "Raters who see it tend to rate likeness to it. Leave it out unless that is the question.",
+                "title": gettext_noop("Show the reference answer"),
+                "description": gettext_noop(
+                    "Raters who see it tend to rate likeness to it. Leave it out unless that is the question."
+                ),
             },
         },
         "additionalProperties": False,
@@ -103,15 +112,17 @@ class AnswerRating(TaskType):
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - DIMENSIONS.keys(), key=str)
         ]
         scores = {name: score(data.get(name)) for name in DIMENSIONS}
         for name, said in scores.items():
             if said is None:
-                message = f"Rate the {name} from {LOWEST} to {HIGHEST}."
+                message = gettext("Rate the {name} from {lowest} to {highest}.").format(
+                    name=name, lowest=LOWEST, highest=HIGHEST
+                )
                 problems.append(Problem(name, "no_score", message))
         if problems:
             raise Invalid(problems)
@@ -124,7 +135,12 @@ class AnswerRating(TaskType):
         return Response(**found)
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return [f"{name.capitalize()}: {getattr(response, name):g} of {HIGHEST}." for name in DIMENSIONS]
+        return [
+            gettext("{capitalize}: {getattr:g} of {highest}.").format(
+                capitalize=name.capitalize(), getattr=getattr(response, name), highest=HIGHEST
+            )
+            for name in DIMENSIONS
+        ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """One step beside the expected score is near enough: people of the paper were not closer."""
@@ -132,8 +148,12 @@ class AnswerRating(TaskType):
         for name in DIMENSIONS:
             said, wanted = getattr(response, name), getattr(expected, name)
             if said != wanted:
-                near = " That is near enough." if abs(said - wanted) == 1 else ""
-                words.append(f"{name.capitalize()}: you said {said}, we say {wanted}.{near}")
+                near = gettext(" That is near enough.") if abs(said - wanted) == 1 else ""
+                words.append(
+                    gettext("{capitalize}: you said {said}, we say {wanted}.{near}").format(
+                        capitalize=name.capitalize(), said=said, wanted=wanted, near=near
+                    )
+                )
         right = all(abs(getattr(response, name) - getattr(expected, name)) <= 1 for name in DIMENSIONS)
         return right, words
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from tableqa import Example
 from tableqa.answers import normal_forms
 from tableqa.evidence import cells_in, evidence, read_reply, request
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import MaskCells, replay
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
@@ -41,9 +42,9 @@ def _named(reply: str, example: Example) -> dict[str, Any]:
 
 
 LABELS = {
-    "yes": "Without the marked cells the same right answer can no longer be derived.",
-    "no": "What is left of the table still gives the answer.",
-    "unanswerable": "The question cannot be answered even with the cells, or it is strange.",
+    "yes": gettext_noop("Without the marked cells the same right answer can no longer be derived."),
+    "no": gettext_noop("What is left of the table still gives the answer."),
+    "unanswerable": gettext_noop("The question cannot be answered even with the cells, or it is strange."),
 }
 CODES = {"yes": 1, "no": 0, "unanswerable": -1}
 """FREB-TQA's codes."""
@@ -60,7 +61,7 @@ class CellRelevance(TaskType):
     """One label per item about cells that somebody or something has marked. Three people, the majority decides."""
 
     key = "cell_relevance"
-    title = "Relevance of cells"
+    title = gettext_noop("Relevance of cells")
     response_type = Response
     making = False
     of = ("originals", "perturbed")
@@ -68,14 +69,18 @@ class CellRelevance(TaskType):
     asks = (Ask("cells", _asked, _named, points=True),)
     predicts = "on_request"
     prediction_in_form = True
-    looks = ("with the cells", "without them")
-    check_label = "Ask a model without the cells"
+    looks = (gettext_noop("with the cells"), gettext_noop("without them"))
+    check_label = gettext_noop("Ask a model without the cells")
     verdict_words = {
-        "fooled": "Without the cells the model is wrong.",
-        "not_fooled": "The model still gives the right answer without the cells.",
-        "wrong_on_original": "The model is wrong with the cells, too: it says nothing about them.",
+        "fooled": gettext_noop("Without the cells the model is wrong."),
+        "not_fooled": gettext_noop("The model still gives the right answer without the cells."),
+        "wrong_on_original": gettext_noop(
+            "The model is wrong with the cells, too: it says nothing about them."
+        ),
     }
-    without = "no cells are marked in them: neither by people nor in the source, by a program or by a model."
+    without = gettext_noop(
+        "no cells are marked in them: neither by people nor in the source, by a program or by a model."
+    )
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
     measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
@@ -93,9 +98,16 @@ class CellRelevance(TaskType):
         label = data.get("label") if isinstance(data, Mapping) else None
         problems = []
         if not isinstance(label, str) or label not in LABELS:
-            problems.append(Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}."))
+            problems.append(
+                Problem(
+                    "label", "no_label", gettext("Choose one of: {labels}.").format(labels=", ".join(LABELS))
+                )
+            )
         unknown = sorted(str(key) for key in data if key != "label") if isinstance(data, Mapping) else []
-        problems += [Problem(name, "unknown_field", f"There is no field {name!r}.") for name in unknown]
+        problems += [
+            Problem(name, "unknown_field", gettext("There is no field {name!r}.").format(name=name))
+            for name in unknown
+        ]
         if problems:
             raise Invalid(problems)
         return Response(str(label))
@@ -120,7 +132,7 @@ class CellRelevance(TaskType):
         """How often cells hold, by where they come from: people differ from programs, and both from models."""
         tallies: dict[str, Counter[str]] = {}
         for row in rows:
-            source = str(row.item.inputs.get("evidence", {}).get("from", "not known"))
+            source = str(row.item.inputs.get("evidence", {}).get("from", gettext("not known")))
             tallies.setdefault(source, Counter())[row.response.label] += 1
         lines: list[tuple[str | int | float | None, ...]] = [
             (source, *(counts[label] for label in LABELS), round(counts["yes"] / counts.total(), 3))
@@ -128,8 +140,15 @@ class CellRelevance(TaskType):
         ]
         if not lines:
             return []
-        note = "Counted over the answers of all people; the share is of “yes” among them."
-        return [Report("Where the cells come from", ("cells", *LABELS, "share of yes"), tuple(lines), note)]
+        note = gettext("Counted over the answers of all people; the share is of “yes” among them.")
+        return [
+            Report(
+                gettext("Where the cells come from"),
+                ("cells", *LABELS, gettext("share of yes")),
+                tuple(lines),
+                note,
+            )
+        ]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

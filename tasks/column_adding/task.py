@@ -12,6 +12,7 @@ from typing import Any
 from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
 from tasks.common.asked import only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
@@ -81,13 +82,15 @@ class ColumnAdding(ColumnKind):
 
     key = "column_adding"
     version = 2
-    title = "Column adding"
+    title = gettext_noop("Column adding")
     response_type = Response
     perturbation = "add"
-    nothing = "no column of a related table belongs into this one."
+    nothing = gettext_noop("no column of a related table belongs into this one.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     needs = ("corpus", "table")
-    without = "there must be a table in the project that is about the same things and has a column to give."
+    without = gettext_noop(
+        "there must be a table in the project that is about the same things and has a column to give."
+    )
     favourites = False
     fields = (
         Field("operations", "operations"),
@@ -159,7 +162,9 @@ class ColumnAdding(ColumnKind):
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
             if isinstance(operation, InsertColumn) and not any(cell.strip() for cell in operation.cells):
-                message = f"The new column “{operation.header}” is empty in every row."
+                message = gettext("The new column “{header}” is empty in every row.").format(
+                    header=operation.header
+                )
                 yield Problem("operations", "column_empty", message)
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
@@ -175,9 +180,9 @@ class ColumnAdding(ColumnKind):
         new = [operation for operation in sent["operations"] if isinstance(operation, InsertColumn)]
         if missing := [operation.column for operation in new if operation.column not in origins]:
             names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
-            message = (
-                f"It is not said where {names} comes from. Take columns from the tables that are offered."
-            )
+            message = gettext(
+                "It is not said where {names} comes from. Take columns from the tables that are offered."
+            ).format(names=names)
             raise Invalid([Problem("provenance", "no_provenance", message)])
         offers = offered(item)
         provenance: list[Origin] = []
@@ -186,7 +191,9 @@ class ColumnAdding(ColumnKind):
             _, digest, source, title = origins[operation.column]
             offer = offers.get((digest, source))
             if offer is None and offers:
-                message = f"“{operation.header}” is said to come from a column that this item does not offer."
+                message = gettext(
+                    "“{header}” is said to come from a column that this item does not offer."
+                ).format(header=operation.header)
                 raise Invalid([Problem("provenance", "not_offered", message)])
             there = offer["cells"] if offer else [""] * len(operation.cells)
             own += [
@@ -197,10 +204,10 @@ class ColumnAdding(ColumnKind):
             if offer and not any(
                 cell == other and cell.strip() for cell, other in zip(operation.cells, there, strict=True)
             ):
-                message = (
-                    f"No cell of “{operation.header}” is what the column has that it is said to come from. "
+                message = gettext(
+                    "No cell of “{header}” is what the column has that it is said to come from. "
                     "Take it out, and take a column that is offered."
-                )
+                ).format(header=operation.header)
                 raise Invalid([Problem("provenance", "not_from_there", message)])
             provenance.append((operation.column, digest, source, offer["title"] if offer else title))
         return {"provenance": tuple(provenance), "own": tuple(own)}
@@ -219,7 +226,9 @@ class ColumnAdding(ColumnKind):
         ]
         if not found:
             return ()
-        message = f"An answer stands in {', '.join(found)} as well. Is there still one answer only?"
+        message = gettext("An answer stands in {found} as well. Is there still one answer only?").format(
+            found=", ".join(found)
+        )
         return (Problem("operations", "answer_again", message, "warning"),)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,9 +250,13 @@ class ColumnAdding(ColumnKind):
         lines = super().describe(response, item)
         place = item.example.table.row_index
         for number, (column, digest, _, title) in enumerate(response.provenance):
-            lines[number] += f". From the table {title or 'without a title'} ({digest[:12]})"
+            lines[number] += gettext(". From the table {value} ({digest})").format(
+                value=title or gettext("without a title"), digest=digest[:12]
+            )
             if rows := [place(row) + 1 for row, other in response.own if other == column]:
-                lines[number] += f"; of {rows_named(rows)} the annotator's own text"
+                lines[number] += gettext("; of {rows_named} the annotator's own text").format(
+                    rows_named=rows_named(rows)
+                )
         return lines
 
     def concerned(self, response: Response) -> frozenset[str]:
@@ -382,7 +395,7 @@ def title_of(table: Table) -> str:
 def name(table: Table, column: str) -> str:
     """What a column is called: its header, or its place."""
     place = table.column_index(column)
-    return table.header[place].strip() or f"column {place + 1}"
+    return table.header[place].strip() or gettext("column {value}").format(value=place + 1)
 
 
 # -- the form without scripts -----------------------------------------------------------------------
@@ -392,7 +405,7 @@ def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation
     """Add the chosen candidate at the place that was drawn for it."""
     candidate = _candidate(post)
     if candidate is None:
-        raise OperationError("bad_operation", "Choose a column to add.")
+        raise OperationError("bad_operation", gettext("Choose a column to add."))
     column = _free([operation.to_dict() for operation in operations], candidate["first"])
     after = candidate["after"]
     if after not in (None, *replay(item.example.table, operations).column_ids):

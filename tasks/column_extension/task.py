@@ -9,6 +9,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.headers import HeaderNames
+from tableqa.language import gettext, gettext_noop, ngettext
 from tableqa.operations import Operation, OperationError, Part, SplitColumn, replay
 from tableqa.splitting import (
     Delimiter,
@@ -51,10 +52,10 @@ class ColumnExtension(Taking):
 
     key = "column_extension"
     version = 2
-    title = "Column extension"
+    title = gettext_noop("Column extension")
     response_type = Response
     perturbation = "extend"
-    nothing = "no column of this table holds several things at once."
+    nothing = gettext_noop("no column of this table holds several things at once.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     needs = ("header_names",)
@@ -64,9 +65,11 @@ class ColumnExtension(Taking):
             "foreign_parts": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": "Parts that the old cell does not hold",
-                "description": "What happens when a new cell holds a word or number that neither stands in the old one "
-                "nor follows from it, and nobody says where it comes from.",
+                "title": gettext_noop("Parts that the old cell does not hold"),
+                "description": gettext_noop(
+                    "What happens when a new cell holds a word or number that neither stands in the old one "
+                    "nor follows from it, and nobody says where it comes from."
+                ),
             },
             **Taking.settings_schema["properties"],
         },
@@ -159,10 +162,14 @@ class ColumnExtension(Taking):
             or not all(isinstance(cell, str) for cell in cells)
             or sum(map(len, cells)) > MOST_TEXT
         ):
-            message = f"Cells are a list of at most {MAX_ROWS} texts of {MOST_TEXT} characters together."
+            message = gettext(
+                "Cells are a list of at most {max_rows} texts of {most_text} characters together."
+            ).format(max_rows=MAX_ROWS, most_text=MOST_TEXT)
             raise Invalid([Problem("cells", "wrong_type", message)])
         if number is not None and type(number) is not int:
-            raise Invalid([Problem("number", "wrong_type", "The number of parts is a number or null.")])
+            raise Invalid(
+                [Problem("number", "wrong_type", gettext("The number of parts is a number or null."))]
+            )
         try:
             splitting = split(cells, way_from_dict(question.get("way")), number)
         except SplitError as error:
@@ -179,7 +186,7 @@ class ColumnExtension(Taking):
             if not isinstance(operation, SplitColumn):
                 continue
             if len(operation.into) < 2:
-                message = "A column is split into one column. Split it into two or more."
+                message = gettext("A column is split into one column. Split it into two or more.")
                 yield Problem("operations", "one_part", message)
         for column, parts in _parts(table, operations).items():
             empty = [
@@ -188,7 +195,9 @@ class ColumnExtension(Taking):
                 if cell.strip() and not any(text.strip() for text in cells)
             ]
             if empty:
-                message = f"What stood in {rows_named(empty)} is in none of the new columns. Fill them in."
+                message = gettext(
+                    "What stood in {rows_named} is in none of the new columns. Fill them in."
+                ).format(rows_named=rows_named(empty))
                 yield Problem("operations", "row_lost", message)
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
@@ -198,7 +207,7 @@ class ColumnExtension(Taking):
         """The columns to split have to be the expected ones; how they are cut and called nobody can tell here."""
         right, words = super().feedback(item, response, expected)
         if right and response.operations != expected.operations:
-            return None, ["One way to do it:", *self.describe(expected, item)]
+            return None, [gettext("One way to do it:"), *self.describe(expected, item)]
         return right, words
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
@@ -220,7 +229,9 @@ class ColumnExtension(Taking):
             if part.header == f"{_stem(table.header[table.column_index(column)])} {place}"
         ]
         if empty:
-            message = f"{', '.join(empty)}: a number does not say what is in a column."
+            message = gettext("{empty}: a number does not say what is in a column.").format(
+                empty=", ".join(empty)
+            )
             yield Problem("operations", "name_says_nothing", message, "warning")
 
     def _added(self, item: Item, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
@@ -236,11 +247,17 @@ class ColumnExtension(Taking):
         if found:
             place, part, cell = found[0]
             more = len({at for at, *_ in found}) - 1
-            also = f" The same in {more} more row{'s' if more > 1 else ''}." if more else ""
-            message = (
-                f"Row {place}: “{_short(part)}” does not stand in “{_short(cell)}”.{also} "
-                "Take the parts from the old cell, or say where they come from."
+            also = (
+                ngettext(" The same in {more} more row.", " The same in {more} more rows.", more).format(
+                    more=more
+                )
+                if more
+                else ""
             )
+            message = gettext(
+                "Row {place}: “{short}” does not stand in “{short_2}”.{also} "
+                "Take the parts from the old cell, or say where they come from."
+            ).format(place=place, short=_short(part), short_2=_short(cell), also=also)
             yield Problem("operations", "part_foreign", message, "error" if rule == "require" else "warning")
 
     def _left_out(self, item: Item, column: str, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
@@ -264,17 +281,21 @@ class ColumnExtension(Taking):
                 others.append(place)
         if gone and rule != "ignore":
             place, words = gone[0]
-            message = (
-                f"The answer comes from row {place}, and “{_short(words)}” of that cell is in none of the new columns. "
+            message = gettext(
+                "The answer comes from row {place}, and “{short}” of that cell is in none of the new columns. "
                 "Put it into one of them, or say how the answer still follows."
-            )
+            ).format(place=place, short=_short(words))
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if others:
-            message = f"Something of {rows_named(others)} is in none of the new columns. May it go?"
+            message = gettext("Something of {rows_named} is in none of the new columns. May it go?").format(
+                rows_named=rows_named(others)
+            )
             yield Problem("operations", "words_lost", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
+        return super().describe(response, item) + (
+            [gettext("Reason: {reason}").format(reason=response.reason)] if response.reason else []
+        )
 
     def beside(self, item: Item, response: Response) -> dict[str, Any]:
         return {"reason": response.reason}
@@ -380,7 +401,7 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
     table = replay(item.example.table, operations)
     column = post.get("column", "")
     if column not in table.column_ids:
-        raise OperationError("unknown_column", "Choose a column of the table.")
+        raise OperationError("unknown_column", gettext("Choose a column of the table."))
     text = post.get("text", "")
     try:
         way: Way = way_from_dict({"by": post.get("by", "delimiter"), "text": text})
@@ -388,7 +409,7 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
     except SplitError as error:
         raise OperationError("bad_operation", str(error)) from None
     if splitting.number < 2:
-        raise OperationError("bad_operation", "No cell splits in this way.")
+        raise OperationError("bad_operation", gettext("No cell splits in this way."))
     wanted = [line.strip() for line in post.get("names", "").splitlines() if line.strip()]
     names = _names(splitting, table.header[table.column_index(column)])
     names = [*wanted[: len(names)], *names[len(wanted) :]]
@@ -409,7 +430,9 @@ def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
             if (written := post.get(f"cells-{part.column}")) is not None:
                 lines = written.replace("\r\n", "\n").split("\n")
                 if len(lines) != len(cells):
-                    message = f"“{part.header}” has {len(lines)} lines for {len(cells)} rows. Write one cell a line."
+                    message = gettext(
+                        "“{header}” has {number} lines for {number_2} rows. Write one cell a line."
+                    ).format(header=part.header, number=len(lines), number_2=len(cells))
                     raise OperationError("bad_operation", message)
                 cells = tuple(line.strip() for line in lines)
             parts.append(

@@ -10,6 +10,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.evidence import CellRef
+from tableqa.language import gettext, gettext_noop, ngettext
 from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
@@ -37,10 +38,10 @@ class ColumnMasking(Taking):
     """Columns that the others imply go; what the table itself tells of that is shown beside it."""
 
     key = "column_masking"
-    title = "Column masking"
+    title = gettext_noop("Column masking")
     response_type = Response
     perturbation = "masked"
-    nothing = "no column of this table follows from the others."
+    nothing = gettext_noop("no column of this table follows from the others.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     grid = "structure"
@@ -195,14 +196,15 @@ class ColumnMasking(Taking):
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if not doubtful:
             return
-        message = (
-            f"Nothing in the table shows that {named(table, doubtful)} can be worked out from what is left. "
-            "If so, say how."
-        )
+        message = gettext(
+            "Nothing in the table shows that {named} can be worked out from what is left. If so, say how."
+        ).format(named=named(table, doubtful))
         yield Problem("reason", "not_derivable", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return super().describe(response, item) + ([f"Reason: {response.reason}"] if response.reason else [])
+        return super().describe(response, item) + (
+            [gettext("Reason: {reason}").format(reason=response.reason)] if response.reason else []
+        )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns, or others that can be worked out from what is left as well."""
@@ -211,7 +213,7 @@ class ColumnMasking(Taking):
             return right, words
         gone = self.concerned(response)
         if gone <= derivable(item.example.table, gone) and not self._lost(item, gone):
-            return True, ["Another way to do it:", *self.describe(expected, item)]
+            return True, [gettext("Another way to do it:"), *self.describe(expected, item)]
         return False, words
 
     def beside(self, item: Item, response: Response) -> dict[str, Any]:
@@ -248,17 +250,21 @@ class Lost:
 
     def words(self, table: Table) -> str:
         columns = {column for _, column in self.cells}
-        why = f"“{self.answer}” stands in no other column"
+        why = gettext("“{answer}” stands in no other column").format(answer=self.answer)
         if not self.answer:
-            why = f"the answer is worked out from {'it' if len(columns) == 1 else 'them'}"
-        short = "nothing in the table shows that it follows from what is left"
+            why = ngettext(
+                "the answer is worked out from it", "the answer is worked out from them", len(columns)
+            )
+        short = gettext("nothing in the table shows that it follows from what is left")
         if columns <= self.follows:
             numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
-            short = f"what is left does not give it in {rows_named(numbers)}"
-        return (
-            f"Without {named(table, columns)} the answer cannot be found: {why}, and {short}. "
+            short = gettext("what is left does not give it in {rows_named}").format(
+                rows_named=rows_named(numbers)
+            )
+        return gettext(
+            "Without {named} the answer cannot be found: {why}, and {short}. "
             "Put it back, or say how it follows."
-        )
+        ).format(named=named(table, columns), why=why, short=short)
 
 
 @dataclass(frozen=True, slots=True)

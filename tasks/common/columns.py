@@ -18,6 +18,7 @@ from tableqa.cells import fold, number_of
 from tableqa.contracts import Contract, check
 from tableqa.evidence import CellRef, cells_in, evidence
 from tableqa.executable import cells_read, confirmed, entry, is_program, own_program
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import (
     MAX_OPERATIONS,
     InsertColumn,
@@ -70,7 +71,7 @@ class ColumnKind(TaskType):
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"
     compares: ClassVar[Nature | Literal[""]] = "edits"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
-    excludes: ClassVar[Mapping[str, str]] = {"does not apply": "does not apply"}
+    excludes: ClassVar[Mapping[str, str]] = {"does not apply": gettext_noop("does not apply")}
     settings_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {"contract": CONTRACT_SETTING},
@@ -132,19 +133,21 @@ class ColumnKind(TaskType):
     def _shape(self, data: object) -> dict[str, Any]:
         """The fields as they were sent, types checked where every kind has them, operations read."""
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         names = [spec.name for spec in self.fields]
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - set(names), key=str)
         ]
         flag = data.get("does_not_apply", False)
         if not isinstance(flag, bool):
-            problems.append(Problem("does_not_apply", "wrong_type", "This field is true or false."))
+            problems.append(Problem("does_not_apply", "wrong_type", gettext("This field is true or false.")))
         raw = data.get("operations", [])
         operations: list[Operation] = []
         if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
-            message = f"Operations are a list of at most {MAX_OPERATIONS}."
+            message = gettext("Operations are a list of at most {max_operations}.").format(
+                max_operations=MAX_OPERATIONS
+            )
             problems.append(Problem("operations", "wrong_type", message))
         else:
             for index, entry in enumerate(raw):
@@ -168,11 +171,11 @@ class ColumnKind(TaskType):
         return Perturbed(edited_example(item.example, response.operations), response.operations)
 
     def word(self, response: Any) -> str:
-        return "does not apply" if response.does_not_apply else ""
+        return gettext("does not apply") if response.does_not_apply else ""
 
     def describe(self, response: Any, item: Item) -> list[str]:
         if response.does_not_apply:
-            return [f"Does not apply: {self.nothing}"]
+            return [gettext("Does not apply: {nothing}").format(nothing=self.nothing)]
         return [describe(operation, item.example.table) for operation in response.operations]
 
     def in_short(self, response: Any, item: Item) -> str:
@@ -186,9 +189,9 @@ class ColumnKind(TaskType):
             elif isinstance(one, SplitColumn):
                 parts.append(f"{old} → {', '.join(f'“{part.header}”' for part in one.into)}")
             elif isinstance(one, InsertColumn):
-                parts.append(f"with “{one.header}”")
+                parts.append(gettext("with “{header}”").format(header=one.header))
             else:
-                parts.append(f"without {old}")
+                parts.append(gettext("without {old}").format(old=old))
         return ", ".join(parts) if parts else super().in_short(response, item)
 
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
@@ -196,7 +199,10 @@ class ColumnKind(TaskType):
         if response.does_not_apply != expected.does_not_apply:
             return False, ["Expected:", *self.describe(expected, item)]
         right = self.concerned(response) == self.concerned(expected)
-        return right, ["Another way to do it:" if right else "Expected:", *self.describe(expected, item)]
+        return right, [
+            gettext("Another way to do it:") if right else "Expected:",
+            *self.describe(expected, item),
+        ]
 
     def concerned(self, response: Any) -> frozenset[str]:
         """What two responses must have in common to be the same for practice: by default the columns they touch."""
@@ -235,9 +241,11 @@ class Taking(ColumnKind):
             "answer_cells": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": "Cells of the answer",
-                "description": "What happens when cells go that the answer comes from, nothing shows that they follow "
-                "from what is left, and nobody says how.",
+                "title": gettext_noop("Cells of the answer"),
+                "description": gettext_noop(
+                    "What happens when cells go that the answer comes from, nothing shows that they follow "
+                    "from what is left, and nobody says how."
+                ),
             },
             "contract": CONTRACT_SETTING,
         },
@@ -305,7 +313,7 @@ def named(table: Table, columns: Iterable[str]) -> str:
     """Columns in a sentence, in the order of the table: “Total”, column 3."""
     wanted = set(columns)
     return ", ".join(
-        f"“{header.strip()}”" if header.strip() else f"column {place}"
+        f"“{header.strip()}”" if header.strip() else gettext("column {place}").format(place=place)
         for place, (column, header) in enumerate(zip(table.column_ids, table.header, strict=True), start=1)
         if column in wanted
     )
@@ -315,7 +323,11 @@ def rows_named(numbers: Iterable[int], most: int = 5) -> str:
     """Rows in a sentence: "row 3", "rows 1, 2, 5, …"."""
     known = sorted(set(numbers))
     shown = ", ".join(map(str, known[:most])) + (", …" if len(known) > most else "")
-    return f"row {shown}" if len(known) == 1 else f"rows {shown}"
+    return (
+        gettext("row {shown}").format(shown=shown)
+        if len(known) == 1
+        else gettext("rows {shown}").format(shown=shown)
+    )
 
 
 # -- names ------------------------------------------------------------------------------------------
@@ -329,13 +341,17 @@ def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -
         place = edited.column_index(column)
         name = edited.header[place]
         if not plain(name):
-            message = f"The new name of column {place + 1} is empty. Give it a name."
+            message = gettext("The new name of column {value} is empty. Give it a name.").format(
+                value=place + 1
+            )
             yield Problem("operations", "header_empty", message)
             continue
         for other, twin in enumerate(edited.header):
             if other != place and plain(twin) == plain(name):
-                message = f"Two columns are called “{name}” now: {min(place, other) + 1} and {max(place, other) + 1}. "
-                yield Problem("operations", "header_repeats", message + "Choose another name.")
+                message = gettext("Two columns are called “{name}” now: {value} and {value_2}. ").format(
+                    name=name, value=min(place, other) + 1, value_2=max(place, other) + 1
+                )
+                yield Problem("operations", "header_repeats", message + gettext("Choose another name."))
                 break
 
 
@@ -375,7 +391,15 @@ def entries(
         return ()
     if not isinstance(value, list | tuple) or len(value) > MOST_ENTRIES:
         raise Invalid(
-            [Problem(field, "wrong_type", f"This field is a list of at most {MOST_ENTRIES} entries.")]
+            [
+                Problem(
+                    field,
+                    "wrong_type",
+                    gettext("This field is a list of at most {most_entries} entries.").format(
+                        most_entries=MOST_ENTRIES
+                    ),
+                )
+            ]
         )
     found: dict[tuple[str, ...], None] = {}
     for index, one in enumerate(value):
@@ -385,11 +409,13 @@ def entries(
             or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in one)
             or not is_id(one[0])
         ):
-            message = f"An entry is a list of {size} texts; the first is the id of a column."
+            message = gettext("An entry is a list of {size} texts; the first is the id of a column.").format(
+                size=size
+            )
             raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
         for place, fits in known.items():
             if not fits(one[place]):
-                message = f"“{one[place][:80]}” cannot stand here."
+                message = gettext("“{one}” cannot stand here.").format(one=one[place][:80])
                 raise Invalid([Problem(f"{field}.{index}.{place}", "unknown_value", message)])
         found[tuple(one)] = None
     return tuple(found)
@@ -401,6 +427,14 @@ def short_text(value: object, field: str) -> str:
         return ""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise Invalid(
-            [Problem(field, "wrong_type", f"This field is a text of at most {LONGEST_TEXT} characters.")]
+            [
+                Problem(
+                    field,
+                    "wrong_type",
+                    gettext("This field is a text of at most {longest_text} characters.").format(
+                        longest_text=LONGEST_TEXT
+                    ),
+                )
+            ]
         )
     return value.strip()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from tableqa.language import gettext_noop
+
 ERRORS = {
-    "meaning_changed": "The meaning is changed",
-    "not_asked": "It is not what was asked for",
-    "missing": "Something is missing",
-    "invented": "Something is invented",
+    "meaning_changed": gettext_noop("The meaning is changed"),
+    "not_asked": gettext_noop("It is not what was asked for"),
+    "missing": gettext_noop("Something is missing"),
+    "invented": gettext_noop("Something is invented"),
 }
 
 IN_SHORT = {
-    "meaning_changed": "meaning changed",
-    "not_asked": "not asked for",
+    "meaning_changed": gettext_noop("meaning changed"),
+    "not_asked": gettext_noop("not asked for"),
     "missing": "incomplete",
     "invented": "invented",
 }

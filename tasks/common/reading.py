@@ -11,6 +11,7 @@ from typing import Any
 
 from tableqa import Example
 from tableqa.executable import confirmed
+from tableqa.language import gettext
 from tableqa.operations import MAX_OPERATIONS, Operation, OperationError, from_dict
 from tableqa.programs import ProgramError
 from tasks.contract import Invalid, Problem
@@ -27,10 +28,10 @@ class Reading:
 
     def __init__(self, data: object, names: Collection[str]) -> None:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         self.data = data
         self.problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - set(names), key=str)
         ]
 
@@ -39,7 +40,7 @@ class Reading:
         value = self.data.get(name, False)
         if isinstance(value, bool):
             return value
-        self._wrong(name, "This field is true or false.")
+        self._wrong(name, gettext("This field is true or false."))
         return False
 
     def text(self, name: str) -> str:
@@ -47,7 +48,10 @@ class Reading:
         value = self.data.get(name, "")
         if _is_text(value):
             return str(value).strip()
-        self._wrong(name, f"This is a text of at most {LONGEST_TEXT} characters.")
+        self._wrong(
+            name,
+            gettext("This is a text of at most {longest_text} characters.").format(longest_text=LONGEST_TEXT),
+        )
         return ""
 
     def answers(self, name: str) -> tuple[str, ...]:
@@ -55,14 +59,22 @@ class Reading:
         value = self.data.get(name, [])
         if isinstance(value, list) and len(value) <= MOST_ANSWERS and all(_is_text(one) for one in value):
             return tuple(one.strip() for one in value if one.strip())
-        self._wrong(name, f"Answers are a list of at most {MOST_ANSWERS} texts.")
+        self._wrong(
+            name,
+            gettext("Answers are a list of at most {most_answers} texts.").format(most_answers=MOST_ANSWERS),
+        )
         return ()
 
     def operations(self, name: str) -> tuple[Operation, ...]:
         """A list of operations, each well formed; whether they fit the table is for who replays them."""
         value = self.data.get(name, [])
         if not isinstance(value, list) or len(value) > MAX_OPERATIONS:
-            self._wrong(name, f"Operations are a list of at most {MAX_OPERATIONS}.")
+            self._wrong(
+                name,
+                gettext("Operations are a list of at most {max_operations}.").format(
+                    max_operations=MAX_OPERATIONS
+                ),
+            )
             return ()
         found = []
         for index, one in enumerate(value):

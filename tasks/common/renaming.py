@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Table
 from tableqa.headers import Suggestion
+from tableqa.language import gettext
 from tableqa.operations import Operation, RenameHeader, describe
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain
@@ -148,8 +149,8 @@ class Renaming(ColumnKind):
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
             if isinstance(operation, RenameHeader) and plain(operation.new) == plain(operation.old):
-                message = (
-                    f"“{operation.new}” is “{operation.old}” written in another way. Choose another name."
+                message = gettext("“{new}” is “{old}” written in another way. Choose another name.").format(
+                    new=operation.new, old=operation.old
                 )
                 yield Problem("operations", "header_same", message)
 
@@ -166,11 +167,11 @@ class Renaming(ColumnKind):
         rejected = entries(sent["rejected"], "rejected", 3, known)
         columns = [column for column, *_ in taken]
         if len(set(columns)) < len(columns):
-            message = "Two suggestions are said to have become the name of one column."
+            message = gettext("Two suggestions are said to have become the name of one column.")
             raise Invalid([Problem("taken", "taken_twice", message)])
         if contradiction := set(taken).intersection(rejected):
             _, text, _ = min(contradiction)
-            message = f"The suggestion “{text}” is taken and turned down at once."
+            message = gettext("The suggestion “{text}” is taken and turned down at once.").format(text=text)
             raise Invalid([Problem("rejected", "taken_and_rejected", message)])
         place = item.example.table.column_index
         in_order = sorted(rejected, key=lambda entry: (place(entry[0]), entry[1:]))
@@ -182,12 +183,20 @@ class Renaming(ColumnKind):
         for number, operation in enumerate(response.operations):
             if isinstance(operation, RenameHeader) and operation.column in started:
                 text, source = started[operation.column]
-                how = "as suggested" if text == operation.new else f"edited from “{text}”, suggested"
+                how = (
+                    gettext("as suggested")
+                    if text == operation.new
+                    else gettext("edited from “{text}”, suggested").format(text=text)
+                )
                 lines[number] = (
                     f"{describe(operation, item.example.table)} ({how}: {self.suggesters[source]})"
                 )
         if response.rejected:
-            lines.append(f"Suggestions turned down: {', '.join(text for _, text, _ in response.rejected)}")
+            lines.append(
+                gettext("Suggestions turned down: {value}").format(
+                    value=", ".join(text for _, text, _ in response.rejected)
+                )
+            )
         return lines
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
@@ -197,12 +206,14 @@ class Renaming(ColumnKind):
         unfit = {(column, plain(text)) for column, text, _ in expected.rejected}
         for operation in response.operations:
             if isinstance(operation, RenameHeader) and (operation.column, plain(operation.new)) in unfit:
-                words = f"“{operation.new}” does not fit “{operation.old}” in this table."
+                words = gettext("“{new}” does not fit “{old}” in this table.").format(
+                    new=operation.new, old=operation.old
+                )
                 return False, [words, "Expected:", *self.describe(expected, item)]
         mine, ours = _names(response), _names(expected)
         if mine <= ours:
-            return True, [] if mine == ours else ["Also possible:", *self.describe(expected, item)]
-        return None, ["One way to do it:", *self.describe(expected, item)]
+            return True, [] if mine == ours else [gettext("Also possible:"), *self.describe(expected, item)]
+        return None, [gettext("One way to do it:"), *self.describe(expected, item)]
 
     def another(self, name: str) -> str:
         """What a simulated person calls a column of this name."""
@@ -245,9 +256,17 @@ class Renaming(ColumnKind):
             judged = kept[source] + edited[source] + rejected[source]
             share = round(kept[source] / judged, 4) if judged else None
             lines.append((title, kept[source], edited[source], rejected[source], share))
-        lines.append(("Names of people's own", own, None, None, None))
-        columns = ("Suggested by", "Accepted", "Accepted after an edit", "Rejected", "Share accepted")
-        note = "Share accepted: of the suggestions that somebody judged. Those passed over without a word are not counted."
+        lines.append((gettext("Names of people's own"), own, None, None, None))
+        columns = (
+            gettext("Suggested by"),
+            "Accepted",
+            gettext("Accepted after an edit"),
+            "Rejected",
+            gettext("Share accepted"),
+        )
+        note = gettext(
+            "Share accepted: of the suggestions that somebody judged. Those passed over without a word are not counted."
+        )
         return [Report("Suggestions", columns, tuple(lines), note)]
 
 

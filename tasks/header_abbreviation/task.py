@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from tableqa import Table
 from tableqa.headers import Suggestion
 from tableqa.headers.abbreviations import abbreviations
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import Operation, RenameHeader
 from tasks.common.renaming import Renaming
 from tasks.contract import Context, Item, Problem
@@ -16,18 +17,20 @@ class HeaderAbbreviation(Renaming):
     """Columns get a short form of their names; every suggestion names the rule that made it."""
 
     key = "header_abbreviation"
-    title = "Header abbreviations"
+    title = gettext_noop("Header abbreviations")
     perturbation = "abbreviation"
-    nothing = "no column of this table has a name that could be shortened and still be understood."
+    nothing = gettext_noop(
+        "no column of this table has a name that could be shortened and still be understood."
+    )
     asked_for = (
         "Give columns of this table shorter names that people would still understand: usual abbreviations, initials, "
         "names cut short. Rename those for which there is a good one, and only those."
     )
     suggesters = {
-        "dictionary": "the usual short forms",
-        "truncation": "cutting words off",
+        "dictionary": gettext_noop("the usual short forms"),
+        "truncation": gettext_noop("cutting words off"),
         "initials": "initials",
-        "vowels": "leaving out vowels",
+        "vowels": gettext_noop("leaving out vowels"),
     }
 
     def names_for(
@@ -39,7 +42,9 @@ class HeaderAbbreviation(Renaming):
         yield from super().judge(item, operations)
         for operation in operations:
             if isinstance(operation, RenameHeader) and len(operation.new) >= len(operation.old):
-                message = f"“{operation.new}” is not shorter than “{operation.old}”."
+                message = gettext("“{new}” is not shorter than “{old}”.").format(
+                    new=operation.new, old=operation.old
+                )
                 yield Problem("operations", "not_shorter", message)
 
     def another(self, name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tableqa import Table
 from tableqa.headers import Suggestion, synonyms
+from tableqa.language import gettext_noop
 from tasks.common.renaming import Renaming
 from tasks.contract import Context
 
@@ -17,9 +18,9 @@ class HeaderSynonym(Renaming):
     """Columns get names of the same meaning, suggested by WordNet and by the project's own columns."""
 
     key = "header_synonym"
-    title = "Header synonyms"
+    title = gettext_noop("Header synonyms")
     perturbation = "synonym"
-    nothing = "no column of this table has a name that another word could stand for."
+    nothing = gettext_noop("no column of this table has a name that another word could stand for.")
     needs = ("header_names", "thesaurus")
     sure = 0.6
     asked_for = (
@@ -27,10 +28,10 @@ class HeaderSynonym(Renaming):
         "subject of the table. Rename those for which there is a good one, and only those."
     )
     suggesters = {
-        "usual": "usual names",
+        "usual": gettext_noop("usual names"),
         "thesaurus": "WordNet",
-        "project": "this project's columns",
-        "dictionary": "the usual short forms",  # written out: Pos. is Position
+        "project": gettext_noop("this project's columns"),
+        "dictionary": gettext_noop("the usual short forms"),  # written out: Pos. is Position
     }
 
     def names_for(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
+from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Answered,
@@ -28,27 +29,39 @@ from tasks.contract import (
 )
 
 CAUSES = {
-    "question_ambiguous": ("Question: ambiguous", "It can be read in more than one way."),
-    "question_subjective": ("Question: subjective", "What counts as right is a matter of opinion."),
-    "question_open": ("Question: open-ended", "Very different answers are all good ones."),
-    "reference_redundant": ("Reference: redundant", "It says more than the question asks for."),
+    "question_ambiguous": (
+        gettext_noop("Question: ambiguous"),
+        gettext_noop("It can be read in more than one way."),
+    ),
+    "question_subjective": (
+        gettext_noop("Question: subjective"),
+        gettext_noop("What counts as right is a matter of opinion."),
+    ),
+    "question_open": (
+        gettext_noop("Question: open-ended"),
+        gettext_noop("Very different answers are all good ones."),
+    ),
+    "reference_redundant": (
+        gettext_noop("Reference: redundant"),
+        gettext_noop("It says more than the question asks for."),
+    ),
     "reference_mismatched": (
-        "Reference: mismatched",
-        "It does not answer this question, or contradicts the table.",
+        gettext_noop("Reference: mismatched"),
+        gettext_noop("It does not answer this question, or contradicts the table."),
     ),
     "answer_length": (
-        "Answer: length",
-        "It is much longer or shorter than the reference, and good or bad all the same.",
+        gettext_noop("Answer: length"),
+        gettext_noop("It is much longer or shorter than the reference, and good or bad all the same."),
     ),
     "answer_structure": (
-        "Answer: structure",
-        "It is built otherwise than the reference: a list, another order, other words.",
+        gettext_noop("Answer: structure"),
+        gettext_noop("It is built otherwise than the reference: a list, another order, other words."),
     ),
-    "other": ("None of these", "Say in the note what it is."),
+    "other": (gettext_noop("None of these"), gettext_noop("Say in the note what it is.")),
 }
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 USUAL = {
-    "tokenf1": "Token F1",
+    "tokenf1": gettext_noop("Token F1"),
     "f1": "F1",
     "bleu": "BLEU",
     "sacrebleu": "SacreBLEU",
@@ -64,11 +77,11 @@ USUAL = {
     "chrf++": "chrF++",
     "ter": "TER",
     "geval": "G-Eval",
-    "tapascheck": "TAPAS check",
+    "tapascheck": gettext_noop("TAPAS check"),
     "tapasacc": "TAPAS-Acc",
     "autoacu": "AutoACU",
     "a3cu": "A3CU",
-    "exactmatch": "Exact match",
+    "exactmatch": gettext_noop("Exact match"),
 }
 """How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
@@ -88,11 +101,11 @@ class MetricFailure(TaskType):
     """The causes of a disagreement between a metric and people, on the answers where it is largest."""
 
     key = "metric_failure"
-    title = "Metric failure"
+    title = gettext_noop("Metric failure")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")
-    without = "they lack a rated answer, a metric's score of it, or people's scores of it."
+    without = gettext_noop("they lack a rated answer, a metric's score of it, or people's scores of it.")
     fields = (
         Field("causes", "choices", tuple((key, title) for key, (title, _) in CAUSES.items())),
         Field("note", "text"),
@@ -109,7 +122,7 @@ class MetricFailure(TaskType):
             for cause in CAUSES
         ),
         Measure(
-            "all causes",
+            gettext_noop("all causes"),
             "sets",
             lambda response: frozenset(response.causes),
             statistics=("krippendorff_alpha_masi", "krippendorff_alpha_jaccard"),
@@ -125,7 +138,9 @@ class MetricFailure(TaskType):
                 "default": "",
                 "maxLength": 100,
                 "title": "Metric",
-                "description": "The name of one metric of the source. Empty: for each answer the one that differs most.",
+                "description": gettext_noop(
+                    "The name of one metric of the source. Empty: for each answer the one that differs most."
+                ),
             },
         },
         "additionalProperties": False,
@@ -193,28 +208,32 @@ class MetricFailure(TaskType):
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - FIELDS, key=str)
         ]
         causes, note = data.get("causes", []), data.get("note", "")
         if not isinstance(causes, list) or not all(isinstance(cause, str) for cause in causes):
-            problems.append(Problem("causes", "wrong_type", "Causes are a list of names."))
+            problems.append(Problem("causes", "wrong_type", gettext("Causes are a list of names.")))
             causes = []
         problems += [
-            Problem("causes", "unknown_cause", f"There is no cause {cause!r}.")
+            Problem("causes", "unknown_cause", gettext("There is no cause {cause!r}.").format(cause=cause))
             for cause in causes
             if cause not in CAUSES
         ]
         if not isinstance(note, str) or len(note) > LONGEST_TEXT:
-            message = f"The note is a text of at most {LONGEST_TEXT} characters."
+            message = gettext("The note is a text of at most {longest_text} characters.").format(
+                longest_text=LONGEST_TEXT
+            )
             problems.append(Problem("note", "wrong_type", message))
             note = ""
         if not causes and not problems:
-            problems.append(Problem("causes", "no_cause", "Choose at least one cause."))
+            problems.append(Problem("causes", "no_cause", gettext("Choose at least one cause.")))
         if "other" in causes and not note.strip():
-            problems.append(Problem("note", "no_note", "Say in the note what it is, if none of these."))
+            problems.append(
+                Problem("note", "no_note", gettext("Say in the note what it is, if none of these."))
+            )
         if problems:
             raise Invalid(problems)
         return Response(tuple(cause for cause in CAUSES if cause in causes), note.strip())
@@ -231,13 +250,13 @@ class MetricFailure(TaskType):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         words = [f"{CAUSES[cause][0]}: {CAUSES[cause][1]}" for cause in response.causes]
-        return words + ([f"Note: {response.note}"] if response.note else [])
+        return words + ([gettext("Note: {note}").format(note=response.note)] if response.note else [])
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Whoever names a cause that we name has seen it; what else we see is said."""
         right = bool(set(response.causes) & set(expected.causes))
         same = set(response.causes) == set(expected.causes)
-        return right, [] if same else ["We see:", *self.describe(expected, item)]
+        return right, [] if same else [gettext("We see:"), *self.describe(expected, item)]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How often each cause was decided, for each metric, apart by which of the two is higher."""
@@ -261,9 +280,11 @@ class MetricFailure(TaskType):
             )
             for metric, higher in sorted(totals)
         )
-        columns = ("Metric", "ranks the answer", "Answers", *(title for title, _ in CAUSES.values()))
-        note = "An answer may have several causes. Higher and lower: than people do, among the answers of the batch."
-        return [Report("Why metrics and people differ", columns, lines, note)]
+        columns = ("Metric", gettext("ranks the answer"), "Answers", *(title for title, _ in CAUSES.values()))
+        note = gettext(
+            "An answer may have several causes. Higher and lower: than people do, among the answers of the batch."
+        )
+        return [Report(gettext("Why metrics and people differ"), columns, lines, note)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
@@ -322,15 +343,21 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
-    each = " and ".join(f"{score:g} for {name}" for name, score in people.items())
+    each = " and ".join(
+        gettext("{score:g} for {name}").format(score=score, name=name) for name, score in people.items()
+    )
     name = called(best["name"])
     metric = {
-        "text": f"{name} gives it {_short(best['score'])}: {standing(best['rank'], best['among'])}.",
+        "text": gettext("{name} gives it {short}: {standing}.").format(
+            name=name, short=_short(best["score"]), standing=standing(best["rank"], best["among"])
+        ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
     said = {
         "text": (
-            f"People give it {each}, of {HIGHEST_SCORE}: {standing(best['people_rank'], best['among'])}."
+            gettext("People give it {each}, of {highest_score}: {standing}.").format(
+                each=each, highest_score=HIGHEST_SCORE, standing=standing(best["people_rank"], best["among"])
+            )
         ),
         "score": best["people"],
         "rank": best["people_rank"],
@@ -359,14 +386,22 @@ def standing(rank: float, number: int) -> str:
     """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower."""
     others = number - 1
     if others < 1:
-        return "no other answer was scored"
+        return gettext("no other answer was scored")
     below = round(2 * rank * others) / 2  # equal ones count half; the rank itself is rounded
     if below == 0:
-        return "no other answer scores lower" if others > 1 else "the other answer scores no lower"
+        return (
+            gettext("no other answer scores lower")
+            if others > 1
+            else gettext("the other answer scores no lower")
+        )
     if others == 1:
-        return "the other answer scores lower" if below == 1 else "the other answer scores the same"
+        return (
+            gettext("the other answer scores lower")
+            if below == 1
+            else gettext("the other answer scores the same")
+        )
     if below == others:
-        return f"all {others} others score lower"
+        return gettext("all {others} others score lower").format(others=others)
     return f"{below:g} of the {others} others score lower{'' if below == int(below) else ', equal ones counted half'}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
 from tableqa.writers.askew import askew_record
@@ -30,11 +31,15 @@ from tasks.contract import (
 )
 
 SIDES = ("left", "right")
-BETTER = {"left": "The left one", "tie": "Equally good", "right": "The right one"}
+BETTER = {
+    "left": gettext_noop("The left one"),
+    "tie": gettext_noop("Equally good"),
+    "right": gettext_noop("The right one"),
+}
 GOOD = 4
 REJECTED_BELOW = 3
 """From here down a score comes with what is wrong."""
-UNKNOWN = "not known"
+UNKNOWN = gettext_noop("not known")
 FIELDS = {"left", "left_errors", "right", "right_errors", "better"}
 
 
@@ -53,12 +58,12 @@ class PerturbationRating(TaskType):
     """A perturbed example beside another of the same original by the same kind of perturbation, where there is one."""
 
     key = "perturbation_rating"
-    title = "Perturbation rating"
+    title = gettext_noop("Perturbation rating")
     response_type = Response
     making = False
     shows = ("question", "answers", "context", "history", "original", "left", "right")
     of = ("perturbed",)
-    without = "only perturbed examples can be rated."
+    without = gettext_noop("only perturbed examples can be rated.")
     fields = (
         Field("left", "choice", tuple((step, step) for step in STEPS)),
         Field("left_errors", "choices", tuple(ERRORS.items())),
@@ -143,9 +148,9 @@ class PerturbationRating(TaskType):
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - FIELDS, key=str)
         ]
         there = [side for side in SIDES if side in item.inputs]
@@ -153,9 +158,13 @@ class PerturbationRating(TaskType):
         errors: dict[str, tuple[str, ...]] = {}
         for side in there:
             said = scores[side]
-            called = f"the {side} example" if len(there) > 1 else "the example"
+            called = (
+                gettext("the {side} example").format(side=side) if len(there) > 1 else gettext("the example")
+            )
             if said is None:
-                message = f"Rate {called} from {LOWEST} to {HIGHEST}."
+                message = gettext("Rate {called} from {lowest} to {highest}.").format(
+                    called=called, lowest=LOWEST, highest=HIGHEST
+                )
                 problems.append(Problem(side, "no_score", message))
                 continue
             try:
@@ -164,9 +173,15 @@ class PerturbationRating(TaskType):
                 problems.append(Problem(f"{side}_errors", "no_error", f"{error}: {called}."))
         better = data.get("better") or ""
         if "right" in there and (not isinstance(better, str) or better not in BETTER):
-            problems.append(Problem("better", "no_choice", f"Choose one of: {', '.join(BETTER)}."))
+            problems.append(
+                Problem(
+                    "better",
+                    "no_choice",
+                    gettext("Choose one of: {better}.").format(better=", ".join(BETTER)),
+                )
+            )
         if "right" not in there and (better or data.get("right")):
-            problems.append(Problem("right", "no_right", "There is only one example to rate."))
+            problems.append(Problem("right", "no_right", gettext("There is only one example to rate.")))
         if problems:
             raise Invalid(problems)
         return Response(
@@ -198,9 +213,13 @@ class PerturbationRating(TaskType):
             said = getattr(response, side)
             if said is not None:
                 wrong = [ERRORS[error].lower() for error in getattr(response, f"{side}_errors")]
-                called = "The example" if response.right is None else side.capitalize()
+                called = gettext("The example") if response.right is None else side.capitalize()
                 words.append(f"{called}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}.")
-        return words + ([f"Better: {BETTER[response.better].lower()}."] if response.better else [])
+        return words + (
+            [gettext("Better: {better}.").format(better=BETTER[response.better].lower())]
+            if response.better
+            else []
+        )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """One step beside the expected score is near enough; which one is better has to be as expected."""
@@ -211,7 +230,7 @@ class PerturbationRating(TaskType):
             and abs(getattr(response, side) - getattr(expected, side)) > 1
         ]
         right = not apart and response.better == expected.better
-        return right, [] if response == expected else ["We say:", *self.describe(expected, item)]
+        return right, [] if response == expected else [gettext("We say:"), *self.describe(expected, item)]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Quality and preference for each perturbation and kind of maker, from everybody's responses. (RobuT, table 5)"""
@@ -288,11 +307,13 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
 def _errors(value: object, said: int) -> tuple[str, ...]:
     """What is wrong with an example that got this score. ValueError where that is not said, or not a list of `ERRORS`."""
     if not isinstance(value, list) or not all(isinstance(error, str) and error in ERRORS for error in value):
-        raise ValueError(f"Errors are a list of {', '.join(ERRORS)}")
+        raise ValueError(gettext("Errors are a list of {errors}").format(errors=", ".join(ERRORS)))
     if said >= REJECTED_BELOW:
         return ()
     if not value:
-        raise ValueError(f"Below {REJECTED_BELOW} say what is wrong with it")
+        raise ValueError(
+            gettext("Below {rejected_below} say what is wrong with it").format(rejected_below=REJECTED_BELOW)
+        )
     return tuple(error for error in ERRORS if error in value)
 
 
@@ -315,8 +336,16 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
         share = proportion(sum(value >= GOOD for value in means), len(means))
         middle = round(sum(means) / len(means), 2)
         rows.append((kind, made_by, len(means), middle, share.hits, share.percent, share.interval))
-    columns = ("Perturbation", "Made by", "Examples", "Mean", "4 or better", "Share", "95 % interval")
-    note = "An example's score is the mean of everybody's. Wilson's interval over examples."
+    columns = (
+        "Perturbation",
+        gettext("Made by"),
+        "Examples",
+        "Mean",
+        gettext("4 or better"),
+        "Share",
+        gettext("95 % interval"),
+    )
+    note = gettext("An example's score is the mean of everybody's. Wilson's interval over examples.")
     return Report("Quality", columns, tuple(rows), note)
 
 
@@ -325,11 +354,26 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
     for (kind, made_by, against), won in sorted(votes.items()):
         share = proportion(sum(won), len(won))
         rows.append((kind, made_by, against, share.n, share.hits, share.percent, share.interval))
-    columns = ("Perturbation", "Made by", "Against", "Votes", "At least as good", "Win rate", "95 % interval")
-    note = "A tie counts as a win of both, so two rates add up to 100 % or more. Only pairs of different makers count."
+    columns = (
+        "Perturbation",
+        gettext("Made by"),
+        "Against",
+        "Votes",
+        gettext("At least as good"),
+        gettext("Win rate"),
+        gettext("95 % interval"),
+    )
+    note = gettext(
+        "A tie counts as a win of both, so two rates add up to 100 % or more. Only pairs of different makers count."
+    )
     if alike:
-        named = ", ".join(f"{made_by} and {made_by}: {count}" for made_by, count in sorted(alike.items()))
-        note += f" Votes on pairs of one kind of maker, which are not in the table: {named}."
+        named = ", ".join(
+            gettext("{made_by} and {made_by}: {count}").format(made_by=made_by, count=count)
+            for made_by, count in sorted(alike.items())
+        )
+        note += gettext(" Votes on pairs of one kind of maker, which are not in the table: {named}.").format(
+            named=named
+        )
     return Report("Preference", columns, tuple(rows), note)
 
 
@@ -338,8 +382,12 @@ def _wrong(wrong: Counter[tuple[str, str, str]]) -> Report:
     rows: list[tuple[str | int, ...]] = [
         (kind, made_by, *(wrong[kind, made_by, error] for error in ERRORS)) for kind, made_by in makers
     ]
-    note = f"Named by whoever scored below {REJECTED_BELOW}; an example may have several."
-    return Report("What is wrong", ("Perturbation", "Made by", *ERRORS.values()), tuple(rows), note)
+    note = gettext("Named by whoever scored below {rejected_below}; an example may have several.").format(
+        rejected_below=REJECTED_BELOW
+    )
+    return Report(
+        gettext("What is wrong"), ("Perturbation", gettext("Made by"), *ERRORS.values()), tuple(rows), note
+    )
 
 
 task = PerturbationRating()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.cells import fold
+from tableqa.language import gettext, gettext_noop
 from tableqa.paraphrases import rephrasings, rewordings
 from tableqa.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
@@ -49,12 +50,12 @@ class QuestionParaphrase(TaskType):
     """A question reworded so that it means the same. Every one that differs from the original stands on its own."""
 
     key = "question_paraphrase"
-    title = "Question paraphrase"
+    title = gettext_noop("Question paraphrase")
     response_type = Response
     making = True
     variants = {
-        "word": "Reword the question: other words for what it asks about",
-        "sentence": "Rephrase the question: another sentence for the same",
+        "word": gettext_noop("Reword the question: other words for what it asks about"),
+        "sentence": gettext_noop("Rephrase the question: another sentence for the same"),
     }
     shows = ("question", "table", "titles", "context", "history")
     needs = ("thesaurus",)
@@ -74,24 +75,34 @@ class QuestionParaphrase(TaskType):
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - FIELDS, key=str)
         ]
         question, category = data.get("question", ""), data.get("category", "")
         if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
-            message = f"The question is a text of at most {LONGEST_QUESTION} characters."
+            message = gettext("The question is a text of at most {longest_question} characters.").format(
+                longest_question=LONGEST_QUESTION
+            )
             problems.append(Problem("question", "wrong_type", message))
         elif not question.strip():
-            problems.append(Problem("question", "no_question", "Write the question in its new words."))
+            problems.append(
+                Problem("question", "no_question", gettext("Write the question in its new words."))
+            )
         elif _bare(question) == _bare(item.example.question):
-            message = "The question is still the original one. Case, blanks and the mark at its end are no other words."
+            message = gettext(
+                "The question is still the original one. Case, blanks and the mark at its end are no other words."
+            )
             problems.append(Problem("question", "question_unchanged", message))
         known = [one.key for one in self.levels[item.variant]]
         if not isinstance(category, str) or category not in known:
             problems.append(
-                Problem("category", "no_category", f"Say what you changed: one of {', '.join(known)}.")
+                Problem(
+                    "category",
+                    "no_category",
+                    gettext("Say what you changed: one of {known}.").format(known=", ".join(known)),
+                )
             )
         if problems:
             raise Invalid(problems)
@@ -156,18 +167,27 @@ class QuestionParaphrase(TaskType):
     def describe(self, response: Response, item: Item) -> list[str]:
         changes = word_diff(item.example.question, response.question).changes
         words = [
-            f"“{change.old}” becomes “{change.new}”" if change.new else f"“{change.old}” is left out"
+            gettext("“{old}” becomes “{new}”").format(old=change.old, new=change.new)
+            if change.new
+            else gettext("“{old}” is left out").format(old=change.old)
             for change in changes
             if change.old
         ]
-        words += [f"“{change.new}” is put in" for change in changes if not change.old]
-        return [response.question, f"Changed: {', '.join(words)}.", f"{TITLES[response.category]}."]
+        words += [gettext("“{new}” is put in").format(new=change.new) for change in changes if not change.old]
+        return [
+            response.question,
+            gettext("Changed: {words}.").format(words=", ".join(words)),
+            f"{TITLES[response.category]}.",
+        ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """The category has to fit. Whether other words still ask the same nobody can tell here: one way is shown."""
-        words = [f"One way to say it: {expected.question}"]
+        words = [gettext("One way to say it: {question}").format(question=expected.question)]
         if response.category != expected.category:
-            return False, [f"Expected: {TITLES[expected.category].lower()}.", *words]
+            return False, [
+                gettext("Expected: {titles}.").format(titles=TITLES[expected.category].lower()),
+                *words,
+            ]
         same = fold(response.question).casefold() == fold(expected.question).casefold()
         return (True, []) if same else (None, words)
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.answers import compare
+from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Answered,
@@ -28,8 +29,12 @@ from tasks.contract import (
 )
 
 LABELS = {
-    "keep": "It asks for something that only the table can tell: the model may simply be good at it.",
-    "remove": "It tests nothing: it can be answered without the table, or by whoever can read at all.",
+    "keep": gettext_noop(
+        "It asks for something that only the table can tell: the model may simply be good at it."
+    ),
+    "remove": gettext_noop(
+        "It tests nothing: it can be answered without the table, or by whoever can read at all."
+    ),
 }
 LEAST_SAMPLES = 2
 """Always right is a word about several samples; one of them says nothing."""
@@ -46,12 +51,12 @@ class QuestionScreening(TaskType):
     """Keep or remove. Only questions are shown of which every sample of a model was right; one person decides."""
 
     key = "question_screening"
-    title = "Question screening"
+    title = gettext_noop("Question screening")
     asks = (Ask("screening", several=True),)
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
-    without = (
+    without = gettext_noop(
         "no model was asked several times about them, or it was wrong at least once. "
         "Ask one first (./run manage ask_model --purpose screening)."
     )
@@ -88,14 +93,18 @@ class QuestionScreening(TaskType):
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", "The response must be an object.")])
+            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
         problems = [
-            Problem(str(name), "unknown_field", f"There is no field {str(name)!r}.")
+            Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
             for name in sorted(data.keys() - {"label"}, key=str)
         ]
         label = data.get("label")
         if not isinstance(label, str) or label not in LABELS:
-            problems.append(Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}."))
+            problems.append(
+                Problem(
+                    "label", "no_label", gettext("Choose one of: {labels}.").format(labels=", ".join(LABELS))
+                )
+            )
         if problems:
             raise Invalid(problems)
         return Response(str(label))
@@ -124,7 +133,7 @@ class QuestionScreening(TaskType):
             for source in sources
         )
         columns = ("Source", "Decided", "Kept", "Removed")
-        return [Report("Questions that a model always answers rightly", columns, lines)]
+        return [Report(gettext("Questions that a model always answers rightly"), columns, lines)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example, question_types
+from tableqa.language import gettext, gettext_noop
 from tableqa.proportions import proportion
 from tableqa.question_types import Suggestion
 from tableqa.writers.askew import askew_record
@@ -30,10 +31,12 @@ from tasks.contract import (
 )
 
 LABELS = {
-    "extraction": "The answer stands in the table and is looked up, without any calculation.",
-    "reasoning": "After looking cells up one has to count, compare, add, subtract, average or the like.",
-    "neither": "The question can be answered, but in neither of these two ways.",
-    "unanswerable": "The table does not answer the question, or the question makes no sense.",
+    "extraction": gettext_noop("The answer stands in the table and is looked up, without any calculation."),
+    "reasoning": gettext_noop(
+        "After looking cells up one has to count, compare, add, subtract, average or the like."
+    ),
+    "neither": gettext_noop("The question can be answered, but in neither of these two ways."),
+    "unanswerable": gettext_noop("The table does not answer the question, or the question makes no sense."),
 }
 CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
 """FREB-TQA's codes. The paper writes -1 for two meanings; they are kept apart here and joined on export."""
@@ -49,7 +52,11 @@ def _read(reply: str, example: Example) -> dict[str, Any]:
     return {**question_types.by_model(question_types.read_reply(reply)).to_dict(), "reply": reply}
 
 
-SUGGESTERS = {"rule": "the lexical rule", "model": "a language model", "combined": "both combined"}
+SUGGESTERS = {
+    "rule": gettext_noop("the lexical rule"),
+    "model": gettext_noop("a language model"),
+    "combined": gettext_noop("both combined"),
+}
 SUGGESTED = ("extraction", "reasoning")
 
 
@@ -68,7 +75,7 @@ class QuestionType(TaskType):
     """
 
     key = "question_type"
-    title = "Question type"
+    title = gettext_noop("Question type")
     asks = (Ask("question_type", _asked, _read),)
     response_type = Response
     making = False
@@ -86,8 +93,10 @@ class QuestionType(TaskType):
                 "default": "after",
                 "title": "Suggestions",
                 "description": (
-                    "What the lexical rule and a model say is shown after the answer, before it, or never. "
-                    "Before it, people tend to agree with what they read."
+                    gettext_noop(
+                        "What the lexical rule and a model say is shown after the answer, before it, or never. "
+                        "Before it, people tend to agree with what they read."
+                    )
                 ),
             },
         },
@@ -120,11 +129,22 @@ class QuestionType(TaskType):
     def parse(self, data: object, item: Item) -> Response:
         label = data.get("label") if isinstance(data, Mapping) else None
         if not isinstance(label, str) or label not in LABELS:
-            raise Invalid([Problem("label", "no_label", f"Choose one of: {', '.join(LABELS)}.")])
+            raise Invalid(
+                [
+                    Problem(
+                        "label",
+                        "no_label",
+                        gettext("Choose one of: {labels}.").format(labels=", ".join(LABELS)),
+                    )
+                ]
+            )
         unknown = sorted(str(key) for key in data if key != "label") if isinstance(data, Mapping) else []
         if unknown:
             raise Invalid(
-                [Problem(name, "unknown_field", f"There is no field {name!r}.") for name in unknown]
+                [
+                    Problem(name, "unknown_field", gettext("There is no field {name!r}.").format(name=name))
+                    for name in unknown
+                ]
             )
         return Response(label)
 
@@ -152,12 +172,20 @@ class QuestionType(TaskType):
                 right = [label == of for suggested, label in asked if suggested == of]
                 share = proportion(sum(right), len(right))
                 lines.append((title, of, len(asked), share.n, share.hits, share.percent, share.interval))
-        columns = ("Suggester", "Type", "Decided items", "Suggested", "Right", "Precision", "95 % interval")
-        note = (
+        columns = (
+            "Suggester",
+            "Type",
+            gettext("Decided items"),
+            "Suggested",
+            "Right",
+            "Precision",
+            gettext("95 % interval"),
+        )
+        note = gettext(
             "Right is what people decided; an item that they found unanswerable is right for nobody. Wilson's interval. "
             "FREB-TQA (table 2) gives 93.81 for extraction by both combined and 83.42 for reasoning by the rule."
         )
-        return [Report("Precision of the suggesters", columns, tuple(lines), note)]
+        return [Report(gettext("Precision of the suggesters"), columns, tuple(lines), note)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
@@ -193,8 +221,8 @@ def _by_model(answer: Mapping[str, Any]) -> Suggestion:
         return question_types.by_model(question_types.read_reply(answer["reply"]))
     label = answer.get("label")
     if label in SUGGESTED:
-        return Suggestion(label, f"The model says {label}.")
-    return Suggestion(None, "The model says nothing.")
+        return Suggestion(label, gettext("The model says {label}.").format(label=label))
+    return Suggestion(None, gettext("The model says nothing."))
 
 
 task = QuestionType()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tableqa import Table
 from tableqa.answers import normal_forms
+from tableqa.language import gettext, gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.reading import Reading
@@ -46,7 +47,7 @@ class RelevantCells(TaskType):
     """
 
     key = "relevant_cells"
-    title = "Relevant cells"
+    title = gettext_noop("Relevant cells")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history")
@@ -72,8 +73,10 @@ class RelevantCells(TaskType):
                 "minimum": 0,
                 "maximum": 1,
                 "default": LEAST_OVERLAP,
-                "title": "Least overlap",
-                "description": "Where two people's cells overlap less on average (Jaccard), an adjudicator looks.",
+                "title": gettext_noop("Least overlap"),
+                "description": gettext_noop(
+                    "Where two people's cells overlap less on average (Jaccard), an adjudicator looks."
+                ),
             },
         },
         "additionalProperties": False,
@@ -91,7 +94,7 @@ class RelevantCells(TaskType):
         if unanswerable:
             return Response((), True)
         if not cells:
-            message = "Mark the cells that the answer comes from, or say that it is unanswerable."
+            message = gettext("Mark the cells that the answer comes from, or say that it is unanswerable.")
             raise Invalid([Problem("cells", "no_cells", message)])
         return Response(cells, False)
 
@@ -117,7 +120,10 @@ class RelevantCells(TaskType):
             return False, ["Expected:", *self.describe(expected, item)]
         table, mine, wanted = item.example.table, set(response.cells), set(expected.cells)
         words = []
-        for title, cells in (("Also needed:", wanted - mine), ("Not needed:", mine - wanted)):
+        for title, cells in (
+            (gettext("Also needed:"), wanted - mine),
+            (gettext("Not needed:"), mine - wanted),
+        ):
             if cells:
                 words += [title, *cells_in_words(_in_order(cells, table), table)]
         return False, words
@@ -157,15 +163,18 @@ def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
     rows: dict[str, list[str]] = {}
     for row, column in cells:
         place = table.column_index(column)
-        name = table.header[place].strip() or f"column {place + 1}"
+        name = table.header[place].strip() or gettext("column {value}").format(value=place + 1)
         rows.setdefault(row, []).append(f"{name} ({table.cell(row, column).strip() or 'empty'})")
-    return [f"Row {table.row_index(row) + 1}: {', '.join(texts)}." for row, texts in rows.items()]
+    return [
+        gettext("Row {value}: {texts}.").format(value=table.row_index(row) + 1, texts=", ".join(texts))
+        for row, texts in rows.items()
+    ]
 
 
 def _cells(value: object, table: Table) -> tuple[Cell, ...]:
     """The marked cells in the order of the table, each once."""
     if not isinstance(value, list) or len(value) > max(1, table.shape[0] * table.shape[1]) * 2:
-        raise Invalid([Problem("cells", "wrong_type", "Cells are a list of [row id, column id].")])
+        raise Invalid([Problem("cells", "wrong_type", gettext("Cells are a list of [row id, column id]."))])
     found: set[Cell] = set()
     problems = []
     for index, cell in enumerate(value):
@@ -174,9 +183,13 @@ def _cells(value: object, table: Table) -> tuple[Cell, ...]:
             or len(cell) != 2
             or not all(isinstance(id, str) for id in cell)
         ):
-            problems.append(Problem(f"cells.{index}", "wrong_type", "A cell is a pair [row id, column id]."))
+            problems.append(
+                Problem(f"cells.{index}", "wrong_type", gettext("A cell is a pair [row id, column id]."))
+            )
         elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
-            message = f"The table has no cell {cell[0][:40]}/{cell[1][:40]} below its header."
+            message = gettext("The table has no cell {cell}/{cell_2} below its header.").format(
+                cell=cell[0][:40], cell_2=cell[1][:40]
+            )
             problems.append(Problem(f"cells.{index}", "unknown_cell", message))
         else:
             found.add((cell[0], cell[1]))

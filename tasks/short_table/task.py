@@ -15,6 +15,7 @@ from tableqa.cells import number_of
 from tableqa.contracts import Contract, cell_place, check
 from tableqa.evidence import CellRef, cells_in, evidence, in_order
 from tableqa.executable import cells_read, entry, in_words, offered, posted
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import (
     Operation,
     OperationError,
@@ -71,7 +72,7 @@ class ShortTable(TaskType):
 
     key = "short_table"
     version = 2
-    title = "Shortened table"
+    title = gettext_noop("Shortened table")
     response_type = Response
     making = True
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
@@ -92,16 +93,20 @@ class ShortTable(TaskType):
             "protect_evidence": {
                 "type": "boolean",
                 "default": True,
-                "title": "Protect the marked cells",
-                "description": "Rows and columns with a marked cell cannot be left out. Cells that only a model "
-                "pointed at are never protected.",
+                "title": gettext_noop("Protect the marked cells"),
+                "description": gettext_noop(
+                    "Rows and columns with a marked cell cannot be left out. Cells that only a model "
+                    "pointed at are never protected."
+                ),
             },
             "answer_gone": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": "An answer that is in no cell any more",
-                "description": "What happens where the answer stood in a cell and no program speaks for it: the "
-                "annotator must say that it is worked out, or is asked to look again.",
+                "title": gettext_noop("An answer that is in no cell any more"),
+                "description": gettext_noop(
+                    "What happens where the answer stood in a cell and no program speaks for it: the "
+                    "annotator must say that it is worked out, or is asked to look again."
+                ),
             },
             "contract": CONTRACT_SETTING,
         },
@@ -153,7 +158,7 @@ class ShortTable(TaskType):
             return Response(unanswerable=True)
         if response.whole:
             if response.operations:
-                message = (
+                message = gettext(
                     "You say that the whole table is needed, and yet something is left out. Put it back, or "
                     "take that word back."
                 )
@@ -244,10 +249,12 @@ class ShortTable(TaskType):
         table = item.example.table
         lines = [describe(operation, table) for operation in response.operations]
         if response.whole:
-            lines = ["Every row and column is needed."]
+            lines = [gettext("Every row and column is needed.")]
         if words := in_words(response.program or followed(None, item.example), table):
-            lines.append(f"How the answer follows: {words}")
-        return lines + (["The answer is worked out, not read off a cell."] if response.worked_out else [])
+            lines.append(gettext("How the answer follows: {words}").format(words=words))
+        return lines + (
+            [gettext("The answer is worked out, not read off a cell.")] if response.worked_out else []
+        )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """As good as expected is who keeps what is needed; what could have gone as well is said."""
@@ -256,8 +263,10 @@ class ShortTable(TaskType):
         table = item.example.table
         mine, theirs = (replay(table, one.operations) for one in (response, expected))
         needed, more = _what_only(table, theirs, mine), _what_only(table, mine, theirs)
-        words = [f"Needed after all: {', '.join(needed)}."] if needed else []
-        return not needed, words + ([f"Could go as well: {', '.join(more)}."] if more else [])
+        words = [gettext("Needed after all: {needed}.").format(needed=", ".join(needed))] if needed else []
+        return not needed, words + (
+            [gettext("Could go as well: {more}.").format(more=", ".join(more))] if more else []
+        )
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
@@ -309,13 +318,19 @@ def _what_is_missing(
         cell for cell in cells_read(program, base) if not _is_left(cell, base, short) and cell not in told
     ]
     if gone:
-        more = f" ({len(gone) - 1} more of its cells, too)" if len(gone) > 1 else ""
-        message = f"The program reads {cell_place(base, *gone[0])}, which is left out{more}. Put it back."
+        more = (
+            gettext(" ({value} more of its cells, too)").format(value=len(gone) - 1) if len(gone) > 1 else ""
+        )
+        message = gettext("The program reads {cell_place}, which is left out{more}. Put it back.").format(
+            cell_place=cell_place(base, *gone[0]), more=more
+        )
         problems.append(Problem("operations", "protected_cell", message))
     result = given(program, short)
     if isinstance(result, ProgramError) or not agrees(result, item.example.answers):
         found = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
-        message = f"The program gives {found} now. Put back what it needs for the answer."
+        message = gettext("The program gives {found} now. Put back what it needs for the answer.").format(
+            found=found
+        )
         problems.append(Problem("operations", "computed_answer_differs", message))
     return problems
 
@@ -334,10 +349,10 @@ def _what_vanished(said: Program | None, item: Item, short: Table) -> list[Probl
     for answer in item.example.answers:
         cells = _with_answer(base, [answer], header=True)
         if cells and not any(_is_left(cell, base, short) for cell in cells):
-            message = (
-                f"The answer “{answer}” stood in {cell_place(base, *cells[0])}, and is in no cell that is left. Put it "
+            message = gettext(
+                "The answer “{answer}” stood in {cell_place}, and is in no cell that is left. Put it "
                 "back, or say that it is worked out and not read off a cell."
-            )
+            ).format(answer=answer, cell_place=cell_place(base, *cells[0]))
             believed = rule == "warn" or protects or _may_count_rows(answer, base)
             return [Problem("worked_out", "answer_gone", message, "warning" if believed else "error")]
     return []
@@ -357,8 +372,16 @@ def _is_left(cell: CellRef, base: Table, short: Table) -> bool:
 
 def _what_only(table: Table, one: Table, other: Table) -> list[str]:
     """Rows and columns that only the first of two shortened tables has, by their numbers."""
-    rows = [f"row {table.row_index(id) + 1}" for id in one.row_ids if id not in other.row_ids]
-    columns = [f"column {table.column_index(id) + 1}" for id in one.column_ids if id not in other.column_ids]
+    rows = [
+        gettext("row {value}").format(value=table.row_index(id) + 1)
+        for id in one.row_ids
+        if id not in other.row_ids
+    ]
+    columns = [
+        gettext("column {value}").format(value=table.column_index(id) + 1)
+        for id in one.column_ids
+        if id not in other.column_ids
+    ]
     return rows + columns
 
 

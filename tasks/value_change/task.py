@@ -22,6 +22,7 @@ from tableqa.executable import (
     offered,
     posted,
 )
+from tableqa.language import gettext, gettext_noop
 from tableqa.operations import (
     Operation,
     OperationError,
@@ -81,12 +82,12 @@ class ValueChange(TaskType):
 
     key = "value_change"
     version = 2
-    title = "Value change"
+    title = gettext_noop("Value change")
     response_type = Response
     making = True
     variants = {
-        "answer_changes": "Change one or two values so that the answer changes",
-        "answer_stays": "Change one or two values so that the answer stays the same",
+        "answer_changes": gettext_noop("Change one or two values so that the answer changes"),
+        "answer_stays": gettext_noop("Change one or two values so that the answer stays the same"),
     }
     of = ("originals", "perturbed")
     starts_from = ("short_table",)
@@ -112,21 +113,25 @@ class ValueChange(TaskType):
                 "minimum": 1,
                 "maximum": 100,
                 "default": 2,
-                "title": "Changes at most",
-                "description": "More are possible with a stated reason.",
+                "title": gettext_noop("Changes at most"),
+                "description": gettext_noop("More are possible with a stated reason."),
             },
             "cell_format": {
                 "enum": ["warn", "require", "ignore"],
                 "default": "warn",
-                "title": "The form of a column",
-                "description": "What happens when a new value is written unlike its column (1,234 or 12 %).",
+                "title": gettext_noop("The form of a column"),
+                "description": gettext_noop(
+                    "What happens when a new value is written unlike its column (1,234 or 12 %)."
+                ),
             },
             "outside": {
                 "enum": ["warn", "require", "ignore"],
                 "default": "warn",
-                "title": "Changes outside the marked cells",
-                "description": "What happens when a change touches neither a marked cell nor one that the program "
-                "reads. Where neither is known, nothing does.",
+                "title": gettext_noop("Changes outside the marked cells"),
+                "description": gettext_noop(
+                    "What happens when a change touches neither a marked cell nor one that the program "
+                    "reads. Where neither is known, nothing does."
+                ),
             },
             "contract": CONTRACT_SETTING,
         },
@@ -179,7 +184,9 @@ class ValueChange(TaskType):
         ]
         if changes and not answers:
             problems = [p for p in problems if p.path != "answers"]
-            problems.append(Problem("answers", "no_answer", "Write the answer that the changed table gives."))
+            problems.append(
+                Problem("answers", "no_answer", gettext("Write the answer that the changed table gives."))
+            )
         program = followed(response.program, base)
         problems += _outside(operations, program, item)
         problems += _against(program, response.difference, base, edited, operations)
@@ -277,13 +284,21 @@ class ValueChange(TaskType):
             return ["Unanswerable."]
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
-            lines.append(f"New answer: {' | '.join(response.answers)}")
+            lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))
         program = response.program or followed(None, item.example)
         if words := in_words(program, item.example.table):
-            lines.append(f"How the answer follows: {words}")
+            lines.append(gettext("How the answer follows: {words}").format(words=words))
         if response.difference:
-            lines.append(f"Reason for another answer than the computed one: {response.difference}")
-        return lines + ([f"Reason for more changes: {response.reason}"] if response.reason else [])
+            lines.append(
+                gettext("Reason for another answer than the computed one: {difference}").format(
+                    difference=response.difference
+                )
+            )
+        return lines + (
+            [gettext("Reason for more changes: {reason}").format(reason=response.reason)]
+            if response.reason
+            else []
+        )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """Any edit whose answer is the computed one is as good as the expected one. Not judged where nothing computes it."""
@@ -300,12 +315,17 @@ class ValueChange(TaskType):
             return (
                 (True, words)
                 if same
-                else (None, ["One way to do it:", *self.describe(expected, item), *words])
+                else (None, [gettext("One way to do it:"), *self.describe(expected, item), *words])
             )
         if agrees(result, edited.answers):
             return True, words
         right = " | ".join(result)
-        return False, [f"On your table the answer is {right}, not {' | '.join(edited.answers)}.", *words]
+        return False, [
+            gettext("On your table the answer is {right}, not {answers}.").format(
+                right=right, answers=" | ".join(edited.answers)
+            ),
+            *words,
+        ]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
@@ -420,7 +440,9 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
         else:
             inside = True
         if not inside and not _tilts(operation, program, table):
-            message = f"{describe(operation, table)}: this is outside the cells that the answer comes from."
+            message = gettext("{describe}: this is outside the cells that the answer comes from.").format(
+                describe=describe(operation, table)
+            )
             level: Literal["error", "warning"] = "error" if rule == "require" else "warning"
             found.append(Problem("operations", "outside_evidence", message, level))
     return found

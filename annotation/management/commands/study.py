@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -108,7 +109,9 @@ class Command(RefusingCommand):
         )
         for link in applied.links:
             address = reverse("join", args=[link.token])
-            self.stdout.write(f"Send {link.name} this link, shown once: {settings.PUBLIC_URL or ''}{address}")
+            # `reverse` has the path of PUBLIC_URL in front already.
+            whole = urljoin(settings.PUBLIC_URL, address) if settings.PUBLIC_URL else address
+            self.stdout.write(f"Send {link.name} this link, shown once: {whole}")
         if applied.failed is not None:
             left = applied.failed
             raise CommandError(
@@ -125,7 +128,7 @@ class Command(RefusingCommand):
         slug = options["project"]
         if slug is None:
             raise CommandError("Say which project: --project SLUG", returncode=2)
-        here = standing.of_project(self.project(slug), now=timezone.now(), derived=False)
+        here = standing.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
         text = writing.written(here, people=not options["without_people"])
         if options["file"] == "-":
             self.stdout.write(text, ending="")

@@ -1,20 +1,25 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, close_old_connections, connection
+from django.urls import set_script_prefix
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
+from prometheus_client import start_http_server
 
-from annotation import jobs
+from annotation import jobs, metrics
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
 
@@ -24,6 +29,8 @@ KNOWN = (adjudicating, asking, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between two looks for items to resolve and jobs whose worker was lost."""
+LOOK = timedelta(seconds=30)
+"""Between two looks for items that nobody is left for."""
 SLOWER = 1.0
 """Seconds, at least, between two looks of each hand for jobs that wait for models."""
 PATIENCE = 3.0
@@ -37,9 +44,27 @@ class Command(BaseCommand):
         parser.add_argument(
             "--interval", type=float, default=0.5, help="seconds between two looks at the queue"
         )
+        parser.add_argument(
+            "--housekeeping",
+            action="store_true",
+            help="run no jobs: another queue's workers do (Celery); only what has to happen in time",
+        )
+        parser.add_argument(
+            "--metrics",
+            type=_address,
+            metavar="HOST:PORT",
+            help="answer Prometheus there, for whoever can reach it, e.g. 127.0.0.1:9134",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["metrics"]:
+            _show_figures(*options["metrics"])
         stop = threading.Event()
+        if options["housekeeping"]:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: stop.set())
+            _keep_house(stop)
+            return
         keeper = threading.Thread(target=_keep_house, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
         hands = [Hand(queue, options["interval"]) for queue, many in jobs.HANDS.items() for _ in range(many)]
@@ -51,6 +76,19 @@ class Command(BaseCommand):
             stop.set()
             _let_go(hands)
             keeper.join(10)
+
+
+def _address(said: str) -> tuple[str, int]:
+    host, _, port = said.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise ArgumentTypeError(f"{said!r} is not HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _show_figures(host: str, port: int) -> None:
+    """What this process counts: questions to models. What is in the database, the web processes tell."""
+    metrics.listen()
+    start_http_server(port, host)
 
 
 class Hand(threading.Thread):
@@ -70,6 +108,8 @@ class Hand(threading.Thread):
         )
 
     def run(self) -> None:
+        # What goes before every link is kept for each thread.
+        set_script_prefix(settings.FORCE_SCRIPT_NAME or "/")
         while self.worker.running:
             try:
                 self.worker.run()
@@ -111,11 +151,15 @@ def _take_jobs(interval: float) -> None:
 
 def _keep_house(stop: threading.Event) -> None:
     """What has to happen in time and is nobody's job; a database that is away is tried again."""
+    look = timezone.now()
     while not stop.wait(EVERY):
         close_old_connections()
         try:
             now = timezone.now()
             adjudicating.resolve_due(now=now)
+            if now >= look:
+                adjudicating.look_after_open(now=now)
+                look = now + LOOK
             jobs.keep_alive(now=now)
             jobs.reap(now=now)
             predicting.look_after(now=now)

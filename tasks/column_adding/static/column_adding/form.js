@@ -2,6 +2,7 @@
    was drawn for it; below the list its name, its place and every cell can be changed. Where it comes from stands in the
    field `provenance`. */
 
+import { t } from "../askew/language.js";
 import { ColumnList, make, prepareFields, store, stored } from "../askew/columns.js";
 import { columnName } from "../askew/words.js";
 
@@ -24,10 +25,10 @@ class AskewAdding extends ColumnList {
     return (this.suggestions?.tables ?? []).map((table) => ({
       id: table.digest,
       name: table.title,
-      note: `${table.rows} of ${table.of} rows`,
+      note: t`${table.rows} of ${table.of} rows`,
       details: [
         { text: table.why },
-        { text: `Score ${table.score.toFixed(2)}: what both tables have in common, rare things counting more.` },
+        { text: t`Score ${table.score.toFixed(2)}: what both tables have in common, rare things counting more.` },
         { text: `Rows are matched by ${table.by[0]} and ${table.by[1]}: ${table.aligned.map(([here, there]) => (here === there ? here : `${here} = ${there}`)).join("; ")}${table.rows > table.aligned.length ? "; …" : ""}` },
       ],
       choices: table.columns.map((column) => {
@@ -40,8 +41,8 @@ class AskewAdding extends ColumnList {
 
   keyRows() {
     return [
-      [["1 – 9"], "add that column, or take it out again"],
-      [["→", "←"], "to the columns of the table and back"],
+      [["1 – 9"], t("add that column, or take it out again")],
+      [["→", "←"], t("to the columns of the table and back")],
     ];
   }
 
@@ -82,7 +83,7 @@ class AskewAdding extends ColumnList {
   #remove(id) {
     const { edits } = this.grid;
     this.#keep(this.#provenance().filter(([column]) => column !== id));
-    this.grid.change(edits.without([], [id]), `${edits.columnName(id)} is not added after all.`);
+    this.grid.change(edits.without([], [id]), t`${edits.columnName(id)} is not added after all.`);
   }
 
   /* The new column that came from there, if it is in the table now. */
@@ -115,7 +116,7 @@ class AskewAdding extends ColumnList {
 
   #part({ column, header, after, cells }, open) {
     const part = make("fieldset", { className: "tool" });
-    part.append(make("legend", { textContent: `Added: ${header}`, dir: "auto" }));
+    part.append(make("legend", { textContent: t`Added: ${header}`, dir: "auto" }));
     const row = make("div", { className: "apply" });
     const field = make("input", { type: "text", value: header.replace(/\s+/g, " "), autocomplete: "off", maxLength: 2000, dir: "auto" });
     field.dataset.does = "name";
@@ -123,24 +124,24 @@ class AskewAdding extends ColumnList {
     place.dataset.does = "place";
     place.append(new Option("first", "", after === null, after === null));
     for (const id of this.grid.edited.column_ids) {
-      if (id !== column) place.append(new Option(`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
+      if (id !== column) place.append(new Option(t`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
     }
     row.append(labelled("Name", field), labelled("Place", place));
     const empty = cells.filter((cell) => !cell.trim()).length;
     const details = make("details", { open });
     details.dataset.column = column;
-    details.append(make("summary", { textContent: empty ? `Cells: ${empty} of ${cells.length} rows have none` : `Cells: all ${cells.length} rows have one` }));
+    details.append(make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows have none` : t`Cells: all ${cells.length} rows have one` }));
     const list = make("ol", { className: "cuts" });
     const places = cells.map((_, at) => at).sort((one, other) => Boolean(cells[one].trim()) - Boolean(cells[other].trim()) || one - other);
     list.append(...places.slice(0, ROWS).map((at) => {
       const item = make("li");
-      const input = make("input", { type: "text", value: cells[at], ariaLabel: `${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+      const input = make("input", { type: "text", value: cells[at], ariaLabel: t`${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
       Object.assign(input.dataset, { does: "cell", row: at });
-      item.append(make("span", { className: "soft small", textContent: `Row ${at + 1}: ` }), make("span", { textContent: this.#about(at), dir: "auto" }), input);
+      item.append(make("span", { className: "soft small", textContent: t`Row ${at + 1}: ` }), make("span", { textContent: this.#about(at), dir: "auto" }), input);
       return item;
     }));
     details.append(list);
-    if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: `The first ${ROWS} are shown, empty ones before the others.` }));
+    if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: t`The first ${ROWS} are shown, empty ones before the others.` }));
     part.append(row, details);
     part.dataset.column = column;
     return part;

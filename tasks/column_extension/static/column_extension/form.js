@@ -2,6 +2,7 @@
    splits in any other way: at a text, by a form, by a pattern or by hand. The server cuts the cells; rows that do not
    split are listed, and every cell can be written by hand before the split is made. */
 
+import { counted, t } from "../askew/language.js";
 import { Problem, send } from "../askew/api.js";
 import { ColumnList, make } from "../askew/columns.js";
 import { normalise } from "../askew/operations.js";
@@ -10,10 +11,10 @@ const PAUSE = 200; // ms after the last key
 const ROWS = 40; // rows that are shown at once
 const MOST_PARTS = 12;
 const WAYS = [
-  ["delimiter", "At a text", "The text between the parts", "such as , or –"],
-  ["template", "By a form", "The form of a cell, its parts in braces", "{City}, {Country}"],
-  ["pattern", "By a pattern", "A regular expression (RE2), its parts in brackets", "(.+) \\((.+)\\)"],
-  ["hand", "By hand", "", ""],
+  ["delimiter", t("At a text"), t("The text between the parts"), t("such as , or –")],
+  ["template", t("By a form"), t("The form of a cell, its parts in braces"), "{City}, {Country}"],
+  ["pattern", t("By a pattern"), t("A regular expression (RE2), its parts in brackets"), "(.+) \\((.+)\\)"],
+  ["hand", t("By hand"), "", ""],
 ];
 
 class AskewExtension extends ColumnList {
@@ -44,23 +45,23 @@ class AskewExtension extends ColumnList {
         way: one.by,
         names: one.names,
         text: one.names.join(" | "),
-        why: `${one.words}, ${one.splits === one.of ? `all ${one.of}` : `${one.splits} of ${one.of}`} filled rows. ${one.example_of} → ${one.example.join(" | ")}`,
+        why: t`${one.words}, ${one.splits === one.of ? t`all ${one.of}` : t`${one.splits} of ${one.of}`} filled rows. ${one.example_of} → ${one.example.join(" | ")}`,
       }));
       return {
         id, column: id, name: this.table.header[place], choices,
         now: split ? split.into.map(({ header }) => header).join(" | ") : undefined,
         state: split ? "changed" : "",
-        note: split || !choices.length ? "" : `${choices.length} way${choices.length === 1 ? "" : "s"} to split`,
-        own: split ? "Change the split" : "Split in another way",
+        note: split || !choices.length ? "" : counted(choices.length, "{0} way to split", "{0} ways to split"),
+        own: split ? t("Change the split") : t("Split in another way"),
       };
     });
   }
 
   keyRows() {
     return [
-      [["1 – 9"], "split in that way"],
-      [["F2"], "split in another way, or change the split"],
-      [["Del"], "one column again"],
+      [["1 – 9"], t("split in that way")],
+      [["F2"], t("split in another way, or change the split")],
+      [["Del"], t("one column again")],
     ];
   }
 
@@ -90,7 +91,7 @@ class AskewExtension extends ColumnList {
 
   clear(line) {
     if (!this.#splitOf(line.id)) return;
-    this.grid.change(normalise(this.#others(line.id), this.table), `${line.name} is one column again.`);
+    this.grid.change(normalise(this.#others(line.id), this.table), t`${line.name} is one column again.`);
   }
 
   #splitOf(column) {
@@ -132,7 +133,7 @@ class AskewExtension extends ColumnList {
         return whole;
       });
       if (answer.number < 2) work.rows = [];
-      this.#say(answer.number < 2 ? "No cell splits in this way." : this.#summary(answer.number));
+      this.#say(answer.number < 2 ? t("No cell splits in this way.") : this.#summary(answer.number));
       then();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -151,21 +152,21 @@ class AskewExtension extends ColumnList {
   #summary(number) {
     const { cells, odd } = this.#work;
     const filled = cells.filter((cell) => cell.trim()).length;
-    if (!odd.size) return `All ${filled} filled rows split into ${number}.`;
-    return `${filled - odd.size} of ${filled} filled rows split into ${number}. ${odd.size === 1 ? "One does" : `${odd.size} do`} not: write the parts by hand, or leave the whole in the first.`;
+    if (!odd.size) return t`All ${filled} filled rows split into ${number}.`;
+    return t`${filled - odd.size} of ${filled} filled rows split into ${number}. ${odd.size === 1 ? t("One does") : `${odd.size} do`} not: write the parts by hand, or leave the whole in the first.`;
   }
 
   #apply() {
     const { column, name, names, rows } = this.#work;
     const number = names.length;
     if (number < 2 || rows.length !== this.table.rows.length) {
-      this.#say("There is nothing to split yet.");
+      this.#say(t("There is nothing to split yet."));
       return false;
     }
     const before = this.#splitOf(column)?.into ?? [];
     const ids = before.length === number ? before.map((part) => part.column) : this.grid.freshIds(number);
     const into = ids.map((id, part) => ({ column: id, header: names[part].trim(), cells: rows.map((row) => row[part].trim()) }));
-    this.grid.change(normalise([...this.#others(column), { op: "split_column", column, into }], this.table), `${name} split into ${names.join(" | ")}.`);
+    this.grid.change(normalise([...this.#others(column), { op: "split_column", column, into }], this.table), t`${name} split into ${names.join(" | ")}.`);
     this.#closeTool();
     this.draw();
     return true;
@@ -184,20 +185,20 @@ class AskewExtension extends ColumnList {
       names: make("div", { className: "names" }),
       rows: make("ol", { className: "cuts" }),
       all: make("input", { type: "checkbox", name: "way-all" }),
-      more: make("button", { type: "button", className: "quiet small", textContent: "Show more rows" }),
+      more: make("button", { type: "button", className: "quiet small", textContent: t("Show more rows") }),
     });
     how.append(...WAYS.map(([value, words]) => new Option(words, value)));
-    at.append(new Option("at every place", "every"), new Option("only the first", "first"), new Option("only the last", "last"));
+    at.append(new Option(t("at every place"), "every"), new Option(t("only the first"), "first"), new Option(t("only the last"), "last"));
     const row = make("div", { className: "apply" });
     row.append(labelled("How", how), labelled("Where", at), labelled("Parts", number), labelled("", text, "whole"));
-    const apply = make("button", { type: "button", className: "primary", textContent: "Split" });
-    apply.append(make("kbd", { textContent: "Enter" }));
-    const cancel = make("button", { type: "button", textContent: "Cancel" });
-    cancel.append(make("kbd", { textContent: "Esc" }));
+    const apply = make("button", { type: "button", className: "primary", textContent: t("Split") });
+    apply.append(make("kbd", { textContent: t("Enter") }));
+    const cancel = make("button", { type: "button", textContent: t("Cancel") });
+    cancel.append(make("kbd", { textContent: t("Esc") }));
     const buttons = make("div", { className: "row" });
     buttons.append(apply, cancel);
     const every = make("label", { className: "every" });
-    every.append(all, " Show all rows");
+    every.append(all, t(" Show all rows"));
     this.#tool.append(legend, row, status, names, every, rows, more, buttons);
     how.addEventListener("change", () => this.#rewayed());
     at.addEventListener("change", () => this.#rewayed());
@@ -242,7 +243,7 @@ class AskewExtension extends ColumnList {
   #openTool(first) {
     const { legend, how, text, at, number } = this.#parts;
     const { way, name, names } = this.#work;
-    legend.textContent = `Split ${name.trim() || "a column without a name"}`;
+    legend.textContent = t`Split ${name.trim() || t("a column without a name")}`;
     how.value = way.by;
     text.value = way.text ?? "";
     at.value = way.at ?? "every";
@@ -280,7 +281,7 @@ class AskewExtension extends ColumnList {
       work.names = Array.from({ length: size }, (_, part) => work.names[part] ?? `${stem} ${part + 1}`);
       work.rows = work.cells.map((cell, row) => Array.from({ length: size }, (_, part) => work.rows[row]?.[part] ?? (part ? "" : cell)));
       work.odd = new Set(work.cells.map((_, row) => row));
-      this.#say("Write the parts of every row.");
+      this.#say(t("Write the parts of every row."));
       this.#draw();
     } else if (text.value) this.#cut(then);
     else this.#draw();
@@ -302,7 +303,7 @@ class AskewExtension extends ColumnList {
     all.closest("label").hidden = !ready || how.value === "hand";
     if (ready && !names.contains(document.activeElement)) {
       names.replaceChildren(...work.names.map((value, part) => {
-        const input = make("input", { type: "text", value, ariaLabel: `Name of part ${part + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+        const input = make("input", { type: "text", value, ariaLabel: t`Name of part ${part + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
         input.dataset.part = part;
         return input;
       }));
@@ -317,7 +318,7 @@ class AskewExtension extends ColumnList {
     list.replaceChildren(...shown.slice(0, most).map((row) => {
       const item = make("li", { className: odd.has(row) ? "odd" : "" });
       const whole = make("div");
-      whole.append(make("span", { className: "soft small", textContent: `Row ${row + 1}: ` }), make("span", { textContent: cells[row] || "(empty)", dir: "auto" }));
+      whole.append(make("span", { className: "soft small", textContent: t`Row ${row + 1}: ` }), make("span", { textContent: cells[row] || "(empty)", dir: "auto" }));
       const fields = make("div", { className: "names" });
       fields.append(...rows[row].map((value, part) => {
         const input = make("input", { type: "text", value, ariaLabel: `Row ${row + 1}, ${names[part]}`, autocomplete: "off", maxLength: 2000, dir: "auto" });

@@ -1,6 +1,7 @@
 /* <askew-masking>: the columns of a table with what the table tells of how others imply them. Space removes a column
    or puts it back, and so does the digit of one that has evidence. */
 
+import { t } from "../askew/language.js";
 import { ColumnList } from "../askew/columns.js";
 
 class AskewMasking extends ColumnList {
@@ -14,7 +15,7 @@ class AskewMasking extends ColumnList {
       const good = evidence.filter(({ tells, holds }) => tells && holds);
       const given = good.filter(({ sources }) => sources.every((source) => left.has(source)));
       const stands = given.some(({ short }) => !short);
-      const follows = stands ? "follows from what is left" : given.length ? "follows, but not where the answer comes from" : "does not follow from what is left";
+      const follows = stands ? t("follows from what is left") : given.length ? t("follows, but not where the answer comes from") : t("does not follow from what is left");
       if (good.length) digit += 1;
       return {
         id, column: id, name: this.table.header[place], now: removed ? "removed" : null,
@@ -30,28 +31,28 @@ class AskewMasking extends ColumnList {
   #details(evidence, answer, read, removed, left) {
     const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
-      const also = gone.length ? ` But ${gone.join(" and ")} ${gone.length > 1 ? "are" : "is"} removed, too.` : "";
-      const open = short && holds ? " But not in the row that the answer comes from." : "";
-      const step = kind === "running_number" && !tells ? " But nothing that is left says where it begins." : "";
+      const also = gone.length ? ` But ${gone.join(t(" and "))} ${gone.length > 1 ? "are" : "is"} removed, too.` : "";
+      const open = short && holds ? t(" But not in the row that the answer comes from.") : "";
+      const step = kind === "running_number" && !tells ? t(" But nothing that is left says where it begins.") : "";
       return { text: words + step + open + also, look: !holds || Boolean(gone.length) || !tells || Boolean(short) };
     });
-    if (this.suggestions && !evidence.length) details.push({ text: "Nothing in the table shows that the others imply it." });
-    if (answer) details.push({ text: `An answer stands in this column only${removed ? ": does it still follow?" : "."}`, look: removed });
-    else if (read) details.push({ text: `The answer is worked out from this column${removed ? ": does it still follow?" : "."}`, look: removed });
+    if (this.suggestions && !evidence.length) details.push({ text: t("Nothing in the table shows that the others imply it.") });
+    if (answer) details.push({ text: t`An answer stands in this column only${removed ? t(": does it still follow?") : "."}`, look: removed });
+    else if (read) details.push({ text: t`The answer is worked out from this column${removed ? t(": does it still follow?") : "."}`, look: removed });
     return details;
   }
 
   keyRows() {
     return [
-      [["1 – 9"], "remove the column with that number, or put it back"],
-      [["Space"], "remove the column, or put it back"],
+      [["1 – 9"], t("remove the column with that number, or put it back")],
+      [["Space"], t("remove the column, or put it back")],
     ];
   }
 
   toggle(line) {
     const { edits } = this.grid;
-    if (line.removed) this.grid.change(edits.withBack([], [line.id]), `${line.name} is back.`);
-    else this.grid.change(edits.without([], [line.id]), `${line.name} removed.`);
+    if (line.removed) this.grid.change(edits.withBack([], [line.id]), t`${line.name} is back.`);
+    else this.grid.change(edits.without([], [line.id]), t`${line.name} removed.`);
   }
 
   pressed(line, again) {
@@ -71,23 +72,23 @@ class AskewMasking extends ColumnList {
 }
 
 function note(evidence, good, given, answer) {
-  const follows = given.length ? from(given) : good.length ? "no longer follows" : hint(evidence);
-  return [follows, answer ? "holds the answer" : ""].filter(Boolean).join(", ");
+  const follows = given.length ? from(given) : good.length ? t("no longer follows") : hint(evidence);
+  return [follows, answer ? t("holds the answer") : ""].filter(Boolean).join(", ");
 }
 
 /* From what it follows: other columns, or the order of the rows; and whether that reaches the answer. */
 function from(given) {
   const best = given.filter(({ short }) => !short);
-  const what = (best.length ? best : given).some(({ sources }) => sources.length) ? "others" : "the order of the rows";
-  return best.length ? `follows from ${what}` : `follows from ${what} but for the answer`;
+  const what = (best.length ? best : given).some(({ sources }) => sources.length) ? "others" : t("the order of the rows");
+  return best.length ? t`follows from ${what}` : t`follows from ${what} but for the answer`;
 }
 
 /* What the table shows of a column that cannot simply go. */
 function hint(evidence) {
-  if (evidence.some(({ tells }) => tells)) return "follows in some rows only";
-  if (evidence.some(({ sources }) => sources.length)) return "goes with others, but they do not give it";
-  if (evidence.some(({ kind }) => kind === "running_number")) return "the same step from row to row, but not where it begins";
-  return evidence.length ? "the same in every row" : "";
+  if (evidence.some(({ tells }) => tells)) return t("follows in some rows only");
+  if (evidence.some(({ sources }) => sources.length)) return t("goes with others, but they do not give it");
+  if (evidence.some(({ kind }) => kind === "running_number")) return t("the same step from row to row, but not where it begins");
+  return evidence.length ? t("the same in every row") : "";
 }
 
 customElements.define("askew-masking", AskewMasking);

@@ -1,13 +1,14 @@
 /* <askew-pair>: one or two perturbed examples of one original, each as what it changes: the question word by word, the
    table old beside new. What is wrong with an example is asked for where its score is low. */
 
+import { t } from "../askew/language.js";
 import { drawWording } from "../askew/wording.js";
 
 const REJECTED_BELOW = 3;
 const NAMES = {
-  left: { title: "Left example", the: "the left example" },
-  right: { title: "Right example", the: "the right example" },
-  single: { title: "Changed example", the: "the example" },
+  left: { title: t("Left example"), the: t("the left example") },
+  right: { title: t("Right example"), the: t("the right example") },
+  single: { title: t("Changed example"), the: t("the example") },
 };
 
 class AskewPair extends HTMLElement {
@@ -34,8 +35,8 @@ class AskewPair extends HTMLElement {
   #name(place, { title, the }) {
     for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
     const [score, errors] = place.querySelectorAll("[data-field]");
-    Object.assign(score.dataset, { label: title, required: `Rate ${the} from 1 to 5.` });
-    Object.assign(errors.dataset, { label: `What is wrong with ${the}`, required: `Say what is wrong with ${the}.` });
+    Object.assign(score.dataset, { label: title, required: t`Rate ${the} from 1 to 5.` });
+    Object.assign(errors.dataset, { label: t`What is wrong with ${the}`, required: t`Say what is wrong with ${the}.` });
     for (const input of score.querySelectorAll("input")) input.dataset.label = `${title}: ${input.value}`;
   }
 
@@ -44,7 +45,7 @@ class AskewPair extends HTMLElement {
     const wording = place.querySelector("[data-wording]");
     wording.hidden = question === original.question; // then it heads the page as it is
     drawWording(wording, original.question, question);
-    place.querySelector("askew-grid").compare(original.table, operations, { label: `${title}, table` });
+    place.querySelector("askew-grid").compare(original.table, operations, { label: t`${title}, table` });
     list(place.querySelector("[data-changes-in-words]"), changes);
     const other = answers.length !== original.answers.length || answers.some((text, at) => text !== original.answers[at]);
     list(place.querySelector("[data-new-answers]"), other ? answers : []);

@@ -2,6 +2,7 @@
    Enter is for whoever is done with the words: where a model looks along it tries them, and it leads on to what was changed,
    where a digit submits. Where that is said already, the next Enter submits. */
 
+import { t } from "../askew/language.js";
 import { changesOfWords, drawWording } from "../askew/wording.js";
 
 const LATER = 600; // ms after the last key in which a screen reader is told what changed
@@ -53,7 +54,7 @@ class AskewRewording extends HTMLElement {
 
   #tell(same) {
     const gone = changesOfWords(this.#original, this.area.value).filter(({ kind }) => kind === "removed").map(({ text }) => text.trim());
-    const said = same ? "Still the original question." : gone.length ? `Without: ${gone.join(", ")}` : "Only words were added.";
+    const said = same ? t("Still the original question.") : gone.length ? t`Without: ${gone.join(", ")}` : t("Only words were added.");
     const place = this.querySelector("[data-told]");
     if (place.textContent !== said) place.textContent = said;
   }

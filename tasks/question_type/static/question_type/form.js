@@ -1,11 +1,13 @@
 /* <askew-said>: what the suggesters say. Of the question on screen, with reasons, where the batch shows it before the
    answer; else in one quiet line of the question just answered. */
 
+import { t } from "../askew/language.js";
+
 class AskewSaid extends HTMLElement {
   connectedCallback() {
     this.addEventListener("item-shown", () => this.#show("", []));
     this.addEventListener("item-suggested", ({ detail }) => this.#show("Suggested", detail.suggestions?.said ?? [], true));
-    this.addEventListener("last-suggested", ({ detail }) => this.#show("The last question:", detail.suggestions.said));
+    this.addEventListener("last-suggested", ({ detail }) => this.#show(t("The last question:"), detail.suggestions.said));
   }
 
   #show(title, said, reasons = false) {

@@ -1,5 +1,7 @@
 /* <askew-marked-cells>: the cells that are marked in the table so far, row by row, as text. */
 
+import { t } from "../askew/language.js";
+
 const MOST_ROWS = 8;
 const LONGEST = 40; // characters of a cell
 
@@ -23,21 +25,21 @@ class AskewMarkedCells extends HTMLElement {
     const lines = [...rows].slice(0, MOST_ROWS).map(([row, columns]) => {
       const at = base.row_ids.indexOf(row);
       const texts = columns.map((column) => `${name(base, column)}: ${short(base.rows[at][column]) || "empty"}`);
-      return item(`Row ${at + 1}. ${texts.join("; ")}`);
+      return item(t`Row ${at + 1}. ${texts.join("; ")}`);
     });
-    if (rows.size > MOST_ROWS) lines.push(item(`and cells in ${rows.size - MOST_ROWS} more rows`));
+    if (rows.size > MOST_ROWS) lines.push(item(t`and cells in ${rows.size - MOST_ROWS} more rows`));
     const list = document.createElement("ul");
     list.className = "marked-cells";
     list.append(...lines);
     const none = document.createElement("p");
     none.className = "soft small";
-    none.textContent = "None yet. Click or drag in the table, or move with the arrows and press Space.";
+    none.textContent = t("None yet. Click or drag in the table, or move with the arrows and press Space.");
     this.replaceChildren(cells.length ? list : none);
   }
 }
 
 function name(base, column) {
-  return base.header[column].trim() || `column ${column + 1}`;
+  return base.header[column].trim() || t`column ${column + 1}`;
 }
 
 function short(text) {

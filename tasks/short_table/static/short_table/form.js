@@ -1,5 +1,6 @@
 /* <askew-first-cut>: one button that leaves out everything but what the marked cells need, as a start. */
 
+import { t } from "../askew/language.js";
 import "../askew/programs.js";
 import "../askew/shown-if.js";
 
@@ -11,7 +12,7 @@ class AskewFirstCut extends HTMLElement {
     this.addEventListener("item-suggested", ({ detail }) => this.#offer(detail.suggestions?.cut ?? []));
     this.querySelector("button").addEventListener("click", () => {
       const { grid } = this.closest("askew-annotate");
-      grid.change(this.#operations, "Everything is left out but the marked cells and what names them");
+      grid.change(this.#operations, t("Everything is left out but the marked cells and what names them"));
     });
   }
 

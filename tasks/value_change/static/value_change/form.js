@@ -1,6 +1,7 @@
 /* What is particular to changing values: the computed answer is filled in, never forced, and whoever gives another one
    is asked why. */
 
+import { t } from "../askew/language.js";
 import "../askew/programs.js";
 import "../askew/shown-if.js";
 
@@ -8,7 +9,7 @@ import "../askew/shown-if.js";
 class AskewMeasure extends HTMLElement {
   shown(context) {
     const words = [context?.scale, context?.unit].filter(Boolean).join(" ");
-    this.textContent = words ? `in ${words}` : "";
+    this.textContent = words ? t`in ${words}` : "";
   }
 }
 
@@ -79,9 +80,9 @@ class AskewFilledAnswer extends HTMLElement {
   #write() {
     const text = this.field.value.trim();
     if (this.#computed === null || (this.#byHand && text === this.#computed)) this.replaceChildren();
-    else if (text === this.#computed) this.#say("Filled in from the program. You may write another answer.");
+    else if (text === this.#computed) this.#say(t("Filled in from the program. You may write another answer."));
     else if (text) {
-      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: "Take the computed answer" });
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: t("Take the computed answer") });
       button.addEventListener("click", () => {
         this.#put();
         this.#write();

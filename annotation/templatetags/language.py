@@ -1,0 +1,33 @@
+"""Words that come from data of ours (titles of kinds, names of states), in the reader's language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext
+
+from annotation.views import language
+
+register = template.Library()
+
+
+@register.filter
+def translated(words: Any) -> str:
+    """The words in the reader's language; such that the catalogue does not have stay as they are."""
+    said = "" if words is None else str(words)
+    return gettext(said) if said.strip() else said
+
+
+@register.simple_tag
+def words_of_scripts() -> str:
+    """The script with the catalogue of the page's language; none for the language that everything is written in."""
+    here = get_language() or settings.LANGUAGE_CODE
+    if here == settings.LANGUAGE_CODE:
+        return SafeString()
+    address = f"{reverse('words', args=[here])}?v={language.digest(here)}"
+    return format_html('<script src="{}" defer></script>', address)

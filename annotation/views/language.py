@@ -1,0 +1,57 @@
+"""The words of the scripts, as a file of their own, and the person's choice of a language."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation.trans_real import DjangoTranslation
+from django.views.decorators.http import condition, require_safe
+from django.views.i18n import JavaScriptCatalog
+
+
+class _Catalogue(JavaScriptCatalog):
+    """Django's own catalogue, of our messages alone and for a language that the address names."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.translation: Any = DjangoTranslation(
+            language, domain="djangojs", localedirs=[str(path) for path in settings.LOCALE_PATHS]
+        )
+
+    def script(self) -> str:
+        """`gettext`, `ngettext` and the messages, under `django`."""
+        found = {"catalog": self.get_catalog(), "formats": {}, "plural": self.get_plural()}
+        return str(self.render_to_response(found).content.decode())
+
+
+@functools.cache
+def script(language: str) -> str:
+    """The words of a language as a script; the same as long as the process lives."""
+    return _Catalogue(language).script()
+
+
+@functools.cache
+def digest(language: str) -> str:
+    """What changes with the words: part of their address, so that browsers keep them for good."""
+    return hashlib.sha256(script(language).encode()).hexdigest()[:12]
+
+
+def _etag(request: HttpRequest, language: str) -> str | None:
+    return json.dumps(digest(language)) if language in dict(settings.LANGUAGES) else None
+
+
+@require_safe
+@condition(etag_func=_etag)
+def words(request: HttpRequest, language: str) -> HttpResponse:
+    """The catalogue of the scripts; nothing in it depends on who asks."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404
+    response = HttpResponse(script(language), content_type="text/javascript; charset=utf-8")
+    kept = request.GET.get("v") == digest(language)
+    response["Cache-Control"] = f"public, max-age={365 * 24 * 3600}, immutable" if kept else "no-cache"
+    return response

@@ -1,0 +1,26 @@
+/* Sentences in the language of the page. The catalogue (/words/<language>.js) is a script before the modules; without
+   one everything is said in English.
+
+     t("Nothing is changed.")
+     t`Change ${at} of ${number}`                    looked up as "Change {0} of {1}"
+     counted(number, "{0} change", "{0} changes")
+
+   ./run messages finds these calls. */
+
+const known = globalThis.django;
+const CAPITALS = ["de"]; // languages that write a noun with a capital wherever it stands
+
+export function t(message, ...values) {
+  const id = typeof message === "string" ? message : message.reduce((all, part, at) => `${all}{${at - 1}}${part}`);
+  return filled(known?.gettext ? known.gettext(id) : id, values);
+}
+
+export function counted(number, one, many) {
+  const words = known?.ngettext ? known.ngettext(one, many, number) : number === 1 ? one : many;
+  return filled(words, [number]);
+}
+
+/* What begins a sentence, said within one. */
+export const within = (text) => (CAPITALS.includes((document.documentElement.lang || "en").slice(0, 2)) ? text : text.toLowerCase());
+
+const filled = (words, values) => (values.length ? words.replace(/\{(\d+)\}/g, (place, at) => (at < values.length ? String(values[at]) : place)) : words);
