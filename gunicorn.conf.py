@@ -1,7 +1,60 @@
-"""What gunicorn reads by itself when it is started here: an access log, where one is asked for, without queries.
+"""What gunicorn reads by itself when it is started here: whom it believes, what it logs, where web processes add up figures.
 
-The address of a crowd link has the ids of a platform in its query. The address itself, `%(U)s`, is logged, and neither the
-query nor where somebody came from.
+* No header of a request says who or where this server is: which of a proxy's words count is for the settings to say
+  (TRUST_PROXY), and the path of the site comes from PUBLIC_URL. Gunicorn by itself would take `SCRIPT_NAME` and `PATH_INFO`
+  from anything on this machine, a proxy that passes its clients' headers on included.
+* An access log, where one is asked for, has neither people's addresses, nor queries, nor the secret part of a link: the
+  address of a crowd link has the ids of a platform in its query. LOG_REQUESTS says the same with the names of views.
+* With METRICS_TOKEN the web processes of one server add up their figures in a folder that ends with it.
 """
 
-access_log_format = '%(h)s %(t)s "%(m)s %(U)s %(H)s" %(s)s %(b)s "%(a)s"'
+import os
+import re
+import shutil
+import tempfile
+
+from gunicorn.glogging import Logger
+
+forwarder_headers = ""
+secure_scheme_headers: dict[str, str] = {}
+forwarded_allow_ips = ""
+
+access_log_format = '%(t)s "%(m)s %(U)s %(H)s" %(s)s %(b)s %(M)s'
+# As in config/logs.py, which cannot be read before the application is.
+SECRET_PATHS = re.compile(r"(/(?:join|password/new|crowd/back|demo)/)[^\s\"'?#]+")
+
+
+class logger_class(Logger):  # noqa: N801  the name of gunicorn's setting
+    """Gunicorn's own, with the secrets cut out of the addresses."""
+
+    def atoms(self, resp, req, environ, request_time):  # type: ignore[no-untyped-def]
+        """What a line of the access log may say."""
+        said = super().atoms(resp, req, environ, request_time)
+        return {
+            **said,
+            "U": SECRET_PATHS.sub(r"\1[secret]", said["U"]),
+            "h": "-",
+            "a": "-",
+            "f": "-",
+            "q": "-",
+            "r": "-",
+        }
+
+
+OURS = ""
+if os.environ.get("METRICS_TOKEN") and not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+    OURS = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="askew-metrics-")
+
+
+def child_exit(server, worker):  # type: ignore[no-untyped-def]
+    """Forget what only a living process can say."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        from prometheus_client import multiprocess
+
+        multiprocess.mark_process_dead(worker.pid)
+
+
+def on_exit(server):  # type: ignore[no-untyped-def]
+    """Take the folder away that was made above."""
+    if OURS:
+        shutil.rmtree(OURS, ignore_errors=True)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.models import Job, Person, Project
@@ -85,26 +85,32 @@ def run_job(job_id: int) -> str:
 def run(job_id: int) -> str:
     """Run a job that is queued; one that another worker took, or that is finished, is left alone."""
     won = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
-        state=Job.State.RUNNING, heartbeat=timezone.now(), error=""
+        state=Job.State.RUNNING, heartbeat=timezone.now(), error="", attempts=F("attempts") + 1
     )
     if not won:
         return "not queued"
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
-    Job.objects.filter(pk=job_id).update(attempts=job.attempts + 1)
     _under_way.add(job_id)
     try:
         result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
-        return _fail(job_id, refused.detail)
+        return _end(job, Job.State.FAILED, error=refused.detail)
     except Exception as error:
         log.exception("job %s (%s) failed", job.public_id, job.kind)
-        return _fail(
-            job_id, f"Something went wrong inside ({type(error).__name__}). The log has the details."
-        )
+        words = f"Something went wrong inside ({type(error).__name__}). The log has the details."
+        return _end(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
-    Job.objects.filter(pk=job_id).update(state=Job.State.DONE, result=result, heartbeat=timezone.now())
-    return "done"
+    return _end(job, Job.State.DONE, result=result)
+
+
+def _end(job: Job, state: Job.State, **more: Any) -> str:
+    """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
+    mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    if not mine.update(state=state, heartbeat=timezone.now(), **more):
+        log.warning("job %s (%s) ended after it was taken for lost", job.public_id, job.kind)
+        return "lost"
+    return str(state.value)
 
 
 _under_way: set[int] = set()
@@ -149,8 +155,3 @@ def reap(*, now: datetime) -> int:
             _queue(job)
         reaped += won
     return reaped
-
-
-def _fail(job_id: int, error: str) -> str:
-    Job.objects.filter(pk=job_id).update(state=Job.State.FAILED, error=error, heartbeat=timezone.now())
-    return "failed"

@@ -104,7 +104,10 @@ def _signed_in(person: Any) -> dict[str, Any]:
     client.force_login(person)
     token = "benchmarkbenchmarkbenchmark12345"  # a cookie of a browser; nothing is protected by it here
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
-    return {"cookie": f"{settings.SESSION_COOKIE_NAME}={session}; csrftoken={token}", "csrf": token}
+    return {
+        "cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={token}",
+        "csrf": token,
+    }
 
 
 def _create_database() -> None:

@@ -17,13 +17,18 @@
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
 | TASKS_BACKEND     | dotted path of the queue's backend; default: the database                                 |
+| CELERY_BROKER_URL | redis://HOST:6379/0 where TASKS_BACKEND is config.on_celery.Backend                       |
+| METRICS_TOKEN     | at least 16 characters: /metrics answers whoever sends it as a bearer token; default: none |
 | LOG_LEVEL         | default INFO                                                                              |
+| LOG_FORMAT        | line (words) or json (one object a line); default: line                                   |
+| LOG_REQUESTS      | true: a record for each request, by the view's name; default: false                       |
 | DEBUG             | default false, also in the demo                                                           |
 """
 
 from __future__ import annotations
 
 import os
+import re
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,13 +88,17 @@ if PUBLIC_URL:
         # The proxy takes the path off before it passes a request on; here it is put before every link.
         FORCE_SCRIPT_NAME = _path
         SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{_path}/"
+        # Names of our own: browsers send the cookies of another application at the root of this host, too.
+        SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "askew_sessionid", "askew_csrftoken"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Without the proxy's word every request looks like http, and a redirect to https would never end.
 SECURE_SSL_REDIRECT = HTTPS and TRUST_PROXY
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# What machines ask for next door, where there is no TLS.
+_prefix = re.escape(f"{globals().get('FORCE_SCRIPT_NAME', '')}/"[1:])
+SECURE_REDIRECT_EXEMPT = [rf"^{_prefix}(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=30 * 24 * 3600 if HTTPS else 0)
 # Whether sub-domains join, and whether browsers ship the name, is for the owner of the domain to say, not for one site.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -128,11 +137,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.observing.Observed",  # around everything: what was refused is noted, too
     "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.request_size.LargestRequest",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "config.language.OfTheReader",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -155,7 +166,9 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.language.in_templates",
             ],
+            "builtins": ["django.templatetags.i18n", "annotation.templatetags.language"],
         },
     },
 ]
@@ -211,7 +224,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "sign_in"
-LOGIN_REDIRECT_URL = "/"
+LOGIN_REDIRECT_URL = "home"
 # The session is in the signed cookie; a person's session_epoch, part of the auth hash, revokes it without a query.
 SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
 SESSION_COOKIE_HTTPONLY = True
@@ -233,7 +246,15 @@ DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default=f"askew@{urlsplit(PUBLIC_URL).
 PASSWORD_RESET_TIMEOUT = 24 * 3600
 
 # --- language and time -------------------------------------------------------------------------------------
+# The languages of the pages. A further one is a line here and a folder in locale/: docs/translating.md.
+LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
 LANGUAGE_CODE = "en-gb"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SECURE = HTTPS
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
 USE_TZ = True
 TIME_ZONE = "UTC"  # days and weeks are counted in a project's own zone
 
@@ -280,6 +301,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Askew",
     "DESCRIPTION": "Annotate tables, adjudicate, and release benchmarks whose every number can be recomputed.",
     "VERSION": "1",
+    # The paths of the schema begin below the path of the site.
+    "SERVERS": [{"url": globals()["FORCE_SCRIPT_NAME"]}] if "FORCE_SCRIPT_NAME" in globals() else [],
     "SERVE_INCLUDE_SCHEMA": False,
     # Two fields are called "state"; each kind of state has a name of its own in the schema.
     "ENUM_NAME_OVERRIDES": {"ProposalStateEnum": ["took", "rejected", ""]},
@@ -295,6 +318,7 @@ TASKS = {
         "QUEUES": ["default", "loop", "models"],  # as in annotation/jobs.py
     }
 }
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="redis://127.0.0.1:6379/0")
 
 # --- models ------------------------------------------------------------------------------------------------
 try:
@@ -302,19 +326,31 @@ try:
 except ConfigurationError as error:
     raise ImproperlyConfigured(str(error)) from None
 
+# --- what is noted -----------------------------------------------------------------------------------------
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+if METRICS_TOKEN and not re.fullmatch(r"[!-~]{16,}", METRICS_TOKEN):
+    raise ImproperlyConfigured(
+        "METRICS_TOKEN must have at least 16 characters, without spaces: whoever has it reads the figures."
+    )
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOG_FORMAT = env.str("LOG_FORMAT", default="line")
+if LOG_FORMAT not in ("line", "json"):
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}; it must be line or json.")
+LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
+        "json": {"()": "config.logs.Json"},
         "line": {
+            "()": "config.logs.Line",
             "format": "{asctime} {levelname} {name} {message}",
             "style": "{",
             "datefmt": "%Y-%m-%dT%H:%M:%S%z",
-        }
+        },
     },
     # The level is the handler's, too: the queue's worker sets its own loggers as it likes.
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "level": LOG_LEVEL}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "level": LOG_LEVEL}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {"django": {"handlers": [], "propagate": True}, "httpx": {"level": "WARNING"}},
 }

@@ -2,10 +2,12 @@
 
 from django.urls import include, path
 
+from annotation import metrics
 from annotation.admin import site
 
 urlpatterns = [
     path("api/", include("annotation.api.urls")),
     path("admin/", site.urls),
+    path("metrics", metrics.page, name="metrics"),
     path("", include("annotation.urls")),
 ]

@@ -18,6 +18,8 @@ from typing import Any, Literal
 
 import httpx
 
+from predictor import observing
+
 TRIES = 4
 CONNECT = 10.0
 """Seconds until an endpoint that does not take the connection counts as not there."""
@@ -92,8 +94,18 @@ class ChatModel:
                 body["n"] = samples - len(texts)
                 if seed is not None:
                     body["seed"] = seed + len(texts)  # the same seed again would be the same answer again
-                texts += self._post(client, body)[: samples - len(texts)]
+                texts += self._told(client, body)[: samples - len(texts)]
         return texts
+
+    def _told(self, client: httpx.Client, body: dict[str, Any]) -> list[str]:
+        began, outcome = time.monotonic(), "answered"
+        try:
+            return self._post(client, body)
+        except ChatError as error:
+            outcome = error.kind
+            raise
+        finally:
+            observing.tell(self.model, outcome, time.monotonic() - began)
 
     def _post(self, client: httpx.Client, body: dict[str, Any]) -> list[str]:
         address = f"{self.url.rstrip('/')}/chat/completions"

@@ -26,6 +26,7 @@ from typing import Any, Literal, TypeVar
 
 import httpx
 
+from predictor import observing
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, models_from_dict, refused
 
 log = logging.getLogger(__name__)
@@ -154,9 +155,16 @@ class Model:
         except ProtocolError as error:
             raise Unanswered("too_large", _sentence(error.message)) from None
         shape = (len(request.table.rows), len(request.table.header))
-        return self._ask(
-            "POST", "/v1/predict", body, lambda data: Prediction.from_dict(data, shape=shape), within
-        )
+        began, outcome = time.monotonic(), "answered"
+        try:
+            return self._ask(
+                "POST", "/v1/predict", body, lambda data: Prediction.from_dict(data, shape=shape), within
+            )
+        except Unanswered as unanswered:
+            outcome = unanswered.kind
+            raise
+        finally:
+            observing.tell(self.model, outcome, time.monotonic() - began)
 
     def identity(self, *, within: float = LIVE) -> str:
         """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""

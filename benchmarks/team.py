@@ -1,0 +1,567 @@
+"""A team's set-up on this machine, tried: nginx with TLS before two web servers, two workers, PostgreSQL.
+
+    ./run bench team                     on a host of its own, then on a path of a shared host
+    ./run bench team --before DIR        also an upgrade while people work: DIR holds the version before, unpacked
+    ./run bench team --static            static files from nginx, compressed and named by their contents (collectstatic)
+
+What is tried is what is shipped: the files of deploy/nginx with other ports and folders, and gunicorn.conf.py. A crawler
+signs in through the form and asks for every page, style sheet and script that it is led to; people annotate meanwhile, and
+what was acknowledged is counted in the database afterwards. Everything listens on the loopback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPLOY = ROOT / "deploy" / "nginx"
+TABLES = ROOT / "fixtures" / "wtq" / "excerpt-dev.tsv"
+PASSWORD = "only-for-this-try"
+TOKEN = "figures-for-this-try"
+
+
+class Wrong(Exception):
+    """Something was not as it should be; the message says what."""
+
+
+def main() -> int:
+    """Try what is asked for; print a line for each thing that held. 1 where something did not."""
+    parser = argparse.ArgumentParser(prog="./run bench team")
+    parser.add_argument("--before", type=Path, metavar="DIR", help="the version to upgrade from")
+    parser.add_argument("--static", action="store_true", help="static files from nginx")
+    parser.add_argument("--people", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=6)
+    options = parser.parse_args()
+    if not shutil.which("nginx"):
+        print("nginx is not installed (Debian: apt install nginx-light); nothing was tried")
+        return 0
+    try:
+        for path in ("", "/askew"):
+            print(f"on {'a path of a shared host' if path else 'a host of its own'}")
+            with ExitStack() as stack:
+                home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="askew-team-")))
+                try:
+                    tried(stack, home, path, options)
+                except Wrong:
+                    print((home / "askew.log").read_text()[-4000:], file=sys.stderr)
+                    raise
+    except Wrong as wrong:
+        print(f"WRONG: {wrong}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def tried(stack: ExitStack, home: Path, path: str, options: argparse.Namespace) -> None:
+    """One site from an empty database to the end. Raises Wrong."""
+    from tests.temp_postgres import DURABLE, temporary_postgres
+
+    port, *upstreams = free_ports(3)
+    site = f"https://localhost:{port}{path}"
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": stack.enter_context(temporary_postgres(DURABLE)),
+        "ASKEW_DATA_DIR": str(home / "data"),
+        "SECRET_KEY": "k" * 60,
+        "PUBLIC_URL": site,
+        "TRUST_PROXY": "true",
+        "METRICS_TOKEN": TOKEN,
+        "LOG_FORMAT": "json",
+        "LOG_REQUESTS": "true",
+        "COMPRESS_STATIC": "true" if options.static else "false",
+    }
+    before = options.before if options.before and not path else None
+    code = before or ROOT
+    crew = json.loads(
+        python(
+            code, environment, "-m", "benchmarks.loop_data", "askew", str(options.people), "4000", str(TABLES)
+        )
+    )
+    python(code, environment, "-c", ADMINISTRATOR)
+    if options.static:
+        python(code, environment, "manage.py", "collectstatic", "--noinput")
+    log = home / "askew.log"
+    webs = [stack.enter_context(running(code, environment, log, *web(one))) for one in upstreams]
+    for _ in range(2):
+        stack.enter_context(running(code, environment, log, "manage.py", "worker"))
+    stack.enter_context(nginx(home, path, port, upstreams, static=options.static))
+    wait_for(lambda: get(upstreams[0], f"{path}/healthz"[len(path) :]) == 200, "the web processes answer")
+
+    people = People(site, crew)
+    if before:
+        upgrade(people, environment, log, upstreams, webs, stack)
+    pages, files = crawl(site)
+    print(f"  {pages} pages and {files} static files, every link and redirect below {site}")
+    headers_hold(site, path)
+    print("  cookies, headers, https, health checks and the interface's addresses are as they should be")
+    people.work(options.seconds)
+    people.check(environment)
+    print(
+        f"  {people.acknowledged} responses acknowledged by {len(crew)} people, all there once; "
+        f"{people.again} requests sent again"
+    )
+    figures(upstreams[0])
+    nothing_personal(home, log)
+    print(
+        "  the figures count the requests; the logs of nginx and Askew hold nobody's address, name or token"
+    )
+
+
+ADMINISTRATOR = f"""
+import django; django.setup()
+from annotation.models import Person
+person = Person.objects.create_superuser(email="root@example.org", name="Root Ursula", password={PASSWORD!r})
+"""
+
+
+def web(port: int) -> list[str]:
+    """Gunicorn, as the page on operations starts it."""
+    more = ["--worker-class", "gthread", "--workers", "1", "--threads", "4", "--keep-alive", "75"]
+    return ["-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--no-control-socket", *more]
+
+
+def python(code: Path, environment: dict[str, str], *arguments: str) -> str:
+    """What Python printed, run in that folder. Raises Wrong."""
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=code, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        raise Wrong(f"{' '.join(arguments)[:60]} ended with status {done.returncode}")
+    return done.stdout
+
+
+@contextmanager
+def running(
+    code: Path, environment: dict[str, str], log: Path, *arguments: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends with the block, in order."""
+    with log.open("ab") as to:
+        process = subprocess.Popen(
+            [sys.executable, *arguments], cwd=code, env=environment, stdout=to, stderr=to
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def free_ports(many: int) -> list[int]:
+    """Ports of the loopback that nobody listens on."""
+    probes = [socket.socket() for _ in range(many)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def wait_for(holds: Any, what: str, seconds: float = 90) -> None:
+    """Raises Wrong where it does not hold in time."""
+    until = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > until:
+            raise Wrong(f"not within {seconds:.0f} s: {what}")
+        time.sleep(0.1)
+
+
+def get(port: int, path: str, **headers: str) -> int:
+    """What a web process says by itself, as a balancer next door asks it; 0 where nobody answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
+
+
+# -- nginx ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def nginx(home: Path, path: str, port: int, upstreams: Sequence[int], *, static: bool) -> Iterator[None]:
+    """The shipped files, with the ports and folders of this try."""
+    folder = home / "nginx"
+    folder.mkdir()
+    certificate = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    subprocess.run(
+        ["openssl", "req", *certificate, "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    servers = "\n".join(f"    server 127.0.0.1:{one};" for one in upstreams)
+
+    def here(name: str) -> str:
+        text = (DEPLOY / name).read_text()
+        text = re.sub(r"/etc/nginx/askew-proxy\.conf", str(folder / "askew-proxy.conf"), text)
+        text = re.sub(r" +server 127\.0\.0\.1:8000[^\n]*", servers, text)
+        text = re.sub(r"/etc/letsencrypt/\S+/fullchain\.pem", str(folder / "cert.pem"), text)
+        text = re.sub(r"/etc/letsencrypt/\S+/privkey\.pem", str(folder / "key.pem"), text)
+        text = text.replace("/var/log/nginx", str(folder)).replace("/srv/askew", str(home / "data"))
+        text = text.replace("askew.example.org", "localhost")
+        text = re.sub(r"listen \[::\]:\d+[^;]*;", "", text)
+        text = re.sub(r"listen 80;", f"listen 127.0.0.1:{free_ports(1)[0]};", text)
+        text = re.sub(r"listen 443", f"listen 127.0.0.1:{port}", text)
+        if not static:
+            text = re.sub(r"\n    location /static/ \{.*?\n    \}\n", "\n", text, flags=re.DOTALL)
+        return text
+
+    (folder / "askew-proxy.conf").write_text(here("askew-proxy.conf"))
+    if path:
+        shared = (
+            f"server {{ listen 127.0.0.1:{port} ssl; server_name localhost; access_log off;\n"
+            f"ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;\n"
+            'location / { add_header Set-Cookie "csrftoken=of-the-wiki; Path=/"; return 200 "the wiki"; }\n'
+            f"{here('askew-sub-path.conf')}\n}}\n"
+        )
+    (folder / "site.conf").write_text(shared if path else here("askew.conf"))
+    temporary = "".join(
+        f"{what}_temp_path {folder}/{what};\n"
+        for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"pid {folder}/pid;\nerror_log {folder}/main.log warn;\nworker_processes 1;\ndaemon off;\n"
+        f"{'user root;' if os.geteuid() == 0 else ''}\nevents {{}}\nhttp {{\n{temporary}"
+        f"include /etc/nginx/mime.types;\nserver_tokens off;\n{here('askew-http.conf')}\n"
+        f"include {folder}/site.conf;\n}}\n"
+    )
+    command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "first.log")]
+    checked = subprocess.run([*command, "-t"], capture_output=True, text=True)
+    if checked.returncode:
+        raise Wrong(f"nginx refuses the files: {checked.stderr}")
+    process = subprocess.Popen(command)
+    try:
+        wait_for(lambda: process.poll() is None and is_open(port), "nginx listens", 20)
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+# -- somebody who looks at everything ---------------------------------------------------------------
+
+
+def browser() -> httpx.Client:
+    """Keeps cookies as browsers do, by path and for https."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the certificate of this try
+    return httpx.Client(verify=context, trust_env=False, timeout=60)
+
+
+class Places(HTMLParser):
+    """Where a page leads (`href` of links) and what it is made of (style sheets, scripts, pictures)."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.parts: set[str] = set()
+        self.all: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and re.match(r"/[^/\s]", value):
+                self.all.add(value)
+            if value and name in ("href", "src"):
+                (self.links if tag == "a" else self.parts).add(value)
+
+
+def crawl(site: str, most: int = 120) -> tuple[int, int]:
+    """Sign in through the form and follow every link; how many pages and files were there. Raises Wrong."""
+    path = urlsplit(site).path
+    with browser() as person:
+        form = person.get(f"{site}/sign-in/")
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form.text)
+        if not token:
+            raise Wrong(f"{site}/sign-in/ is no form: {form.status_code}")
+        given = {"username": "root@example.org", "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
+        answer = person.post(f"{site}/sign-in/", data=given, headers={"Referer": f"{site}/sign-in/"})
+        if answer.status_code != 302 or answer.headers["location"] != f"{path}/":
+            raise Wrong(f"signing in answers {answer.status_code} {answer.headers.get('location')}")
+        waiting, seen, files = [f"{site}/"], {f"{site}/"}, set[str]()
+        pages = 0
+        while waiting and pages < most:
+            address = waiting.pop(0)
+            answer = person.get(address)
+            for _ in range(4):
+                if answer.status_code not in (301, 302):
+                    break
+                place = urljoin(address, answer.headers["location"])
+                if not place.startswith(f"{site}/"):
+                    raise Wrong(f"{address} leads to {place}")
+                answer = person.get(place)
+            if answer.status_code not in (200, 405):
+                raise Wrong(f"{address} answers {answer.status_code}")
+            pages += 1
+            if not answer.headers["content-type"].startswith("text/html"):
+                continue
+            found = Places(answer.text)
+            if outside := [one for one in found.all if not one.startswith(f"{path}/")]:
+                raise Wrong(f"{address} names {outside}")
+            files |= {urljoin(address, one) for one in found.parts if not one.startswith("data:")}
+            for link in found.links:
+                place = urldefrag(urljoin(address, link))[0]
+                if place.startswith(f"{site}/") and place not in seen and "/admin/" not in place:
+                    seen.add(place)
+                    waiting.append(place)
+        done = set[str]()
+        while files - done:
+            address = (files - done).pop()
+            done.add(address)
+            answer = person.get(address)
+            if answer.status_code != 200:
+                raise Wrong(f"{address} answers {answer.status_code}")
+            for module in re.findall(r"""from ["'](\./[^"']+)["']""", answer.text):
+                files.add(urljoin(address, module))
+        return pages, len(files)
+
+
+def headers_hold(site: str, path: str) -> None:
+    """What a proxy and a site on https have to say. Raises Wrong."""
+    port = urlsplit(site).port or 0
+    with browser() as person:
+        page = person.get(f"{site}/sign-in/")
+        cookie = next(one for one in page.headers.get_list("set-cookie") if "csrftoken" in one)
+        checks = {
+            "HSTS": "max-age=2592000" in page.headers.get("strict-transport-security", ""),
+            "one CSP": len(page.headers.get_list("content-security-policy")) == 1,
+            "nosniff": page.headers.get("x-content-type-options") == "nosniff",
+            "an id of nginx": bool(re.fullmatch(r"[0-9a-f]{32}", page.headers.get("x-request-id", ""))),
+            "cookies for the path": f"Path={path}/;" in f"{cookie};",
+            "secure cookies": "Secure" in cookie and "SameSite=Lax" in cookie,
+            "no figures outside": person.get(f"{site}/metrics").status_code == 404,
+            "no readiness outside": person.get(f"{site}/readyz").status_code == 404,
+            "health outside": person.get(f"{site}/healthz").text == "ok\n",
+            "no header moves the site": "evil"
+            not in person.get(
+                f"{site}/",
+                headers={"X-Forwarded-Host": "evil.example", "X-Script-Name": "/evil", "X-Forwarded-Prefix": "/evil"},
+            ).headers["location"],
+            "another host is refused": person.get(f"{site}/", headers={"Host": "evil.example"}).status_code
+            in (400, 404),
+        }  # fmt: skip
+        schema = person.get(f"{site}/api/schema/", headers={"Accept": "application/json"}).json()
+        servers = [one["url"] for one in schema.get("servers", [])]
+        checks["the schema's addresses"] = "/api/batches/" in schema["paths"] and servers == [path] * bool(
+            path
+        )
+        forged = person.post(
+            f"{site}/sign-in/", data={"username": "a@b.c", "password": "x"}, headers={"Origin": "https://evil.example"}
+        )  # fmt: skip
+        checks["forms from elsewhere are refused"] = forged.status_code == 403
+        if path:
+            checks["without the slash"] = (
+                person.get(f"https://localhost:{port}{path}").headers["location"] == f"{site}/"
+            )
+        tries = [
+            person.post(f"{site}/sign-in/", data={"username": "a@b.c", "password": "x"}).status_code
+            for _ in range(40)
+        ]
+        checks["guessing is slowed down"] = tries[0] == 403 and 429 in tries
+    if wrong := [name for name, holds in checks.items() if not holds]:
+        raise Wrong(f"at {site}: {', '.join(wrong)}")
+
+
+# -- people -----------------------------------------------------------------------------------------
+
+
+class People:
+    """Annotators who submit one item after the other through nginx, and send again what was not acknowledged."""
+
+    def __init__(self, site: str, crew: list[dict[str, Any]]) -> None:
+        self.site, self.crew = site, crew
+        self.acknowledged = self.again = 0
+        self.said: list[str] = []
+        self.wrong: list[str] = []
+        self.statuses: Counter[int] = Counter()
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+
+    def work(self, seconds: float) -> None:
+        """All of them for so long."""
+        threads = self.start()
+        time.sleep(seconds)
+        self.finish(threads)
+
+    def start(self) -> list[threading.Thread]:
+        self.stop.clear()
+        threads = [threading.Thread(target=self._one, args=(person,)) for person in self.crew]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def finish(self, threads: list[threading.Thread]) -> None:
+        self.stop.set()
+        for thread in threads:
+            thread.join()
+        if self.wrong:
+            raise Wrong(self.wrong[0])
+
+    def _one(self, person: dict[str, Any]) -> None:
+        headers = {"Cookie": person["cookie"], "X-CSRFToken": person["csrf"], "Referer": f"{self.site}/"}
+        with browser() as client:
+            while not self.stop.is_set():
+                held = person.get("held")
+                if held is None:
+                    address = f"{self.site}/api/batches/{person['batch']}/next/"
+                    body: dict[str, Any] = {"holding": []}
+                else:
+                    address = f"{self.site}/api/assignments/{held['id']}/submit/"
+                    envelope = {key: held[key] for key in ("type", "variant", "version", "base")}
+                    body = {"response": envelope | {"data": {"label": "extraction"}}, "next": True}
+                try:
+                    answer = client.post(address, json=body, headers=headers)
+                except httpx.HTTPError:
+                    status = 0
+                else:
+                    status = answer.status_code
+                with self.lock:
+                    self.statuses[status] += 1
+                if status in (0, 502, 503, 504):  # asked again, as a page does
+                    with self.lock:
+                        self.again += 1
+                    time.sleep(0.3)
+                    continue
+                if status != 200:
+                    with self.lock:
+                        self.wrong.append(f"{address} answers {status} {answer.text[:200]}")
+                    return
+                found = answer.json()
+                if held is not None:
+                    with self.lock:
+                        self.acknowledged += 1
+                        self.said.append(held["id"])
+                person["held"] = found.get("next", found)
+
+    def check(self, environment: dict[str, str]) -> None:
+        """Every response that was acknowledged is in the database, once, and no item has more than it may. Raises Wrong."""
+        stored = json.loads(python(ROOT, environment, "-c", STORED))
+        if missing := set(self.said) - set(stored["submitted"]):
+            raise Wrong(f"{len(missing)} acknowledged responses are not there")
+        if len(self.said) != len(set(self.said)) or stored["beyond"]:
+            raise Wrong(f"{stored['beyond']} items have more responses than they may")
+
+
+STORED = """
+import json, django; django.setup()
+from django.db.models import Count, F
+from annotation.models import Assignment
+done = Assignment.objects.filter(state="submitted")
+beyond = done.values("item").annotate(many=Count("pk")).filter(many__gt=F("batch__overlap")).count()
+print(json.dumps({"submitted": list(done.values_list("public_id", flat=True)), "beyond": beyond}))
+"""
+
+
+# -- an upgrade while they work ---------------------------------------------------------------------
+
+
+def upgrade(
+    people: People,
+    environment: dict[str, str],
+    log: Path,
+    upstreams: Sequence[int],
+    webs: list[subprocess.Popen[bytes]],
+    stack: ExitStack,
+) -> None:
+    """The documented order: migrate with the new code, then each web server in its turn. Raises Wrong."""
+    threads = people.start()
+    planned = python(ROOT, environment, "manage.py", "migrate", "--plan")
+    spare = free_ports(1)[0]
+    with running(ROOT, environment, log, *web(spare)):
+        wait_for(lambda: get(spare, "/healthz") == 200, "the new code answers")
+        ready = get(spare, "/readyz")
+        if ready != (503 if "No planned" not in planned else 200):
+            raise Wrong(f"new code before its migrations says {ready} at /readyz")
+    began = time.monotonic()
+    python(ROOT, environment, "manage.py", "migrate", "--noinput")
+    migrated = time.monotonic() - began
+    if get(upstreams[0], "/readyz") != 200:
+        raise Wrong("the old code is not ready any more once the database is migrated")
+    time.sleep(2)  # the old code on the new tables
+    for index, port in enumerate(upstreams):
+        webs[index].terminate()
+        webs[index].wait(60)
+        stack.enter_context(running(ROOT, environment, log, *web(port)))
+        wait_for(lambda port=port: get(port, "/readyz") == 200, "the new code is ready")  # type: ignore[misc]
+    time.sleep(2)
+    people.finish(threads)
+    steps = planned.count("\n    ") or planned.count("Raw")
+    print(
+        f"  upgraded while they worked: {len(planned.splitlines()) - 1} lines of plan ({steps} steps), "
+        f"migrated in {migrated:.1f} s; answers by status: {dict(people.statuses)}"
+    )
+
+
+# -- what is noted ----------------------------------------------------------------------------------
+
+
+def figures(port: int) -> None:
+    """Prometheus' figures, from next door and with the token alone. Raises Wrong."""
+    if get(port, "/metrics", **{"X-Forwarded-Proto": "http"}) != 404:
+        raise Wrong("/metrics answers without a token")
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    if (
+        answer.status != 200
+        or 'askew_requests_total{method="POST",status="200",view="api_submit"}' not in text
+    ):
+        raise Wrong(f"/metrics says {answer.status} {text[:300]}")
+    if not re.search(r"^askew_submitted [1-9]", text, re.MULTILINE):
+        raise Wrong("/metrics knows of no responses")
+
+
+def nothing_personal(home: Path, log: Path) -> None:
+    """Raises Wrong where a log says who did something."""
+    for file in [log, *home.glob("nginx/*.log")]:
+        text = file.read_text(errors="replace")
+        for secret in (
+            "root@example.org",
+            "Ursula",
+            PASSWORD,
+            "sessionid=",
+            TOKEN,
+            "benchmarkbenchmark",
+            "a@b.c",
+        ):
+            if secret in text:
+                line = next(line for line in text.splitlines() if secret in line)
+                raise Wrong(f"{file.name} says {secret}: {line[:300]}")
+    for line in log.read_text().splitlines():
+        if '"logger"' in line:
+            json.loads(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

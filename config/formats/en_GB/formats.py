@@ -1,0 +1,6 @@
+"""English: 22 Nov 2026, 14:05."""
+
+DATE_FORMAT = "j M Y"
+DATETIME_FORMAT = "j M Y, H:i"
+SHORT_DATE_FORMAT = "j M"
+SHORT_DATETIME_FORMAT = "j M, H:i"

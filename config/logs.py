@@ -1,0 +1,96 @@
+"""What the log says, and what never gets into it: one record a line, as words or as JSON, without personal data.
+
+Every record passes through `scrubbed`: e-mail and IP addresses, the queries of addresses, and the secret part of the
+addresses of invitations, new passwords, crowd links and demo links are cut out, and so is what PostgreSQL says of the row
+that it refused. What a record is about is told by ids, names of views and the request's own id.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import traceback
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the request that this thread answers; "" outside of requests."""
+
+SECRET_PATHS = re.compile(r"(/(?:join|password/new|crowd/back|demo)/)[^\s\"'?#]+")
+"""What follows in these addresses lets whoever has it in."""
+CUT: tuple[tuple[re.Pattern[str], str], ...] = (
+    # "DETAIL:  Key (email)=(ada@example.org) already exists.", "Failing row contains (…)", and what follows
+    (re.compile(r"\n?(?:DETAIL|CONTEXT|HINT|PARAMETERS):\s.*", re.DOTALL), ""),
+    (SECRET_PATHS, r"\1[secret]"),
+    (re.compile(r"(?<=[^\s?])\?[^\s\"'<>]*=[^\s\"'<>]*"), "?[query]"),
+    (re.compile(r"://[^\s/@\"']*@"), "://[key]@"),  # postgres://USER:PASSWORD@HOST
+    (re.compile(r"\b(bearer|token|basic)(\s+|=|: ?)[\w.~+/=-]{12,}", re.IGNORECASE), r"\1\2[secret]"),
+    (re.compile(r"\baskew_\w{12,}"), "[secret]"),
+    (re.compile(r"[^\s@<>\"'(),;:=/\[\]]+@[^\s@<>\"'(),;:]+\.\w+"), "[address]"),
+    (re.compile(r"(?<![\d.])(?!127\.0\.0\.1\b)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"), "[ip]"),
+    (re.compile(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){2,7}(?::|[0-9a-f]{1,4})[0-9a-f:]*(?![\w:])", re.IGNORECASE), "[ip]"),
+    (re.compile(r"(?<![\w:.])::[0-9a-f]{2,}[0-9a-f:.]*(?![\w:])", re.IGNORECASE), "[ip]"),
+)  # fmt: skip
+CLOCK = re.compile(r"^\d{1,2}:\d{2}(:\d{2})?$")
+
+
+def scrubbed(text: str) -> str:
+    """The text without personal data and secrets. Times of day look like short IPv6 addresses and stay."""
+    for pattern, instead in CUT:
+        if instead == "[ip]":
+            text = pattern.sub(lambda match: match[0] if CLOCK.match(match[0]) else "[ip]", text)
+        else:
+            text = pattern.sub(instead, text)
+    return text
+
+
+def where(error: BaseException) -> list[str]:
+    """The calls that led to the error and to what it came from, outermost first; no values."""
+    lines: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None:
+        frames = traceback.extract_tb(seen.__traceback__)
+        said = scrubbed(str(seen))
+        lines = [
+            *(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames),
+            f"{type(seen).__module__}.{type(seen).__qualname__}: {said}",
+            *lines,
+        ]
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return lines
+
+
+class Line(logging.Formatter):
+    """A line of words: time, level, logger, message; the request's id where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record, scrubbed; a traceback follows on lines of its own."""
+        said = scrubbed(super().format(record))
+        found = request_id.get()
+        head, newline, rest = said.partition("\n")
+        return f"{head} [{found}]{newline}{rest}" if found else said
+
+
+class Json(logging.Formatter):
+    """One JSON object a line: `time`, `level`, `logger`, `message`, and `request`, `error`, `at` where there are such.
+
+    What a record brings along as `extra={"said": {...}}` becomes keys of its own; nothing else of it is written.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record, scrubbed."""
+        said: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": scrubbed(record.getMessage()),
+        }
+        if found := request_id.get():
+            said["request"] = found
+        said |= getattr(record, "said", {})
+        if record.exc_info and record.exc_info[1] is not None:
+            *calls, words = where(record.exc_info[1])
+            said |= {"error": words, "at": calls}
+        return json.dumps(said, ensure_ascii=False, default=str)

@@ -1,0 +1,355 @@
+"""Files of every reader, and archives, with something changed at random: read exactly, or refused in the one way there is.
+
+The files are the small good ones of tests/annotation/test_malformed_files.py and beginnings of the published datasets.
+`ASKEW_FUZZ=20000 ./run test tests/attacks/test_mutated_files.py -s` for more, ASKEW_FUZZ_SEED for others.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import random
+import shutil
+import stat
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from annotation.journeys import importing
+from annotation.refusals import Refused
+from tableqa.readers import READERS, ReaderError, Sifting, credit
+from tableqa.tables import unstorable
+from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of, sealed
+from tests.attacks import LONG_RUN
+from tests.attacks.changed import changed
+
+SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261122"))
+TIMES = max(1, LONG_RUN // 20) if LONG_RUN else 60
+"""Mutations of each form."""
+TOKENS = [
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xed\xa0\x80",
+    b"\xe2\x80\xa8",
+    b"\r",
+    b"\r\n",
+    b"\n",
+    b"\t",
+    b"\\",
+    b'"',
+    b'""',
+    b"'",
+    b",",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"[" * 5000,
+    b'{"a":' * 3000,
+    b"(" * 5000,
+    b"-" * 5000,
+    b"NaN",
+    b"Infinity",
+    b"-1",
+    b"1e999",
+    b"9" * 5000,
+    b"null",
+    b"true",
+    b'"\\ud800"',
+    b"\\u0000",
+    b"../",
+    b"/etc/passwd",
+    b"#",
+    b"\\N",
+    b"__import__('os')",
+    b"\x1a",
+    b"\x85",
+]
+
+
+def mutated(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes of a file changed, put in, doubled, moved or gone."""
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(len(data) + 1)
+        end = min(len(data), at + rng.choice((1, 1, 2, 5, 30, 400)))
+        way = rng.randrange(7)
+        if way == 0:
+            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+        elif way == 1:
+            data = data[:at] + data[end:]
+        elif way == 2:
+            data = data[:at] + rng.choice(TOKENS) + data[at:]
+        elif way == 3:
+            data = data[:at] + rng.choice(TOKENS) + data[end:]
+        elif way == 4:
+            data = data[:at] + data[at:end] * 2 + data[end:]
+        elif way == 5:
+            data = data[:at]
+        else:
+            other = rng.randrange(len(data) + 1)
+            data = data[:other] + data[at:end] + data[other:]
+    return data
+
+
+def with_other_values(data: bytes, rng: random.Random) -> bytes:
+    """A file of JSON, whole or by lines, with values changed; another file: with bytes changed."""
+    try:
+        text = data.decode()
+        lines = text.splitlines()
+        one = rng.randrange(len(lines))
+        bare = lines[one].rstrip(",")
+        lines[one] = json.dumps(changed(json.loads(bare), rng)) + lines[one][len(bare) :]
+        return "\n".join(lines).encode() + b"\n"
+    except (ValueError, IndexError):
+        return mutated(data, rng)
+
+
+def read(name: str, path: Path, tables: Path | None = None) -> int:
+    """Everything that an import asks of a reader."""
+    reader = READERS[name]
+    list(reader.files(path, tables))
+    credit(reader, path, tables)
+    if isinstance(reader, Sifting):
+        reader.left_out(path, tables)
+    number = 0
+    for example in reader(path, tables):
+        number += 1
+        # What was read can be kept: as text in UTF-8, under a digest.
+        kept = json.dumps(example.to_dict(), ensure_ascii=False)
+        kept.encode()
+        assert not unstorable(example.question), example.question
+        example.table.digest()
+    return number
+
+
+def attacked(
+    name: str, folder: Path, main: str, times: int, rng: random.Random
+) -> tuple[Counter[str], list[str]]:
+    """Change one file of a folder at a time; how many were read and refused, and what came out instead."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    counted: Counter[str] = Counter()
+    wrong: list[str] = []
+    for number in range(times):
+        path = rng.choice(files)
+        good = path.read_bytes()
+        bad = (mutated if rng.random() < 0.6 else with_other_values)(good, rng)
+        path.write_bytes(bad)
+        if name == "askew" and path.name != "manifest.json" and rng.random() < 0.8:
+            sealed(folder)
+        try:
+            read(name, folder / main)
+            counted["read"] += 1
+        except ReaderError as error:
+            assert error.mend  # noqa: PT017  what is read or refused, not which, is asked
+            counted["refused"] += 1
+        except Exception:
+            wrong.append(
+                f"{name}, {path.name}, number {number}: {traceback.format_exc(limit=-4)}\n{bad[:2000]!r}"
+            )
+        finally:
+            path.write_bytes(good)
+            if name == "askew":
+                sealed(folder)
+    return counted, wrong
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_with_something_changed_is_read_or_refused(form: str, tmp_path: Path) -> None:
+    rng = random.Random(f"{SEED}:{form}")
+    laid_out(tmp_path, FORMS[form])
+    counted, wrong = attacked(reader_of(form), tmp_path, FORMS[form].path, TIMES, rng)
+    print(f"\n{form}: {dict(counted)} (seed {SEED})")
+    assert not wrong, wrong[0]
+    assert counted["refused"] > TIMES // 10
+
+
+def beginning(lines: int) -> Callable[[Path, Path], None]:
+    def copy(source: Path, target: Path) -> None:
+        with source.open("rb") as whole:
+            target.write_bytes(b"".join(itertools.islice(whole, lines)))
+
+    return copy
+
+
+def beginning_with_tables(folder: str) -> Callable[[Path, Path], None]:
+    """The first questions, and the folder of tables with those that they name."""
+
+    def copy(source: Path, target: Path) -> None:
+        beginning(5)(source, target)
+        words = target.read_text("utf-8").split("\t")
+        for name in {word for word in words if word.startswith(folder) and word.endswith(".csv")}:
+            (target.parent / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source.parent / name, target.parent / name)
+
+    return copy
+
+
+def first_of_an_array(source: Path, target: Path) -> None:
+    target.write_text(json.dumps(json.loads(source.read_text("utf-8"))[:2], indent=1), "utf-8")
+
+
+PUBLISHED: dict[str, tuple[str, str, Callable[[Path, Path], None]]] = {
+    "wtq": ("wtq", "wtq/random-split-1-dev.tsv", beginning_with_tables("csv/")),
+    "sqa": ("sqa", "sqa/random-split-1-dev.tsv", beginning_with_tables("table_csv/")),
+    "tat_qa": ("tat_qa", "tatqa/tatqa_dataset_dev.json", first_of_an_array),
+    "fetaqa": ("fetaqa", "fetaqa/fetaQA-v1_dev.jsonl", beginning(3)),
+    "suc feverous": ("suc", "suc/feverous.first200.jsonl", beginning(3)),
+    "suc hybridqa": ("suc", "suc/hybridqa.first200.jsonl", beginning(3)),
+    "freb_tqa": ("freb_tqa", "freb_tqa/01_str/wtq_factoid_dev.json", beginning(3)),
+}
+
+
+@pytest.mark.parametrize("form", PUBLISHED)
+def test_a_published_file_with_something_changed_is_read_or_refused(
+    form: str, tmp_path: Path, test_data: Path
+) -> None:
+    name, path, copy = PUBLISHED[form]
+    rng = random.Random(f"{SEED}:{form}")
+    given = tmp_path / Path(path).name
+    copy(test_data / path, given)
+    assert read(name, given) > 0
+    counted, wrong = attacked(name, tmp_path, given.name, TIMES, rng)
+    print(f"\n{form}: {dict(counted)} (seed {SEED})")
+    assert not wrong, wrong[0]
+
+
+# -- archives ---------------------------------------------------------------------------------------
+
+
+def zipped(*members: tuple[str, bytes], mode: int | None = None) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            if mode is not None:
+                info.create_system, info.external_attr = 3, mode << 16
+            archive.writestr(info, data)
+    return out.getvalue()
+
+
+def everything_below(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+
+
+def test_an_archive_with_bytes_changed_is_unpacked_inside_its_folder_or_refused(tmp_path: Path) -> None:
+    rng = random.Random(f"{SEED}:zip")
+    good = zipped(
+        ("csv/1.csv", b'"Name"\n"Ann"\n' * 50), ("csv/2.csv", b"x" * 3000), ("readme", b"of tables")
+    )
+    counted: Counter[str] = Counter()
+    for number in range(TIMES * 5):
+        folder = tmp_path / str(number) / "inside"
+        folder.mkdir(parents=True)
+        try:
+            importing.unpack(io.BytesIO(mutated(good, rng)), folder, "tables.zip")
+            counted["unpacked"] += 1
+        except Refused as refused:
+            assert refused.code == "import_failed"  # noqa: PT017
+            counted["refused"] += 1
+        assert [path for path in folder.parent.iterdir() if path != folder] == []
+        assert not any(path.is_symlink() for path in everything_below(folder))
+        shutil.rmtree(folder.parent)
+    assert min(counted["unpacked"], counted["refused"]) > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.csv",
+        "csv/../../outside.csv",
+        "/tmp/askew-outside.csv",
+        "csv/" + "../" * 30 + "tmp/askew-outside.csv",
+        "./.././outside.csv",
+    ],
+)
+def test_a_name_that_leads_out_of_an_archive_is_refused(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    with pytest.raises(Refused, match="outside the archive"):
+        importing.unpack(io.BytesIO(zipped(("fine.csv", b"1"), (name, b"2"))), folder, "tables.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["inside"]
+    assert not Path("/tmp/askew-outside.csv").exists()
+
+
+def test_names_of_other_systems_stay_inside(tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    importing.unpack(
+        io.BytesIO(zipped(("..\\..\\outside.csv", b"1"), ("C:\\x.csv", b"2"))), folder, "tables.zip"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["inside"]
+
+
+def test_a_member_that_has_no_name_is_refused(tmp_path: Path) -> None:
+    data = bytearray(zipped(("a", b"1")))
+    at = data.index(b"PK\x01\x02")
+    data[at + 28 : at + 30] = (0).to_bytes(2, "little")  # the length of the name, in the list of members
+    data[at + 32 : at + 34] = (1).to_bytes(2, "little")  # and the name, as a comment of the member
+    with pytest.raises(Refused, match="zip archive that can be read"):
+        importing.unpack(io.BytesIO(bytes(data)), tmp_path, "nameless.zip")
+
+
+def test_a_symbolic_link_in_an_archive_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    for kind in (stat.S_IFLNK, stat.S_IFIFO, stat.S_IFBLK, stat.S_IFCHR):
+        link = zipped(("link.csv", b"/etc/passwd"), mode=kind | 0o777)
+        if kind == stat.S_IFLNK:
+            with pytest.raises(Refused, match="outside the archive"):
+                importing.unpack(io.BytesIO(link), folder, "tables.zip")
+        else:  # unpacked as the plain file that it is here
+            importing.unpack(io.BytesIO(link), folder, "tables.zip")
+    assert all(path.is_file() and not path.is_symlink() for path in everything_below(folder))
+
+
+def test_a_table_that_is_a_symbolic_link_out_of_its_folder_is_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text('"Name"\n"secret"\n')
+    given = tmp_path / "given"
+    laid_out(given, FORMS["wtq"])
+    (given / "csv" / "t.csv").unlink()
+    (given / "csv" / "t.csv").symlink_to(secret)
+    with pytest.raises(ReaderError):
+        read("wtq", given / "dev.tsv", given)
+
+
+def test_an_archive_that_unpacks_to_too_much_is_stopped_on_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_UNPACKED", 3 * 2**20)
+    bomb = zipped(*((f"{n}.csv", b"0" * 2**20) for n in range(20)))
+    assert len(bomb) < 64 * 1024
+    with pytest.raises(Refused, match="unpacks to more than"):
+        importing.unpack(io.BytesIO(bomb), tmp_path, "bomb.zip")
+    assert sum(path.stat().st_size for path in everything_below(tmp_path)) <= 3 * 2**20
+
+
+def test_a_member_that_says_it_is_smaller_than_it_is_gains_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_UNPACKED", 2**20)
+    data = bytearray(zipped(("a.csv", b"0" * 2**22)))
+    for at in range(len(data) - 4):
+        if data[at : at + 4] == (2**22).to_bytes(4, "little"):
+            data[at : at + 4] = (10).to_bytes(4, "little")
+    with pytest.raises(Refused):
+        importing.unpack(io.BytesIO(bytes(data)), tmp_path, "liar.zip")
+    assert sum(path.stat().st_size for path in everything_below(tmp_path)) <= 2**20
+
+
+def test_too_many_members_are_refused_before_one_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_MEMBERS", 50)
+    many = zipped(*((f"{n}.csv", b"") for n in range(51)))
+    with pytest.raises(Refused, match="more than"):
+        importing.unpack(io.BytesIO(many), tmp_path, "many.zip")
+    assert list(tmp_path.iterdir()) == []

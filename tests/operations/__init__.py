@@ -1,0 +1,1 @@
+"""How a site is run: under a path, behind a proxy, on several machines, watched."""
