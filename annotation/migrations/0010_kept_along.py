@@ -1,11 +1,13 @@
 from django.db import migrations, models
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce
 
 
 def keep_along(apps, schema_editor):
     """Time at work stood in the submission alone, decisions were counted anew each time, and waiting outlived them."""
-    named = {name: apps.get_model("annotation", name) for name in ("Assignment", "Annotation", "Batch", "Decision")}
+    named = {
+        name: apps.get_model("annotation", name) for name in ("Assignment", "Annotation", "Batch", "Decision")
+    }
     seconds = named["Annotation"].objects.filter(pk=OuterRef("annotation_id")).values("active_seconds")
     named["Assignment"].objects.filter(state="submitted").update(active_seconds=Subquery(seconds))
     decided = named["Decision"].objects.order_by().filter(item__batch=OuterRef("pk"))
@@ -27,11 +29,15 @@ class Migration(migrations.Migration):
             ],
             options={"verbose_name_plural": "attempts"},
         ),
-        migrations.AddField("batch", "accepted_count", models.PositiveIntegerField(default=0)),
-        migrations.AddField("batch", "excluded_count", models.PositiveIntegerField(default=0)),
-        migrations.AddField("guidelines", "translations", models.JSONField(blank=True, default=dict)),
-        migrations.AddField("reading", "language", models.CharField(blank=True, max_length=8)),
-        migrations.AddField("batch", "decide_at_close", models.BooleanField(default=False)),
+        migrations.AddField("batch", "accepted_count", models.PositiveIntegerField(default=0, db_default=0)),
+        migrations.AddField("batch", "excluded_count", models.PositiveIntegerField(default=0, db_default=0)),
+        migrations.AddField(
+            "guidelines",
+            "translations",
+            models.JSONField(blank=True, db_default=Value({}, models.JSONField()), default=dict),
+        ),
+        migrations.AddField("reading", "language", models.CharField(blank=True, db_default="", max_length=8)),
+        migrations.AddField("batch", "decide_at_close", models.BooleanField(default=False, db_default=False)),
         migrations.AddField("event", "detail", models.JSONField(null=True)),
         migrations.AddField("exclusion", "read_at", models.DateTimeField(null=True)),
         migrations.AddField("tally", "ended_at", models.DateTimeField(null=True)),

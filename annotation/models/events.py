@@ -14,7 +14,7 @@ class Event(models.Model):
     {"reason"}: never names of people, nor what they answered.
     """
 
-    project = models.ForeignKey(Project, models.PROTECT, related_name="events")
+    project = models.ForeignKey(Project, models.PROTECT, db_index=False, related_name="events")
     actor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     thing = models.CharField(max_length=20)
     thing_id = models.BigIntegerField()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db import models
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from annotation.models.events import Event
 from annotation.models.jobs import Job
@@ -79,11 +81,19 @@ class Outcome(models.Model):
 class ReleaseQuerySet(models.QuerySet["Release"]):
     """Reads of releases."""
 
+    def kept(self) -> ReleaseQuerySet:
+        """Releases that are ready, or being written."""
+        underway = Q(job__isnull=True) | Q(job__state__in=[Job.State.QUEUED, Job.State.RUNNING])
+        return self.filter(Q(ready_at__isnull=False) | underway)
+
+    def latest_watermarks(self, projects: Iterable[int]) -> dict[int, int]:
+        """By project (id), where there is one: what came before this event is in a release."""
+        kept = self.kept().filter(project__in=list(projects)).order_by().values_list("project_id")
+        return dict(kept.annotate(latest=Max("watermark")))
+
     def holding(self, annotation: Annotation) -> ReleaseQuerySet:
         """Releases, ready or being written, whose watermark takes the annotation in."""
-        underway = Q(job__isnull=True) | Q(job__state__in=[Job.State.QUEUED, Job.State.RUNNING])
-        return self.filter(
-            Q(ready_at__isnull=False) | underway,
+        return self.kept().filter(
             project_id=annotation.assignment.batch.project_id,
             watermark__gte=annotation.event_id,
         )

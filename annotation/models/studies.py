@@ -48,7 +48,7 @@ class Reading(models.Model):
 
     guidelines = models.ForeignKey(Guidelines, models.PROTECT, related_name="readings")
     person = models.ForeignKey(Person, models.PROTECT, related_name="readings")
-    language = models.CharField(max_length=8, blank=True)
+    language = models.CharField(max_length=8, db_default="", blank=True)
     read_at = models.DateTimeField()
 
     class Meta:

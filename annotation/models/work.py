@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, OuterRef, Q, Subquery, When, Value
+from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
 import tasks.contract
@@ -13,6 +14,17 @@ from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
 from annotation.public_ids import new_public_id
+
+
+class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
+    """Reads of guidelines."""
+
+    def shown(self, handed_out: Any, person: Any) -> GuidelinesQuerySet:
+        """The versions in such an order that the first is what somebody has before them who was handed an item out then:
+        the newest, but for those that were written since and that they have not read.
+        """
+        there = When(Q(made_at__lte=handed_out) | Q(readings__person=person), then=F("number"))
+        return self.order_by(Case(there, default=-F("number")).desc())
 
 
 class Guidelines(models.Model):
@@ -25,9 +37,11 @@ class Guidelines(models.Model):
     task_type = models.CharField(max_length=60)
     number = models.PositiveIntegerField()
     text = models.TextField()
-    translations = models.JSONField(default=dict, blank=True)
+    translations = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
+
+    objects = GuidelinesQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -80,8 +94,8 @@ class Batch(models.Model):
     seed = models.BigIntegerField(default=0)
     items_count = models.PositiveIntegerField(default=0)
     places_count = models.PositiveIntegerField(default=0)
-    accepted_count = models.PositiveIntegerField(default=0)
-    excluded_count = models.PositiveIntegerField(default=0)
+    accepted_count = models.PositiveIntegerField(default=0, db_default=0)
+    excluded_count = models.PositiveIntegerField(default=0, db_default=0)
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
     loop_model = models.CharField(max_length=64, blank=True)
     loop_revision = models.CharField(max_length=200, blank=True)
@@ -100,7 +114,7 @@ class Batch(models.Model):
     pass_percent = models.PositiveSmallIntegerField(default=0)
     requires = models.ForeignKey("self", models.PROTECT, null=True, related_name="required_by")
     must_practise = models.BooleanField(default=False)
-    decide_at_close = models.BooleanField(default=False)
+    decide_at_close = models.BooleanField(default=False, db_default=False)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
@@ -159,7 +173,7 @@ class Item(models.Model):
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
-    batch = models.ForeignKey(Batch, models.PROTECT, related_name="items")
+    batch = models.ForeignKey(Batch, models.PROTECT, db_index=False, related_name="items")
     example = models.ForeignKey(Example, models.PROTECT, related_name="items")
     position = models.PositiveIntegerField()
     inputs = models.JSONField(default=dict)
@@ -215,7 +229,7 @@ class Place(models.Model):
     """
 
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="places")
-    item = models.ForeignKey(Item, models.CASCADE, related_name="places")
+    item = models.ForeignKey(Item, models.CASCADE, db_index=False, related_name="places")
     number = models.PositiveSmallIntegerField()
     added = models.BooleanField(default=False)
     position = models.PositiveIntegerField()
@@ -238,6 +252,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def submitted(self) -> AssignmentQuerySet:
         return self.filter(state=Assignment.State.SUBMITTED)
 
+    def with_guidelines(self) -> AssignmentQuerySet:
+        """With `guidelines_number`: the version that the item is shown with, and that a response is made under."""
+        of_kind = Guidelines.objects.filter(
+            project=OuterRef("batch__project"), task_type=OuterRef("batch__task_type")
+        )
+        shown = of_kind.shown(OuterRef("leased_at"), OuterRef("person"))
+        return self.annotate(guidelines_number=Subquery(shown.values("number")[:1]))
+
 
 class Assignment(models.Model):
     """A person on an item: leased, then submitted, skipped or returned. The row is the history.
@@ -254,12 +276,12 @@ class Assignment(models.Model):
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="assignments")
-    item = models.ForeignKey(Item, models.PROTECT, related_name="assignments")
+    item = models.ForeignKey(Item, models.PROTECT, db_index=False, related_name="assignments")
     place = models.ForeignKey(Place, models.PROTECT, related_name="assignments")
-    person = models.ForeignKey(Person, models.PROTECT, related_name="assignments")
+    person = models.ForeignKey(Person, models.PROTECT, db_index=False, related_name="assignments")
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
     reason = models.CharField(max_length=500, blank=True)
-    annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, related_name="+")
+    annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, db_index=False, related_name="+")
     leased_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     seen_at = models.DateTimeField()
@@ -324,14 +346,15 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
 class Annotation(models.Model):
     """One revision of one person's response to an item. Immutable; the newest counts, all are exported.
 
-    `response` is null where the revision withdraws the one before (undo).
+    `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 where nobody knows: labels
+    made elsewhere, pages without a sign of life for longer than counts as work.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
-    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="annotations")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, db_index=False, related_name="annotations")
     revision = models.PositiveIntegerField()
     response = models.JSONField(null=True)
-    guidelines = models.ForeignKey(Guidelines, models.PROTECT, related_name="+")
+    guidelines = models.ForeignKey(Guidelines, models.PROTECT, db_index=False, related_name="+")
     active_seconds = models.FloatField(default=0)
     made_at = models.DateTimeField()
     event = models.OneToOneField(Event, models.PROTECT, related_name="+")
@@ -366,7 +389,7 @@ class Tally(models.Model):
     that was handed out ahead is looked at from then on.
     """
 
-    batch = models.ForeignKey(Batch, models.CASCADE, related_name="tallies")
+    batch = models.ForeignKey(Batch, models.CASCADE, db_index=False, related_name="tallies")
     person = models.ForeignKey(Person, models.PROTECT, related_name="+")
     leased = models.IntegerField(default=0)
     submitted = models.IntegerField(default=0)
