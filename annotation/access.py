@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.compiled import Select, number, text
 from annotation.models import (
@@ -30,6 +30,8 @@ from annotation.models import (
     Source,
     Tally,
 )
+from annotation.models.work import AssignmentQuerySet
+from annotation.refusals import Refused
 from annotation.roles import Permission, permissions
 
 NOT_HERE = gettext_noop("There is nothing here for you.")
@@ -59,6 +61,34 @@ def may(actor: Actor, project: Project) -> frozenset[Permission]:
         .first()
     )
     return _granted(actor, project, roles)
+
+
+def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) -> None:
+    """For what is the actor's own: who annotates there no more is told so, for the thing itself is no secret to them.
+
+    Raises Refused (no_member); Http404 for a token that may not annotate there.
+    """
+    if actor.token is None and Permission.ANNOTATE not in permissions(roles or []):
+        raise no_member(left=roles is None)
+    if Permission.ANNOTATE not in _granted(actor, project, roles):
+        raise Http404(NOT_HERE)
+
+
+def no_member(*, left: bool = True) -> Refused:
+    """What somebody is told who annotated in a project and does so no more."""
+    said = (
+        gettext("You are no longer a member of this project.")
+        if left
+        else gettext("You do not annotate in this project any more.")
+    )
+    return Refused("no_member", said + " " + gettext("What you wrote is kept; ask a manager."))
+
+
+def worked_in(actor: Actor, public_id: str) -> bool:
+    """Whether the person had items of the batch at this address: then it is no secret to them that there is one."""
+    if actor.token is not None or "\0" in public_id:
+        return False
+    return Assignment.objects.filter(batch__public_id=public_id, person=actor.person).exists()
 
 
 def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozenset[Permission]:
@@ -130,8 +160,9 @@ def assignment(actor: Actor, public_id: str) -> Assignment:
     """The actor's own assignment, with everything that showing or submitting it needs."""
     # A NUL is in no address, and PostgreSQL cannot be asked for one.
     found = None if "\0" in public_id else _mine.one(id=public_id, person=actor.person.pk)
-    if found is None or Permission.ANNOTATE not in _granted(actor, found.batch.project, found.roles):
+    if found is None:
         raise Http404(NOT_HERE)
+    _require_annotator(actor, found.batch.project, found.roles)
     found.person = actor.person
     return cast("Assignment", found)
 
@@ -143,7 +174,9 @@ def annotation(actor: Actor, public_id: str) -> Annotation:
             public_id=public_id, assignment__person=actor.person
         )
     )
-    _require(actor, found.assignment.batch.project, Permission.ANNOTATE)
+    project = found.assignment.batch.project
+    here = Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
+    _require_annotator(actor, project, here.values_list("roles", flat=True).first())
     return found
 
 
@@ -201,8 +234,10 @@ def membership(actor: Actor, pk: int) -> Membership:
 
 
 def work(actor: Actor) -> QuerySet[Assignment]:
-    """Everything the actor has on their desk or behind them, newest first."""
-    found = _assignments().filter(person=actor.person, batch__project__in=projects(actor).values("pk"))
+    """Everything the actor has on their desk or behind them, newest first, also in projects that they left."""
+    found = _assignments().filter(person=actor.person)
+    if actor.token is not None:
+        found = found.filter(batch__project__in=projects(actor).values("pk"))
     found = found.select_related("item__example__stored_table")
     return found.order_by("-seen_at", "-pk")
 
@@ -254,13 +289,25 @@ def invitation(actor: Actor, pk: int) -> Invitation:
     return cast("Invitation", found)
 
 
-def _assignments() -> QuerySet[Assignment]:
-    return Assignment.objects.select_related("batch__project", "item__example", "annotation", "draft")
+def _assignments() -> AssignmentQuerySet:
+    found = Assignment.objects.with_guidelines()
+    return found.select_related("batch__project", "item__example", "annotation", "draft")
 
+
+# Columns that nothing asks for on the way from item to item; each is loaded where it is asked for all the same.
+_SELDOM = (
+    *(
+        "batch__" + name
+        for name in ("settings_digest", "help_from", "sampling", "feeds_when", "resolve", "pay")
+    ),
+    *("batch__" + name for name in ("made_by", "made_at", "set_aside_at", "set_aside_because")),
+    *("batch__project__" + name for name in ("time_zone", "pay", "statement", "created_at")),
+)
 
 _mine = Select(
     lambda: (
         _assignments()
+        .defer(*_SELDOM)
         .filter(public_id=text("id"), person_id=number("person"))
         .annotate(
             roles=Subquery(
@@ -270,6 +317,9 @@ _mine = Select(
             ),
             submitted_before=Subquery(
                 Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("submitted")
+            ),
+            ended_before=Subquery(
+                Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("ended_at")
             ),
         )
     )

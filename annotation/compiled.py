@@ -7,18 +7,23 @@ PostgreSQL, too, plans each statement once a connection (three quarters of its w
 
     CLOSED = Select(lambda: Batch.objects.filter(project_id=number("project"), closed_at__lte=moment("until")))
     CLOSED(project=7, until=now)
+
+Several whose answers nobody waits for go to PostgreSQL together with one whose answer somebody does (`together`): it was
+the way there and back that took longest.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BigIntegerField, Func
 from django.db.models.query import QuerySet, get_related_populators
 from django.db.models.sql import InsertQuery, UpdateQuery
 
@@ -83,18 +88,21 @@ class _Statement:
         self.execute = f"EXECUTE {self.name}" + (f" ({', '.join(['%s'] * len(types))})" if types else "")
 
     def run(self, cursor: Any, values: Sequence[Any]) -> None:
+        cursor.execute(*self.ready(cursor, values))
+
+    def ready(self, cursor: Any, values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        """What to send, with its parameters; PostgreSQL has the statement prepared then."""
         # Behind a pooler that gives each transaction another connection, a statement cannot be prepared.
         if self.prepares and not cursor.db.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
             known = _known.setdefault(cursor.db.connection, set())
             if self.name not in known:
                 self._prepare(cursor)
                 known.add(self.name)
-            cursor.execute(self.execute, values)
-            return
+            return self.execute, values
         params = list(self.params)
         for at, value in zip(self.types, values, strict=True):
             params[at] = value
-        cursor.execute(self.sql, params)
+        return self.sql, params
 
     def _prepare(self, cursor: Any) -> None:
         from psycopg2.extensions import AsIs  # where SQLite is used it need not be there
@@ -132,10 +140,55 @@ class _Prepared:
         types = {slot.at: slot.type for slot in self.slots}
         self.statement = _Statement(sql, list(params), types, connection.vendor)
 
-    def run(self, cursor: Any, values: Mapping[str, Any]) -> None:
+    def step(self, values: Mapping[str, Any], read: Callable[[Any], Any]) -> Step:
         if values.keys() != self.wanted:
             raise TypeError(f"wants {sorted(self.wanted)}, was given {sorted(values)}")
-        self.statement.run(cursor, [slot.adapt(values[slot.name]) for slot in self.slots])
+        return Step(self.statement, [slot.adapt(values[slot.name]) for slot in self.slots], read)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement with its values, ready to run, and what reads its answer from the cursor."""
+
+    statement: _Statement
+    values: Sequence[Any]
+    read: Callable[[Any], Any]
+
+    def run(self) -> Any:
+        with _here().cursor() as cursor:
+            self.statement.run(cursor, self.values)
+            return self.read(cursor)
+
+
+def together(*steps: Step) -> Any:
+    """Run one after the other, in this order, and give what the last one answers; nobody learns what the others did.
+
+    PostgreSQL is sent all of them at once. To be called in a transaction: an error in one leaves nothing of the others.
+    """
+    here = _here()
+    if here.vendor != "postgresql":
+        return [step.run() for step in steps][-1]
+    with here.cursor() as cursor:
+        ready = [step.statement.ready(cursor, step.values) for step in steps]
+        cursor.execute("; ".join(sql for sql, _ in ready), [value for _, values in ready for value in values])
+        return steps[-1].read(cursor)
+
+
+class LastKey(Func):
+    """The key of the row that this connection added last, which was one of this model: for a statement that points at it."""
+
+    output_field = BigIntegerField()
+
+    def __init__(self, model: type[models.Model]) -> None:
+        super().__init__()
+        self.model = model
+
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[str | int, ...]]:
+        meta = self.model._meta
+        return f"currval(pg_get_serial_sequence('{meta.db_table}', '{meta.pk.column}'))", ()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, tuple[str | int, ...]]:
+        return "last_insert_rowid()", ()
 
 
 class Select:
@@ -146,13 +199,20 @@ class Select:
         self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
+        found: list[Any] = self.step(**values).run()
+        return found
+
+    def step(self, **values: Any) -> Step:
+        """The same as a step of several."""
         prepared, compiler, converters, build = self._made or self._prepared()
-        with _here().cursor() as cursor:
-            prepared.run(cursor, values)
+
+        def read(cursor: Any) -> list[Any]:
             rows = cursor.fetchall()
-        if converters:
-            rows = list(compiler.apply_converters(rows, converters))
-        return [build(row) for row in rows]
+            if converters:
+                rows = compiler.apply_converters(rows, converters)
+            return [build(row) for row in rows]
+
+        return prepared.step(values, read)
 
     def one(self, **values: Any) -> Any:
         """The first row, or None."""
@@ -180,11 +240,14 @@ class Update:
         self._made: _Prepared | None = None
 
     def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
+        changed: list[tuple[Any, ...]] = self.step(**values).run()
+        return changed
+
+    def step(self, **values: Any) -> Step:
+        """The same as a step of several."""
         if self._made is None:
             self._made = self._prepared()
-        with _here().cursor() as cursor:
-            self._made.run(cursor, values)
-            return list(cursor.fetchall())
+        return self._made.step(values, _all)
 
     def _prepared(self) -> _Prepared:
         found = self.make()
@@ -214,17 +277,25 @@ class Insert(Generic[M]):
         self._made: tuple[_Statement, list[Any]] | None = None
 
     def __call__(self, **values: Any) -> M:
-        key, *rest = self._add(values)
-        values |= zip(self.returning, rest, strict=True)
-        values[self.key] = key
-        known = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
-        return self.model.from_db(DEFAULT_DB_ALIAS, known, [values[name] for name in known])
+        key, *rest = self._step(values).run()
+        return self.made(values, key, *rest)
 
     def only(self, **values: Any) -> Any:
         """The key of the new row alone, where nobody needs a model."""
-        return self._add(values)[0]
+        return self._step(values).run()[0]
 
-    def _add(self, values: dict[str, Any]) -> Sequence[Any]:
+    def step(self, **values: Any) -> Step:
+        """The same as a step of several."""
+        return self._step(values)
+
+    def made(self, values: Mapping[str, Any], key: Any, *returned: Any) -> M:
+        """The model of a row that was added with these values, and what is `returning`."""
+        values = {**values, **dict(zip(self.returning, returned, strict=True)), self.key: key}
+        known = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
+        return self.model.from_db(DEFAULT_DB_ALIAS, known, [values[name] for name in known])
+
+    def _step(self, values: dict[str, Any]) -> Step:
+        """Those of the places are taken out of the values; defaults of fields come in."""
         statement, parts = self._made or self._prepared()
         if len(values) < len(parts):
             self._complete(values)
@@ -237,10 +308,7 @@ class Insert(Generic[M]):
         ]
         if len(values) > len(self.given):
             raise TypeError(f"{self.model.__name__} was given {sorted(values)}")
-        with here.cursor() as cursor:
-            statement.run(cursor, params)
-            row: Sequence[Any] = cursor.fetchone()
-        return row
+        return Step(statement, params, _first)
 
     def _complete(self, values: dict[str, Any]) -> None:
         for field in self.given:
@@ -303,6 +371,14 @@ def _builder(compiler: Any) -> Callable[[Any], Any]:
         return made
 
     return build
+
+
+def _all(cursor: Any) -> list[Any]:
+    return list(cursor.fetchall())
+
+
+def _first(cursor: Any) -> Any:
+    return cursor.fetchone()
 
 
 def _same(value: Any) -> Any:

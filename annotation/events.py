@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from annotation.compiled import Insert
-from annotation.models import Event, Person
+from annotation.compiled import Insert, LastKey, Step
+from annotation.models import Assignment, Event, Person
 
 _add = Insert(Event)
+_add_of_new = Insert(Event, thing_id=LastKey(Assignment))
 
 
 def record(
@@ -27,17 +28,41 @@ def record(
 
     `detail` is what a word cannot say (`Event.detail`); `changed` makes it of two values.
     """
-    key: int = _add.only(
+    key, *_ = recording(
         project_id=project_id,
-        actor_id=actor.pk if actor else None,
+        actor=actor,
         thing=thing,
         thing_id=thing_id,
         before=before,
         after=after,
         detail=detail,
-        at=now,
-    )
-    return key
+        now=now,
+    ).run()
+    return int(key)
+
+
+def recording(
+    *,
+    project_id: int,
+    actor: Person | None,
+    thing: str,
+    thing_id: int | None,
+    before: str = "",
+    after: str,
+    now: datetime,
+    detail: Mapping[str, Any] | None = None,
+) -> Step:
+    """`record` as a step of several; without `thing_id` it is of the assignment that was added by the step before."""
+    values = {
+        "project_id": project_id,
+        "actor_id": actor.pk if actor else None,
+        "thing": thing,
+        "before": before,
+        "after": after,
+        "detail": detail,
+        "at": now,
+    }
+    return _add.step(**values, thing_id=thing_id) if thing_id is not None else _add_of_new.step(**values)
 
 
 def changed(before: object, after: object) -> dict[str, Any]:

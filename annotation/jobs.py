@@ -12,9 +12,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from annotation.models import Job, Person, Project
 from annotation.refusals import Refused
@@ -92,7 +93,8 @@ def run(job_id: int) -> str:
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
     _under_way.add(job_id)
     try:
-        result = KINDS[job.kind](job, Progress(job_id))
+        with translation.override(settings.LANGUAGE_CODE):  # what a job writes is in no reader's language
+            result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
         return _end(job, Job.State.FAILED, error=refused.detail)
     except Exception as error:

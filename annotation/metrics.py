@@ -152,7 +152,7 @@ def figures() -> bytes:
     """Everything, in Prometheus' text format."""
     registry = CollectorRegistry()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        MultiProcessCollector(registry)
         registry.register(InTheDatabase())
         return generate_latest(registry)
     registry.register(InTheDatabase())

@@ -31,6 +31,7 @@ STATUS: Final[dict[str, int]] = {
     "crowd_closed": 410,
     "crowd_taken": 409,
     "still_involved": 409,
+    "no_member": 409,
     "predictor_failed": 503,
     "contract_broken": 409,
     "consent_needed": 409,

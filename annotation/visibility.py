@@ -6,6 +6,8 @@ label counts. That holds for everybody who annotates in the batch, whatever othe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
@@ -20,6 +22,21 @@ def may_see_agreement(person: Person, batch: Batch) -> bool:
     return batch.closed_at is not None or not _annotates(person, batch)
 
 
+def counts_kept_from(person: Person, batches: Iterable[Batch]) -> set[int]:
+    """Those of the batches (ids) whose counts the person does not see: gold is mixed in, they are under way, and the
+    person annotates in them, or may. An item that is done and changes no count would be gold. No statement without gold.
+    """
+    mixed = [
+        one for one in batches if one.gold_percent and one.opened_at is not None and one.closed_at is None
+    ]
+    if not mixed:
+        return set()
+    mine = set(where(Actor(person), Permission.ANNOTATE))
+    keys = {one.pk for one in mixed}
+    has = set(Assignment.objects.filter(person=person, batch__in=keys).values_list("batch_id", flat=True))
+    return has | {one.pk for one in mixed if one.project_id in mine}
+
+
 def annotates_in(person: Person, project: Project) -> QuerySet[Batch]:
     """The open batches of a project in which the person annotates, or may: the rule of `may_see_agreement`, as a query."""
     under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
@@ -29,9 +46,9 @@ def annotates_in(person: Person, project: Project) -> QuerySet[Batch]:
 
 
 def may_adjudicate(person: Person, item: Item) -> bool:
-    """Adjudicators never judge what they made, annotated, or may still be given."""
+    """Adjudicators never judge what they made, annotated, or may still be given; what they have read they may go on with."""
     return not (
-        item.exclusions.filter(person=person).exists()
+        item.exclusions.filter(person=person, read_at__isnull=True).exists()
         or item.assignments.filter(person=person).exists()
         or (item.batch.closed_at is None and _annotates(person, item.batch))
     )
@@ -42,7 +59,7 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
 
     What is the person's own is looked up once and not for each item: tens of thousands may wait.
     """
-    made = Exclusion.objects.filter(person=person).values("item_id")
+    made = Exclusion.objects.filter(person=person, read_at__isnull=True).values("item_id")
     annotated = Assignment.objects.filter(person=person)
     at_work = annotated.filter(batch__closed_at__isnull=True).values("batch_id")
     mine = where(Actor(person), Permission.ANNOTATE)

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
+AT_MOST_MADE = 40_000
+"""Items that are made one by one; more are copied inside the database."""
+STEP = 10_000_000
+"""Between the keys of one copy and those of the next."""
+COPIED = ("annotation_example", "annotation_item", "annotation_place")
 
-def main(side: str, people: int, items: int, questions: Path) -> list[dict[str, Any]]:
-    """Migrate, fill, and return the people."""
+
+def main(side: str, people: int, items: int, overlap: int, questions: Path) -> Any:
+    """Migrate, fill, and return the people; for "check" what is wrong after the work."""
     os.environ["DJANGO_SETTINGS_MODULE"] = (
-        "config.settings" if side == "askew" else "benchmarks.floor.settings"
+        "benchmarks.floor.settings" if side == "floor" else "config.settings"
     )
     if side == "floor":
-        _create_database()
+        _create_database("floor")
+    database = re.fullmatch(r"postgres://.*@/(\w+)\?host=.*", os.environ["DATABASE_URL"])
+    if side == "askew" and database is not None and database[1] != "postgres":
+        _create_database(database[1])
     import django
 
     django.setup()
-    return _askew(people, items, questions) if side == "askew" else _floor(people, items, questions)
+    if side == "check":
+        return _check(json.load(sys.stdin))
+    return _floor(people, items, questions) if side == "floor" else _askew(people, items, overlap, questions)
 
 
-def _askew(people: int, items: int, questions: Path) -> list[dict[str, Any]]:
+def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[str, Any]]:
     from django.core.management import call_command
     from django.utils import timezone
 
     from annotation.journeys import assigning, importing, setting_up
-    from annotation.models import Example, Item, Person
+    from annotation.models import Person
     from annotation.roles import Role
-    from annotation.work import queue
     from tasks.contract import task_type
 
     call_command("migrate", verbosity=0)
@@ -37,43 +48,161 @@ def _askew(people: int, items: int, questions: Path) -> list[dict[str, Any]]:
     mara = Person.objects.create_person("Mara", "mara@example.org")
     project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=now)
     source = importing.import_examples(project=project, reader="wtq", path=questions, now=now).source
-    batch = assigning.plan_batch(
-        project=project,
-        name="loop",
-        task=task_type("question_type"),
-        by=mara,
-        now=now,
-        overlap=1,
-        sources=[source],
-    )
-    # The same tables over and over: as many examples as the run may need.
-    originals = list(Example.objects.filter(source=source).order_by("position"))
-    copies = [
-        Example(
-            source=source,
-            external_id=f"{original.external_id}-{number}",
-            position=original.position,
-            question=original.question,
-            answers=original.answers,
-            stored_table_id=original.stored_table_id,
-            table_digest=original.table_digest,
-            more=original.more,
-        )
-        for number in range(items // len(originals))
-        for original in originals
-    ]
-    Example.objects.bulk_create(copies, batch_size=1000)
-    first = batch.items_count + 1
-    queue.add_items(
-        batch, [Item(batch=batch, example=copy, position=at) for at, copy in enumerate(copies, first)]
-    )
-    assigning.open_batch(batch=batch, by=mara, now=now)
+    kind = task_type("question_type")
+    planned = {"project": project, "by": mara, "now": now, "sources": [source], "task": kind}
+    # One batch to warm up and count in, one to measure.
+    first = assigning.plan_batch(name="first", overlap=people + 1, **planned)
+    batch = assigning.plan_batch(name="loop", overlap=overlap, **planned)
+    _grow(batch, source, items)
+    for one in (first, batch):
+        assigning.open_batch(batch=one, by=mara, now=now)
     crew = []
     for number in range(people):
         person = Person.objects.create_person(f"Person {number}")
         setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
         crew.append({**_signed_in(person), "batch": batch.public_id})
+    crew[0]["statements"] = _statements(crew[0], first.public_id)
     return crew
+
+
+def _grow(batch: Any, source: Any, items: int) -> None:
+    """The same tables over and over: exactly so many items."""
+    from annotation.models import Example, Item, Place
+    from annotation.work import queue
+
+    originals = list(Example.objects.filter(source=source).order_by("position"))
+    made = min(items, AT_MOST_MADE if items <= AT_MOST_MADE else AT_MOST_MADE // 10)
+    if items < len(originals) or items % made:
+        sys.exit(f"A batch has at least {len(originals)} items; beyond {made} take a multiple of that.")
+    copies = []
+    for at in range(len(originals), made):
+        number, which = divmod(at, len(originals))
+        original = originals[which]
+        copies.append(
+            Example(
+                source=source,
+                external_id=f"{original.external_id}-{number}",
+                position=at,
+                question=original.question,
+                answers=original.answers,
+                stored_table_id=original.stored_table_id,
+                table_digest=original.table_digest,
+                more=original.more,
+            )
+        )
+    Example.objects.bulk_create(copies, batch_size=1000)
+    first = len(originals) + 1
+    queue.add_items(
+        batch, [Item(batch=batch, example=copy, position=at) for at, copy in enumerate(copies, first)]
+    )
+    if items > made:
+        _multiply(
+            batch,
+            items // made,
+            {"annotation_example": Example, "annotation_item": Item, "annotation_place": Place},
+        )
+
+
+def _multiply(batch: Any, times: int, models: dict[str, Any]) -> None:
+    """Copy items, their places and examples inside the database (PostgreSQL): keys move by `STEP`, ids are drawn anew."""
+    from django.db import connection, transaction
+
+    of_batch = {
+        "annotation_example": f"id IN (SELECT example_id FROM annotation_item WHERE batch_id = {batch.pk})",
+        "annotation_item": f"batch_id = {batch.pk}",
+        "annotation_place": f"batch_id = {batch.pk}",
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM annotation_item WHERE batch_id = {batch.pk}")  # nosec B608
+        (size,) = cursor.fetchone()
+        for table in reversed(COPIED):  # references are checked at the end
+            columns, values = [], []
+            for field in models[table]._meta.concrete_fields:
+                column = f'"{field.column}"'
+                columns.append(column)
+                target = field.related_model._meta.db_table if field.related_model else ""
+                if field.primary_key or (target in COPIED and field.name != "parent"):
+                    values.append(f"{column} + {STEP} * k")
+                elif field.name == "public_id":
+                    values.append(f"substr(md5({column} || '-' || k), 1, 12)")
+                elif field.name == "external_id":
+                    values.append(f"{column} || '-' || k")
+                elif field.name == "position":
+                    values.append(f"{column} + {size} * k")
+                else:
+                    values.append(column)
+            cursor.execute(
+                f'INSERT INTO "{table}" ({", ".join(columns)}) '  # nosec B608
+                f'SELECT {", ".join(values)} FROM "{table}", generate_series(1, {times - 1}) AS k '
+                f"WHERE {of_batch[table]}"
+            )
+        cursor.execute(
+            f"UPDATE annotation_batch SET items_count = items_count * {times}, "  # nosec B608
+            f"places_count = places_count * {times} WHERE id = {batch.pk}"
+        )
+    batch.refresh_from_db()
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _statements(person: dict[str, Any], batch: str) -> str:
+    """What one submission with the next item asks of the database, in words."""
+    from django.conf import settings
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    from benchmarks.loop import _request
+
+    settings.ALLOWED_HOSTS = ["*"]
+    client = Client(headers={"cookie": person["cookie"]})
+
+    def answered(held: dict[str, Any] | None) -> dict[str, Any]:
+        path, body = _request("askew", {"batch": batch}, held)
+        answer = client.post(path, body, content_type="application/json")
+        if answer.status_code != 200:
+            sys.exit(f"{path}: {answer.status_code} {answer.content[:200]!r}")
+        found: dict[str, Any] = answer.json()
+        return found.get("next", found) if held else found
+
+    held = answered(None)
+    for _ in range(3):
+        held = answered(held)
+    with CaptureQueriesContext(connection) as queries:
+        answered(held)
+    sent = [query["sql"] for query in queries]
+    statements = sum(max(1, sql.count("EXECUTE ")) for sql in sent)
+    return f"{statements} statements in {len(sent)} messages to the database"
+
+
+def _check(told: dict[str, str]) -> dict[str, int]:
+    """How many of each that should not be: `told` has the annotation that people were told of, by assignment."""
+    from django.db.models import Count, F, Q
+
+    from annotation import doctor
+    from annotation.models import Annotation, Assignment, Batch, Item
+
+    batch = Batch.objects.get(name="loop")
+    kept = dict(
+        Assignment.objects.filter(batch=batch, state="submitted").values_list(
+            "public_id", "annotation__public_id"
+        )
+    )
+    items = Item.objects.filter(batch=batch).annotate(
+        done=Count("assignments", filter=Q(assignments__state="submitted"))
+    )
+    revisions = (
+        Annotation.objects.filter(assignment__batch=batch).values("assignment").annotate(n=Count("pk"))
+    )
+    return {
+        "submissions lost": sum(
+            kept.get(assignment) != annotation for assignment, annotation in told.items()
+        ),
+        "items beyond their overlap": items.filter(done__gt=batch.overlap).count(),
+        "items left undone": items.filter(done__lt=F("places_count")).count(),
+        "submissions kept twice": revisions.filter(n__gt=1).count(),
+        "findings of the doctor": len(list(doctor.findings())),
+    }
 
 
 def _floor(people: int, items: int, questions: Path) -> list[dict[str, Any]]:
@@ -110,15 +239,15 @@ def _signed_in(person: Any) -> dict[str, Any]:
     }
 
 
-def _create_database() -> None:
+def _create_database(name: str) -> None:
     import psycopg2
 
     connection = psycopg2.connect(host=os.environ["FLOOR_DATABASE"], user="postgres", dbname="postgres")
     connection.autocommit = True
     with connection.cursor() as cursor:
-        cursor.execute("CREATE DATABASE floor")
+        cursor.execute(f"CREATE DATABASE {name}")
     connection.close()
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))))
+    print(json.dumps(main(sys.argv[1], *map(int, sys.argv[2:5]), Path(sys.argv[5]))))

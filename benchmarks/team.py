@@ -95,7 +95,14 @@ def tried(stack: ExitStack, home: Path, path: str, options: argparse.Namespace) 
     code = before or ROOT
     crew = json.loads(
         python(
-            code, environment, "-m", "benchmarks.loop_data", "askew", str(options.people), "4000", str(TABLES)
+            code,
+            environment,
+            "-m",
+            "benchmarks.loop_data",
+            "askew",
+            str(options.people),
+            "12000",
+            str(TABLES),
         )
     )
     python(code, environment, "-c", ADMINISTRATOR)
@@ -452,6 +459,8 @@ class People:
                         self.again += 1
                     time.sleep(0.3)
                     continue
+                if status == 204:  # nothing is left for this person
+                    return
                 if status != 200:
                     with self.lock:
                         self.wrong.append(f"{address} answers {status} {answer.text[:200]}")
@@ -503,7 +512,7 @@ def upgrade(
         if ready != (503 if "No planned" not in planned else 200):
             raise Wrong(f"new code before its migrations says {ready} at /readyz")
     began = time.monotonic()
-    python(ROOT, environment, "manage.py", "migrate", "--noinput")
+    said = python(ROOT, environment, "manage.py", "migrate", "--noinput")
     migrated = time.monotonic() - began
     if get(upstreams[0], "/readyz") != 200:
         raise Wrong("the old code is not ready any more once the database is migrated")
@@ -518,7 +527,8 @@ def upgrade(
     steps = planned.count("\n    ") or planned.count("Raw")
     print(
         f"  upgraded while they worked: {len(planned.splitlines()) - 1} lines of plan ({steps} steps), "
-        f"migrated in {migrated:.1f} s; answers by status: {dict(people.statuses)}"
+        f"migrated in {migrated:.1f} s, begun again {said.count('once more')} times; "
+        f"answers by status: {dict(people.statuses)}"
     )
 
 

@@ -69,12 +69,12 @@ def run(path: str, arguments: list[Any]) -> None:
 class Backend(BaseTaskBackend):
     """Django's tasks, handed to Celery."""
 
-    def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult[Any]:
+    def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult[Any, Any]:
         """Send the message. Where the broker is away that is logged; housekeeping queues such a job again."""
         self.validate_task(task)
         if task.module_path not in tasks() or kwargs:
             raise InvalidTaskError(f"{task.module_path} is no task for Celery.")
-        result: TaskResult[Any] = TaskResult(
+        result: TaskResult[Any, Any] = TaskResult(
             task=task,
             id=get_random_string(32),
             status=TaskResultStatus.READY,

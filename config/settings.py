@@ -8,7 +8,7 @@
 | ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
 | PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
 | ALLOWED_HOSTS     | further host names to answer to, separated by commas (a load balancer's health check)     |
-| TRUST_PROXY       | true where a proxy in front always sets X-Forwarded-Proto itself                          |
+| TRUST_PROXY       | true where a proxy in front always sets X-Forwarded-Proto and X-Request-ID itself        |
 | HSTS_SECONDS      | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
 | COMPRESS_STATIC   | true in a production build: `collectstatic`, compressed files with the digest in the name |
 | MAX_UPLOAD_BYTES  | the largest upload that is taken; default: 256 MB                                         |

@@ -729,6 +729,11 @@ class TaskType(ABC):
         """The guidelines that come with the kind (Markdown); a project may write newer versions."""
         return (self.folder() / "GUIDELINES.md").read_text(encoding="utf-8")
 
+    def guidelines_in(self, language: str) -> str:
+        """The same in another language, by its code ("de"), from GUIDELINES.de.md; "" where there is none."""
+        path = self.folder() / f"GUIDELINES.{language}.md"
+        return path.read_text(encoding="utf-8") if language.isalpha() and path.is_file() else ""
+
 
 @dataclass(frozen=True)
 class Exported:

@@ -565,8 +565,12 @@ def _tally(task: TaskType, responses: Sequence[Any], groups: Mapping[Hashable, S
     words = Counter(task.word(response) for response in responses)
     if task.compares == "labels":
         return _tally_words(words)
-    sizes = ", ".join(str(size) for size in sorted(map(len, groups.values()), reverse=True))
-    return f"{len(groups)} different responses, of {sizes} people"
+    sizes = sorted(map(len, groups.values()), reverse=True)
+    people = f"{sum(sizes)} people"
+    if sizes[0] == 1:
+        return f"{len(groups)} different responses from {people}"
+    *first, last = map(str, sizes)
+    return f"{len(groups)} different responses, from {', '.join(first)} and {last} of {people}"
 
 
 def _tally_words(words: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
@@ -25,7 +26,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
             refusal["Retry-After"] = str(error.more["retry_after"])
         return refusal
     if isinstance(error, Invalid):
-        detail = "The response does not hold yet: " + str(error)
+        detail = gettext("The response does not hold yet: ") + str(error)
         violations = [found.to_dict() for found in error.problems]
         return problem(422, "invalid_response", detail, violations=violations)
     if isinstance(error, UnknownTaskType):
@@ -33,7 +34,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, RecursionError):
         return problem(400, "parse_error", "The request is nested too deeply.")
     if isinstance(error, Http404 | PermissionDenied):
-        return problem(404, "not_found", "There is nothing here for you.")
+        return problem(404, "not_found", gettext("There is nothing here for you."))
     if isinstance(error, ValidationError):
         return problem(
             422, "invalid_request", "The request does not have the right form.", errors=error.detail
@@ -60,4 +61,15 @@ def problem(status: int, code: str, detail: str, **more: Any) -> Response:
         "code": code,
         "detail": detail,
     }
-    return Response({**body, **more}, status=status, content_type=CONTENT_TYPE)
+    return Response(_sayable({**body, **more}), status=status, content_type=CONTENT_TYPE)
+
+
+def _sayable(said: Any) -> Any:
+    """The same without half surrogate pairs, which no UTF-8 can say: what was refused is quoted in many refusals."""
+    if isinstance(said, str):
+        return said if said.isascii() else said.encode("utf-8", "replace").decode()
+    if isinstance(said, dict):
+        return {_sayable(name): _sayable(value) for name, value in said.items()}
+    if isinstance(said, list | tuple):
+        return [_sayable(one) for one in said]
+    return said

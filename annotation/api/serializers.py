@@ -120,6 +120,7 @@ class ReleaseRequest(serializers.Serializer[Any]):
 class DecideRequest(serializers.Serializer[Any]):
     choose = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
     response = serializers.JSONField(required=False, default=None)
+    based_on = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
     exclude = serializers.CharField(required=False, default="", allow_blank=True, max_length=500)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
 
@@ -214,6 +215,9 @@ class AssignmentShape(serializers.Serializer[Any]):
     draft = DraftShape(allow_null=True)
     annotation = AnnotationRef(allow_null=True)
     lease = LeaseShape()
+    guidelines = serializers.IntegerField(
+        help_text="The version of the guidelines that the item is shown with, and that a response is made under."
+    )
     progress = ProgressShape()
     loop = LoopShape(allow_null=True)
     help = serializers.ChoiceField(choices=["offered", "filled", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.db.models import QuerySet
@@ -260,7 +261,8 @@ class AdjudicationQueue(APIView):
         """Items that wait for you as adjudicator, at most 50: what matters most first."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.ADJUDICATE)
-        items = visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50]
+        items = list(visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50])
+        adjudicating.note_reading(items, by=actor.person, now=timezone.now())
         return Response([_adjudication(item) for item in items])
 
 
@@ -425,14 +427,22 @@ def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
 
 def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     """The fields of a request. One that is not known is refused: a misspelt field would be left out in silence."""
-    serializer = shape(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    if unknown := sorted(set(request.data) - set(serializer.fields)):
-        known = ", ".join(serializer.fields)
+    if request.data is None:
+        raise ValidationError({"non_field_errors": ["The request is empty."]})
+    checks = _checks(shape)
+    found = checks.run_validation(request.data)
+    if unknown := sorted(set(request.data) - set(checks.fields)):
+        known = ", ".join(checks.fields)
         raise ValidationError(
             {name: [f"There is no such field here; there are: {known}."] for name in unknown}
         )
-    return dict(serializer.validated_data)
+    return dict(found)
+
+
+@cache
+def _checks(shape: type[Serializer[Any]]) -> Serializer[Any]:
+    """One that is kept: a serializer copies all its fields whenever it is made, and validating leaves nothing in it."""
+    return shape()
 
 
 def seen_response(seen: predicting.Seen, seq: int) -> Response:
@@ -441,10 +451,12 @@ def seen_response(seen: predicting.Seen, seq: int) -> Response:
 
 
 def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] | None:
-    """The assignment loaded anew with what its page needs, in one query."""
+    """The assignment with what its page needs: loaded anew, in one query, unless it came with that."""
     if assignment is None:
         return None
-    return annotating.payload(access.assignment(access.actor(request), assignment.public_id))
+    if not queue.is_whole(assignment):
+        assignment = access.assignment(access.actor(request), assignment.public_id)
+    return annotating.payload(assignment)
 
 
 def _adjudication(item: Any) -> dict[str, Any]:

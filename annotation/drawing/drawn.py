@@ -48,7 +48,8 @@ class Drawn:
         """Head and body of the table, escaped; made here because there may be a row for each pair of forty people."""
         kinds = ["" if place < self.words else ' class="n"' for place in range(len(self.head))]
         head = "".join(
-            f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, self.head, strict=True)
+            f'<th scope="col"{kind}>{escape(gettext(name))}</th>'
+            for kind, name in zip(kinds, self.head, strict=True)
         )
         rows = "".join(
             f'<tr><th scope="row" dir="auto">{escape(row[0])}</th>'

@@ -48,7 +48,7 @@ class BatchForm(TermsForm):
     strata = forms.ChoiceField(
         required=False,
         label=gettext_lazy("How the sample is drawn"),
-        choices=list(strategies.STRATA.items()),
+        choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATA.items()],
         help_text=format_lazy(
             gettext_lazy("A small table has at most {small} cells, a medium one {medium}."),
             small=strategies.SMALL,
@@ -60,6 +60,12 @@ class BatchForm(TermsForm):
         max_value=2**63 - 1,
         initial=0,
         help_text=gettext_lazy("The same seed draws the same sample in the same order."),
+    )
+    only = forms.CharField(
+        required=False,
+        label=gettext_lazy("Only these examples"),
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=gettext_lazy("Their ids in the source, one a line, in the order in which people get them."),
     )
     overlap = forms.IntegerField(
         min_value=1,
@@ -89,7 +95,7 @@ class BatchForm(TermsForm):
     strategy = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Who gets which items"),
-        choices=[(name, words) for name, words in strategies.STRATEGIES.items()],
+        choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATEGIES.items()],
         help_text=gettext_lazy("Whoever made something never gets to check it."),
     )
     feeds_when = forms.CharField(
@@ -177,7 +183,7 @@ class BatchForm(TermsForm):
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
-        self.fields["of"].choices = [(name, OF[name]) for name in assigning.about(task)]  # type: ignore[attr-defined]
+        self.fields["of"].choices = [(name, gettext(OF[name])) for name in assigning.about(task)]  # type: ignore[attr-defined]
         if len(assigning.about(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
@@ -209,6 +215,9 @@ class BatchForm(TermsForm):
         if given.get("purpose") not in ("", "work", None):
             given["strategy"] = ""  # everyone gets every item, whatever stands beside it
         given["purpose"] = given.get("purpose") or "work"
+        # Left empty it follows from who gets which items.
+        work = given["purpose"] == "work"
+        given["decide_at_close"] = given["decide_at_close"] or None if work else None
         given["pass_percent"] = (given.get("pass_percent") or 0) if given["purpose"] == "qualification" else 0
         said = {name: given.pop(name, None) for name in HELP}
         given["help"] = said["help"] or ""
@@ -222,6 +231,14 @@ class BatchForm(TermsForm):
                 "repetitions": said["repetitions"] or helping.REPETITIONS,
             }
         return given
+
+    def clean_only(self) -> list[str] | None:
+        """The ids; None where none are named."""
+        lines = (line.strip() for line in str(self.cleaned_data.get("only") or "").splitlines())
+        found = [line for line in lines if line]
+        if found and self.cleaned_data.get("size"):
+            raise ValidationError(gettext("These are the examples: leave the sample size out."))
+        return found or None
 
     def clean_feeds_when(self) -> dict[str, list[str]]:
         """The lines as {"label": ["extraction"]}."""

@@ -12,6 +12,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.journeys import setting_up
@@ -169,7 +170,7 @@ class TokenForm(forms.Form):
     project = forms.ModelChoiceField(queryset=Project.objects.none(), to_field_name="slug", empty_label=None)
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("It may"),
-        choices=[(scope.value, words) for scope, words in SCOPES.items()],
+        choices=[(scope.value, gettext_lazy(words)) for scope, words in SCOPES.items()],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose at least one thing that the token may do.")},
         help_text=gettext_lazy("Never more than your own roles allow."),
@@ -187,7 +188,15 @@ class RolesForm(forms.Form):
     """What somebody is in a project."""
 
     roles = forms.MultipleChoiceField(
-        choices=[(role.value, f"{role.value.capitalize()}: {DESCRIPTIONS[role]}") for role in Role],
+        choices=[
+            (
+                role.value,
+                format_lazy(
+                    "{}: {}", gettext_lazy(role.value.capitalize()), gettext_lazy(DESCRIPTIONS[role])
+                ),
+            )
+            for role in Role
+        ],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose at least one role.")},
     )

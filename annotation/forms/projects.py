@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.people import TimeZoneField
 from annotation.journeys import importing, setting_up
-from annotation.models import Project
+from annotation.models import Guidelines, Project
+from annotation.refusals import Refused
 from tableqa.readers import READERS
 
 
@@ -73,6 +75,9 @@ class RenameForm(forms.Form):
         )
 
 
+_OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+
+
 class GuidelinesForm(forms.Form):
     """A new version of the text that annotators read."""
 
@@ -85,6 +90,33 @@ class GuidelinesForm(forms.Form):
             "Markdown; HTML is shown as text. Saving makes a new version, and annotations made before keep theirs."
         ),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for code, name in _OTHER_LANGUAGES:
+            self.fields[f"in_{code}"] = forms.CharField(
+                label=name,
+                required=False,
+                strip=False,
+                max_length=100_000,
+                widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "true", "lang": code}),
+                help_text=gettext_lazy("The same text for people who read these pages in this language."),
+            )
+
+    @staticmethod
+    def of(version: Guidelines | None, usual: str) -> dict[str, str]:
+        """What the form shows of a version; of the kind's own text where there is none."""
+        translations = version.translations if version else {}
+        return {
+            "text": version.text if version else usual,
+            **{f"in_{code}": translations.get(code, "") for code, _ in _OTHER_LANGUAGES},
+        }
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        texts = {code: str(given.pop(f"in_{code}", "")) for code, _ in _OTHER_LANGUAGES}
+        given["translations"] = {code: _lines(text) for code, text in texts.items() if text.strip()}
+        return given
 
     def clean_text(self) -> str:
         text = str(self.cleaned_data["text"]).replace("\r\n", "\n").strip("\n")
@@ -106,10 +138,66 @@ class ImportForm(forms.Form):
         ),
     )
 
+    name = forms.CharField(
+        required=False,
+        max_length=importing.LONGEST_NAME,
+        label=gettext_lazy("Name of the source"),
+        help_text=gettext_lazy(
+            "Leave it empty to call it like its file. Files of one name add to each other."
+        ),
+    )
+    split = forms.RegexField(
+        rf"\A{importing.SPLIT.pattern}\Z",
+        required=False,
+        label=gettext_lazy("Split"),
+        help_text=gettext_lazy("Such as dev or test; left empty, what the name of the file says."),
+        error_messages={"invalid": gettext_lazy("A split has letters, digits, '.', '_' and '-'.")},
+        empty_value="",
+    )
+    limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label=gettext_lazy("The first examples only"),
+        help_text=gettext_lazy("How many; left empty, all."),
+    )
+    fields_of = forms.CharField(
+        required=False,
+        label=gettext_lazy("Names of fields"),
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=gettext_lazy(
+            "For formats that can be told: a part of an example and what the file calls it on each line, such as: "
+            "question = text"
+        ),
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [(name, reader.title) for name, reader in sorted(READERS.items())]
         self.fields["reader"].choices = choices  # type: ignore[attr-defined]
+
+    def clean_fields_of(self) -> dict[str, str]:
+        """The lines as {"question": "text"}."""
+        found: dict[str, str] = {}
+        for line in str(self.cleaned_data["fields_of"]).splitlines():
+            part, sign, name = (one.strip() for one in line.partition("="))
+            if not line.strip():
+                continue
+            if not (sign and part and name):
+                raise ValidationError(
+                    gettext("Write a part, = and its name in the file; {line!r} is not that.").format(
+                        line=line.strip()
+                    )
+                )
+            found[part] = name
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        try:
+            importing.check_fields(given.get("reader", ""), given.get("fields_of") or {})
+        except Refused as refused:
+            self.add_error("fields_of", refused.detail)
+        return given
 
     def clean_questions(self) -> Any:
         return _upload(self.cleaned_data["questions"])
@@ -117,6 +205,10 @@ class ImportForm(forms.Form):
     def clean_tables(self) -> Any:
         file = self.cleaned_data["tables"]
         return _upload(file) if file else None
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").strip("\n") + "\n"
 
 
 def _upload(file: Any) -> Any:

@@ -17,6 +17,7 @@ from tasks import resolving
 from tasks.contract import TaskType
 
 OWN = gettext_noop("the kind's own rule")
+PAY = ("currency", "per_hour", "per_item")
 
 
 class OptionsField(forms.CharField):
@@ -83,6 +84,18 @@ class TermsForm(forms.Form):
         label=gettext_lazy("Hours a person and day"),
         help_text=gettext_lazy("The limits of the project hold besides."),
     )
+    pay_currency = forms.CharField(
+        required=False,
+        max_length=3,
+        label=gettext_lazy("Currency"),
+        help_text=gettext_lazy("Three capitals: EUR. Leave the pay out, and the project's holds here, too."),
+    )
+    pay_per_hour = forms.FloatField(
+        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("Pay an hour")
+    )
+    pay_per_item = forms.FloatField(
+        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("or an item")
+    )
     requires = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
@@ -94,6 +107,14 @@ class TermsForm(forms.Form):
         required=False,
         label=gettext_lazy("Practice comes first"),
         help_text=gettext_lazy("People go through the practice set of the kind before their first item."),
+    )
+    decide_at_close = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Decide when the batch closes"),
+        help_text=gettext_lazy(
+            "Until then people may change what they submitted. Otherwise an item is decided a minute after its last "
+            "response. Where everyone gets every item, the batch is planned so."
+        ),
     )
     gold_percent = forms.IntegerField(
         required=False,
@@ -114,7 +135,10 @@ class TermsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.task = task
         rules = resolving.fitting(task)
-        self.fields["rule"].choices = [("", OWN), *((one.name, f"{one.name}: {one.says}") for one in rules)]  # type: ignore[attr-defined]
+        self.fields["rule"].choices = [  # type: ignore[attr-defined]
+            ("", gettext(OWN)),
+            *((one.name, f"{one.name}: {gettext(one.says)}") for one in rules),
+        ]
         if not rules:
             del self.fields["rule"], self.fields["rule_options"]
         qualifications = Batch.objects.filter(project=project, purpose=Batch.Purpose.QUALIFICATION)
@@ -128,8 +152,10 @@ class TermsForm(forms.Form):
         return {
             "resolve": {"rule": rule, **options} if rule else {},
             "caps": {name: given.get(name) for name in limits.OF_A_BATCH if given.get(name) is not None},
+            "pay": {name: given[f"pay_{name}"] for name in PAY if given.get(f"pay_{name}") not in (None, "")},
             "requires": given.get("requires"),
             "must_practise": bool(given.get("must_practise")),
+            "decide_at_close": bool(given.get("decide_at_close")),
             "gold_percent": given.get("gold_percent") or 0,
             "gold_feedback": bool(given.get("gold_feedback")),
         }
@@ -139,8 +165,10 @@ TERMS = (
     "rule",
     "rule_options",
     *limits.OF_A_BATCH,
+    *(f"pay_{name}" for name in PAY),
     "requires",
     "must_practise",
+    "decide_at_close",
     "gold_percent",
     "gold_feedback",
 )
@@ -162,9 +190,11 @@ class ChangeForm(TermsForm):
             "overlap": batch.overlap,
             "requires": batch.requires,
             "must_practise": batch.must_practise,
+            "decide_at_close": batch.decide_at_close,
             "gold_percent": batch.gold_percent,
             "gold_feedback": batch.gold_feedback,
             **batch.caps,
+            **{f"pay_{name}": value for name, value in batch.pay.items()},
         }
         super().__init__(*args, task=batch.task(), project=batch.project, initial=initial, **kwargs)
         self.order_fields(["overlap"])
@@ -173,7 +203,9 @@ class ChangeForm(TermsForm):
         if batch.strategy == "everyone":
             del self.fields["overlap"]
         if batch.purpose != Batch.Purpose.WORK:
-            del self.fields["gold_percent"], self.fields["gold_feedback"]
+            del self.fields["gold_percent"], self.fields["gold_feedback"], self.fields["decide_at_close"]
+        elif batch.accepted_count or batch.excluded_count:
+            del self.fields["decide_at_close"]  # it has begun to decide
         if batch.purpose == Batch.Purpose.QUALIFICATION:
             del self.fields["requires"]
 
@@ -181,7 +213,7 @@ class ChangeForm(TermsForm):
         given = super().clean() or {}
         wanted = self.terms_given(given)
         del wanted["resolve"]
-        for name in ("requires", "gold_percent", "gold_feedback"):
+        for name in ("requires", "decide_at_close", "gold_percent", "gold_feedback"):
             if name not in self.fields:
                 del wanted[name]
         if "overlap" in given:
@@ -200,7 +232,10 @@ class SharesForm(forms.Form):
     )
 
     action = forms.ChoiceField(
-        label=gettext_lazy("What to do"), choices=ACTIONS, widget=forms.RadioSelect, initial="assign"
+        label=gettext_lazy("What to do"),
+        choices=[(name, gettext_lazy(words)) for name, words in ACTIONS],
+        widget=forms.RadioSelect,
+        initial="assign",
     )
     most = forms.IntegerField(
         required=False,
@@ -277,7 +312,7 @@ class BatchesForm(forms.Form):
 
     action = forms.ChoiceField(
         label=gettext_lazy("What to do"),
-        choices=[(name, one.verb) for name, one in assigning.ACTIONS.items()],
+        choices=[(name, gettext_lazy(one.verb)) for name, one in assigning.ACTIONS.items()],
     )
     batches = forms.ModelMultipleChoiceField(
         queryset=Batch.objects.none(),

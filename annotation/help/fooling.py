@@ -194,7 +194,7 @@ WHOSE = {
 
 def _named(one: Looked, field: str) -> str:
     if field == "origin":
-        return WHOSE[one.origin]
+        return gettext(WHOSE[one.origin])
     if field == "model" and one.panel:
         return gettext("{model}, asked afterwards").format(model=one.model)
     return str(getattr(one, field))

@@ -135,12 +135,12 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
     asked = _asked(batch.task(), item, response)
     counted = tries.of_person(assignment)
     if not batch.loop_model:
-        return Seen("none", WORDS["none"], tries=counted)
+        return Seen("none", gettext(WORDS["none"]), tries=counted)
     entry = settings.PREDICTORS.get(batch.loop_model)
     if entry is None:
-        return Seen("unavailable", WORDS["gone"], tries=counted)
+        return Seen("unavailable", gettext(WORDS["gone"]), tries=counted)
     if kind == "try" and asked.perturbed is None:
-        return Seen("nothing", WORDS["nothing"], tries=counted)
+        return Seen("nothing", gettext(WORDS["nothing"]), tries=counted)
     if kind == "try":
         known = Try.objects.filter(
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
@@ -149,16 +149,16 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
             return _of_row(known, asked, counted, batch.task())
     if not is_live(entry):
         if kind == "preview":
-            return Seen("slow", WORDS["slow"], tries=counted)
+            return Seen("slow", gettext(WORDS["slow"]), tries=counted)
         _keep(assignment, asked, response, now=now)
         start(batch=batch, now=now)
-        return Seen("waiting", WORDS["waiting"], tries=counted + 1)
+        return Seen("waiting", gettext(WORDS["waiting"]), tries=counted + 1)
     began = time.monotonic()
     answer = _ask(entry, asked, slot=_slot(assignment), seq=seq, within=LIVE)
     if answer.state != "answered":
         return Seen(answer.state, answer.words, tries=counted)
     if answer.model and not freeze(batch, answer.model):
-        return Seen("changed", WORDS["changed"], tries=counted)
+        return Seen("changed", gettext(WORDS["changed"]), tries=counted)
     if kind == "try":
         took = int((time.monotonic() - began) * 1000)
         row = _keep(assignment, asked, response, answer=answer, milliseconds=took, now=now)
@@ -283,12 +283,14 @@ def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int,
             if unanswered.kind == "too_large":
                 return Answer("answered", model="", error=str(unanswered))
             if unanswered.kind == "superseded":
-                return Answer("stale", WORDS["stale"])
-            return Answer(STATE_OF[unanswered.kind], f"{unanswered} {ON_YOU_GO}")
+                return Answer("stale", gettext(WORDS["stale"]))
+            return Answer(STATE_OF[unanswered.kind], f"{unanswered} {gettext(ON_YOU_GO)}")
     if len({prediction.model for prediction in said.values()}) > 1:
         return Answer(
             "unavailable",
-            gettext("The model is being exchanged at this moment. {on_you_go}").format(on_you_go=ON_YOU_GO),
+            gettext("The model is being exchanged at this moment. {on_you_go}").format(
+                on_you_go=gettext(ON_YOU_GO)
+            ),
         )
     raw = {name: tries.raw(prediction) for name, prediction in said.items()}
     return Answer(
@@ -308,7 +310,7 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
     entry, model = settings.PREDICTORS[name], chat_model(settings.PREDICTORS, name)
     breaker, named = breaker_of(entry), f"{name}:{model.model}"
     if not breaker.lets_through():
-        return Answer("unavailable", f"{WORDS['left_alone']} {ON_YOU_GO}")
+        return Answer("unavailable", f"{gettext(WORDS['left_alone'])} {gettext(ON_YOU_GO)}")
     said: dict[str, dict[str, Any]] = {}
     error_said = ""
     try:
@@ -318,12 +320,12 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
             listed = ask_for_list(model, example)
             said[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
-                error_said = UNREAD[part].format(times=len(listed.unread))
+                error_said = gettext(UNREAD[part]).format(times=len(listed.unread))
                 break
     except ChatError as error:
         breaker.report(error.kind != "away")
         if error.kind == "away":
-            return Answer("unavailable", f"{error} {ON_YOU_GO}")
+            return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}")
         return Answer(
             "answered",
             model=named,
@@ -390,9 +392,9 @@ def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
 
 def _of_row(row: Try, asked: judging.Asked, counted: int, task: TaskType) -> Seen:
     if row.answered_at is None and _was_asked_in_vain(row):
-        return Seen("unavailable", f"{WORDS['no_answer_yet']} {ON_YOU_GO}", tries=counted)
+        return Seen("unavailable", f"{gettext(WORDS['no_answer_yet'])} {gettext(ON_YOU_GO)}", tries=counted)
     if row.answered_at is None:
-        return Seen("waiting", WORDS["waiting"], tries=counted)
+        return Seen("waiting", gettext(WORDS["waiting"]), tries=counted)
     held = judging.hold(asked, row.original, row.perturbed, failed=bool(row.error))
     return _seen(asked, row.original, row.perturbed, held, row.error, counted, task)
 
@@ -420,7 +422,8 @@ def _seen(
     nothing_yet = asked.perturbed is None and not error
     return Seen(
         state="answered",
-        words=error or (_so_far(held) if nothing_yet else task.verdict_words.get(held.verdict, held.words)),
+        words=error
+        or (_so_far(held) if nothing_yet else gettext(task.verdict_words.get(held.verdict, held.words))),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
         original=_look(original, asked.original, None if error else held.judgements["original"]),
         perturbed=_look(perturbed, asked.perturbed, None if error else judged),
@@ -435,7 +438,7 @@ def _so_far(held: judging.Held) -> str:
     found = held.judgements["original"]
     if found is None:
         return ""
-    return WORDS["right_so_far"] if found.right else verdicts.WORDS["wrong_on_original"]
+    return gettext(WORDS["right_so_far"]) if found.right else gettext(verdicts.WORDS["wrong_on_original"])
 
 
 def _look(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import Annotation, Assignment
 from annotation.work import lending
@@ -31,5 +31,5 @@ def suggestions(assignment: Assignment) -> Suggested:
     if not when:
         return Suggested(None, "This batch gives no suggestions.")
     if when == "after" and not Annotation.objects.filter(assignment=assignment).exists():
-        return Suggested(None, HIDDEN)
+        return Suggested(None, gettext(HIDDEN))
     return Suggested(task.suggest(item, lending.context(assignment.batch.project, task.needs)))

@@ -20,6 +20,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 
 from annotation import events, jobs
@@ -29,6 +30,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Exclusion,
     Item,
     Job,
     Membership,
@@ -42,6 +44,7 @@ from annotation.models import (
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, queue, revisions, terms
+from tableqa.canonical import canonical
 from tasks import resolving
 from tasks.contract import Accepted, OneMore, Resolution, TaskType
 from tasks.contract import Item as PlainItem
@@ -261,7 +264,9 @@ def candidates(item: Item) -> list[Candidate]:
     """The responses under letters, in an order drawn for the item: nobody can tell who is who."""
     task, plain = item.batch.task(), item.plain()
     annotations = _annotations(item)
-    random.Random(f"adjudication:{item.public_id}").shuffle(annotations)
+    # By the installation's key: who knows the item's id, and who had it, could work the order out otherwise.
+    drawn = salted_hmac("annotation.adjudication", item.public_id, algorithm="sha256").hexdigest()
+    random.Random(drawn).shuffle(annotations)
     notes: dict[int, list[str]] = {}
     sent_back = SentBack.objects.filter(assignment__item=item).order_by("pk")
     for assignment_id, note in sent_back.values_list("assignment_id", "note"):
@@ -273,6 +278,13 @@ def candidates(item: Item) -> list[Candidate]:
         told = tuple(notes.get(annotation.assignment_id, ()))
         found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added, told))
     return found
+
+
+def note_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
+    """Keep that somebody has been shown what others said of these items: as an annotator they never get them."""
+    Exclusion.objects.bulk_create(
+        [Exclusion(item=item, person=by, read_at=now) for item in items], ignore_conflicts=True
+    )
 
 
 def letters(number: int) -> list[str]:
@@ -295,10 +307,13 @@ def decide(
     now: datetime,
     choose: Sequence[str] = (),
     response: Mapping[str, Any] | None = None,
+    based_on: Sequence[str] = (),
     exclude: str = "",
 ) -> Decision:
     """An adjudicator's word: `choose` responses (letters or annotation ids), write one's own, or `exclude`.
 
+    A response of one's own rests on those that it was `based_on` (letters or ids), and on all that it has a piece in common
+    with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
     A note is asked for; where the item is excluded, the reason may stand for it. Raises Refused: decided,
     invalid_request; `tasks.contract.Invalid` for a response that does not hold.
     """
@@ -316,11 +331,18 @@ def decide(
         _require_waiting(item)
         task, plain = item.batch.task(), item.plain()
         annotations: list[Annotation] = []
+        rests_on: list[str] = []
         resolution: Resolution
         if exclude.strip():
             resolution = Accepted((), exclude.strip())
         elif response is not None:
             resolution = task.uphold([task.receive(response, plain)], plain)
+            named = {candidate.annotation.pk for candidate in _chosen(item, based_on)}
+            rests_on = [
+                annotation.public_id
+                for annotation in _annotations(item)
+                if annotation.pk in named or _pieces(annotation.response) & _pieces(response)
+            ]
         else:
             chosen = _chosen(item, choose)
             annotations = [candidate.annotation for candidate in chosen]
@@ -331,7 +353,7 @@ def decide(
                 "invalid_request",
                 gettext("These responses cannot stand together: {reason}").format(reason=resolution.reason),
             )
-        return _write(item, resolution, annotations, by=by, note=note, now=now)
+        return _write(item, resolution, annotations, by=by, note=note, based_on=rests_on, now=now)
 
 
 def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) -> SentBack:
@@ -370,6 +392,16 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
         return SentBack.objects.create(
             assignment=assignment, annotation=annotation, note=note.strip(), made_by=by, made_at=now
         )
+
+
+def returnable(item: Item, found: Sequence[Candidate]) -> list[str]:
+    """The letters of the responses that may go back to their authors: none of a closed batch, and none that a release
+    holds; what is in a release stays as it is (docs/decisions/0001), whether or not its item is decided.
+    """
+    if item.batch.closed_at is not None:
+        return []
+    released = Release.objects.latest_watermarks([item.batch.project_id]).get(item.batch.project_id, 0)
+    return [one.letter for one in found if one.annotation.event_id > released]
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -486,6 +518,16 @@ def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
     return chosen
 
 
+def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
+    """What a response is made of: each operation, cell, answer and text, under the name of its field."""
+    found = set()
+    for name, value in ((response or {}).get("data") or {}).items():
+        for one in value if isinstance(value, list) else [value]:
+            if one and isinstance(one, str | list | Mapping):
+                found.add((name, canonical(one)))
+    return found
+
+
 def _merged(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
     """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
     if isinstance(resolution, Accepted) and resolution.outcomes and len(resolution.outcomes) == len(outcomes):
@@ -501,11 +543,13 @@ def _write(
     by: Person | None,
     note: str = "",
     rule: Mapping[str, Any] | None = None,
+    based_on: Sequence[str] = (),
     now: datetime,
 ) -> Decision:
     """The decision with its outcomes, the examples they make, and the items they feed."""
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
-    event = _record(item, "complete" if by is None else "adjudication", kind.value, by, now)
+    before = "complete" if by is None else "adjudication"
+    event = _record(item, before, kind.value, by, now, based_on=based_on)
     decision = Decision.objects.create(
         item=item,
         kind=kind,

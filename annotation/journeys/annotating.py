@@ -17,7 +17,7 @@ from django.db.models import Case, DateTimeField, F, Value, When
 from django.utils.translation import gettext
 
 import tasks.contract
-from annotation.compiled import Update, moment, number
+from annotation.compiled import Update, moment, number, together
 from annotation.help import helping, tries
 from annotation.models import (
     Annotation,
@@ -27,6 +27,7 @@ from annotation.models import (
     Draft,
     Flag,
     Item,
+    Place,
     Release,
     SentBack,
     Tally,
@@ -84,6 +85,7 @@ def payload(assignment: Any) -> dict[str, Any]:
             "seconds": int(queue.LEASE.total_seconds()),
             "expires_at": assignment.leased_until.isoformat(),
         },
+        "guidelines": assignment.guidelines_number,
         "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
         "loop": tries.loop(batch),
         "help": helping.mode(assignment),
@@ -176,8 +178,10 @@ def submit_and_next(
             # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
             assignment = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
             annotation = None
-            if assignment.annotation is None and isinstance(late.__cause__, Refused):
-                raise late.__cause__ from None
+            if assignment.annotation is None:
+                if isinstance(late.__cause__, Refused):
+                    raise late.__cause__ from None
+                _require_undecided(assignment.item_id)
     if annotation is None:
         annotation = _already(assignment, stored)
     assignment.state, assignment.annotation = State.SUBMITTED, annotation
@@ -274,6 +278,52 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     return assignment
 
 
+def may_open(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
+    """Those of a person's assignments (ids) that they may open again: held, given back with a place still free, or
+    submitted and not decided or released. In five queries; wants `batch` and `annotation`.
+    """
+    found = {one.pk for one in assignments if one.state == State.LEASED and one.batch.closed_at is None}
+    withdrawable = withdrawing.withdrawable(assignments, now=now)
+    if withdrawable:
+        released = Release.objects.latest_watermarks({one.batch.project_id for one in assignments})
+        found |= {
+            one.pk
+            for one in assignments
+            if one.pk in withdrawable
+            and one.annotation is not None
+            and one.annotation.event_id > released.get(one.batch.project_id, 0)
+        }
+    returned = [
+        one
+        for one in assignments
+        if one.state == State.RETURNED and one.batch.state == "open" and one.reason not in queue.BY_A_MANAGER
+    ]
+    if returned:
+        used_up = queue.used_up([one for one in returned if one.item.is_gold])
+        items = [one.item_id for one in returned]
+        decided = set(Decision.objects.filter(item__in=items).values_list("item_id", flat=True))
+        free: dict[int, set[int | None]] = {}
+        for item, person in Place.objects.filter(item__in=items, taken=False).values_list(
+            "item_id", "reserved_for_id"
+        ):
+            free.setdefault(item, set()).add(person)
+        found |= {
+            one.pk
+            for one in returned
+            if one.item_id not in decided
+            and not (one.item.is_gold and one.batch_id in used_up)
+            and free.get(one.item_id, set()) & {None, one.person_id}
+        }
+    return found
+
+
+def sent_back(assignments: Sequence[Assignment]) -> dict[int, str]:
+    """What adjudicators wrote of the responses that wait to be written anew, by assignment (id): the newest note."""
+    held = [one.pk for one in assignments if one.state in (State.LEASED, State.RETURNED)]
+    notes = SentBack.objects.filter(assignment__in=held).order_by("pk") if held else SentBack.objects.none()
+    return dict(notes.values_list("assignment_id", "note"))
+
+
 # -- underneath -------------------------------------------------------------------------------------
 
 
@@ -303,18 +353,23 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
         except Refused as refused:
             raise _Late from refused
         _require_undecided(assignment.item_id)
-    # First, because it locks the item: submission, undo and decision take turns.
     batch = assignment.batch
     decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     due = places.due_at(batch, now + UNDO_WINDOW) if decides else None
-    _count_submission(item=assignment.item_id, due=due)
-    annotation = revisions.append(
+    held, appending = revisions.appending(
         assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
     )
-    tally = queue.finish(assignment, annotation=annotation, now=now)
-    if tally is None:
-        _require_undecided(assignment.item_id)
+    rows = together(
+        # First, because it locks the item: submission, undo and decision take turns.
+        _count_submission.step(item=assignment.item_id, due=due),
+        *appending,
+        *queue.finishing(assignment, annotation=held["public_id"], seconds=held["active_seconds"], now=now),
+    )
+    found = queue.finished(assignment, rows)
+    if found is None:
         raise _Late
+    key, revision, tally = found
+    annotation = revisions.made(held, key, revision)
     tries.rest(annotation, assignment=assignment, now=now)
     if assignment.batch.help:
         helping.attribute(annotation, assignment=assignment)
@@ -356,10 +411,10 @@ def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, A
 
 def _touch(assignment: Assignment, now: datetime) -> None:
     """Count the time since the last sign of life, if it was short, and renew a live lease."""
-    gap = (now - assignment.seen_at).total_seconds()
-    Assignment.objects.filter(pk=assignment.pk).update(
-        seen_at=now, active_seconds=F("active_seconds") + (gap if 0 < gap <= revisions.LONGEST_GAP else 0.0)
-    )
+    # Of two signs that arrive together one counts: the other was loaded with a moment that is over.
+    seen = Assignment.objects.filter(pk=assignment.pk, seen_at=assignment.seen_at)
+    gap = revisions.since_last_sign(assignment, now)
+    seen.update(seen_at=max(now, assignment.seen_at), active_seconds=F("active_seconds") + gap)
     queue.renew(assignment)
 
 

@@ -216,7 +216,9 @@ def plan_batch(
             if examples and not made:
                 raise Refused(
                     "invalid_request",
-                    gettext("None of these examples makes an item: {without}").format(without=task.without),
+                    gettext("None of these examples makes an item: {without}").format(
+                        without=gettext(task.without)
+                    ),
                 )
             if feeds_from is not None:
                 lineage.catch_up(batch)

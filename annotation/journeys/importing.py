@@ -183,6 +183,12 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
         raise Refused("import_failed", f"{error}.") from None
 
 
+def check_fields(reader: str, fields: Mapping[str, str]) -> None:
+    """Raises Refused(import_failed) where the reader cannot be told these names of fields."""
+    if fields and reader in READERS:
+        _told(READERS[reader], fields)
+
+
 def discard(source: Source) -> None:
     """Remove what an import that did not finish left behind. Tables are shared by digest and stay."""
     if Source.objects.filter(pk=source.pk, ready_at__isnull=True).exists():
@@ -211,10 +217,24 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
 
 
 def start_import(
-    *, project: Project, reader: str, questions: Upload, tables: Upload | None, by: Person, now: datetime
+    *,
+    project: Project,
+    reader: str,
+    questions: Upload,
+    tables: Upload | None,
+    by: Person,
+    now: datetime,
+    name: str = "",
+    split: str = "",
+    limit: int | None = None,
+    fields: Mapping[str, str] | None = None,
 ) -> Job:
-    """Import uploaded files in the background."""
+    """Import uploaded files in the background; `name` and the rest as `import_examples` takes them."""
     ids: dict[str, Any] = {
+        "name": name,
+        "split": split,
+        "limit": limit,
+        "fields": dict(fields or {}),
         "reader": reader,
         "questions": questions.pk,
         "tables": tables.pk if tables else None,
@@ -260,7 +280,10 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
                 reader=job.ids["reader"],
                 path=path,
                 tables=tables,
-                name=Path(uploads["questions"].name).stem[:LONGEST_NAME],
+                name=job.ids.get("name") or Path(uploads["questions"].name).stem[:LONGEST_NAME],
+                split=job.ids.get("split", ""),
+                limit=job.ids.get("limit"),
+                fields=job.ids.get("fields"),
                 by=job.made_by,
                 now=timezone.now(),
                 progress=progress,

@@ -7,7 +7,9 @@ pseudonym like everybody else. The responses take planned places, so agreement c
 from __future__ import annotations
 
 import csv
+import difflib
 import io
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,18 +117,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     header, lines = _lines(text)
     for name in (columns.example, columns.annotator):
         if name not in header:
-            raise Refused(
-                "import_failed",
-                gettext(
-                    "The file has no column {name!r}. Its columns are: {value}. It needs "
-                    "{example!r}, {annotator!r}, and the fields of the response."
-                ).format(
-                    name=name,
-                    value=", ".join(header) or "none",
-                    example=columns.example,
-                    annotator=columns.annotator,
-                ),
-            )
+            raise _no_column(name, header, columns)
     data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
     if not data:
         raise Refused("import_failed", gettext("The file has no column with a response, such as 'label'."))
@@ -135,9 +126,17 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     task = batch.task()
     seen: dict[tuple[int, str], int] = {}
     rows = list(lines)
-    items.load({row.get(columns.example, "").strip() for _, row in rows})
+    if not rows:
+        raise Refused("import_failed", gettext("The file has a first line and no labels below it."))
+    items.load({row[columns.example].strip() for _, row in rows})
     for line, row in rows:
         try:
+            if len(row) > len(header):
+                raise _Wrong(
+                    gettext(
+                        "It has {number} cells, and the first line {columns}. A cell with a comma in it stands in quotes."
+                    ).format(number=len(row), columns=len(header))
+                )
             label = _label(line, row, columns, data, items, task)
             earlier = seen.setdefault((label.item, label.annotator), line)
             if earlier != line:
@@ -179,6 +178,36 @@ def require_takes_labels(batch: Batch) -> None:
         )
 
 
+def _no_column(name: str, header: Sequence[str], columns: Columns) -> Refused:
+    """What to do about a column that is not there: another sign parts the cells, or it has nearly that name."""
+    if len(header) == 1:
+        for sign, words in ((";", gettext("semicolons")), ("\t", gettext("tabs")), ("|", gettext("bars"))):
+            if sign in header[0]:
+                return Refused(
+                    "import_failed",
+                    gettext(
+                        "The cells of this file are parted by {words}. Save it with commas: “CSV (comma delimited)”, in "
+                        "UTF-8."
+                    ).format(words=words),
+                )
+    said = gettext(
+        "The file has no column {name!r}. Its columns are: {value}. It needs "
+        "{example!r}, {annotator!r}, and the fields of the response."
+    ).format(
+        name=name,
+        value=", ".join(header) or "none",
+        example=columns.example,
+        annotator=columns.annotator,
+    )
+    by_case = {one.casefold(): one for one in header}
+    near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=0.7)
+    if near:
+        said += " " + gettext("Did you mean {name!r}? Write it {wanted!r}.").format(
+            name=by_case[near[0]], wanted=name
+        )
+    return Refused("import_failed", said)
+
+
 class _Wrong(Exception):
     """What is wrong with one line."""
 
@@ -207,10 +236,12 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     header = [name.strip() for name in rows[0][1]]
     if twice := [name for name, number in Counter(header).items() if number > 1]:
         raise Refused("import_failed", gettext("The column {twice!r} is there twice.").format(twice=twice[0]))
+    # A short line has empty cells at its end; what a long one has too much stands under names of its own, and is told.
     return header, (
-        (number, dict(zip(header, [*row, *[""] * len(header)], strict=False)))
+        (number, dict(itertools.zip_longest(names, row, fillvalue="")))
         for number, row in rows[1:]
         if any(cell.strip() for cell in row)
+        for names in ([*header, *(f"{place}\0" for place in range(len(header), len(row)))],)
     )
 
 

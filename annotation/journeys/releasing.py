@@ -666,7 +666,9 @@ def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, 
         rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
         found = {
             decision.item_id: decision
-            for decision in rows.select_related("item__example__source", "item__batch").prefetch_related(
+            for decision in rows.select_related(
+                "item__example__source", "item__batch", "event"
+            ).prefetch_related(
                 "outcomes__annotations", "outcomes__example__stored_table", "outcomes__example__parent"
             )
         }
@@ -676,9 +678,12 @@ def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, 
 
 
 def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
-    """Who decided, with their note; or the rule that did, which is named where it is not the kind's own."""
+    """Who decided, with their note, and which responses their own one rests on; or the rule that did, which is named where
+    it is not the kind's own."""
     if decision.made_by_id is not None:
-        return {"note": decision.note, "by": names[decision.made_by_id]}
+        rests_on = (decision.event.detail or {}).get("based_on")
+        based_on = {"based_on": rests_on} if rests_on else {}
+        return {"note": decision.note, "by": names[decision.made_by_id], **based_on}
     rule = {"rule": decision.rule} if decision.rule else {}
     return {"note": "", "by": "resolve", **rule}
 

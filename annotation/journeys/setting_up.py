@@ -22,7 +22,7 @@ from annotation.models import ApiToken, Assignment, Invitation, Membership, Pers
 from annotation.money import statements
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, Role
-from annotation.work import limits, queue
+from annotation.work import limits, queue, shares
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 RESERVED_SLUGS = frozenset({"new"})
@@ -107,8 +107,9 @@ def add_member(
     return membership
 
 
-def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> None:
-    """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none.
+def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> int:
+    """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none,
+    and what is kept for them is free for others: returns how many places.
 
     Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
@@ -127,7 +128,8 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
         before, after = set(membership.roles), {role.value for role in roles}
         _write_roles(membership, before, after, by=by, now=now)
         if Role.ANNOTATOR.value in before - after:
-            _give_back_all(membership, reason="no annotator any more", by=by, now=now)
+            return _give_back_all(membership, reason="no annotator any more", by=by, now=now)
+    return 0
 
 
 def _write_roles(
@@ -158,27 +160,39 @@ def _record_membership(
     )
 
 
-def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> None:
+def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> int:
+    """What is on their desk goes back, and what was kept for them is free. Returns how many places were kept."""
     held = Assignment.objects.filter(
         person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
     )
     for assignment in held.select_related("batch").order_by("pk"):
         queue.give_back(assignment, state=Assignment.State.RETURNED, reason=reason, now=now, actor=by)
+    return shares.release(project=membership.project, person=membership.person, by=by, now=now)
 
 
-def remove_member(*, membership: Membership, by: Person, now: datetime) -> None:
-    """End a membership: open leases go back, sessions and tokens end, annotations stay."""
+def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
+    """End a membership: open leases go back, what was kept for them is free, their tokens end, annotations stay.
+
+    Their sessions go on: they belong to the account, open nothing here from now on, and tell the person why. Returns how
+    many places had been kept for them.
+    """
     require_another_manager(membership)
     with transaction.atomic():
         changed = Membership.objects.filter(pk=membership.pk, removed_at__isnull=True).update(removed_at=now)
         if not changed:
-            return
-        Person.objects.filter(pk=membership.person_id).update(session_epoch=F("session_epoch") + 1)
+            return 0
         ApiToken.objects.filter(
             person_id=membership.person_id, project=membership.project, revoked_at__isnull=True
         ).update(revoked_at=now)
-        _give_back_all(membership, reason="left the project", by=by, now=now)
+        freed = _give_back_all(membership, reason="left the project", by=by, now=now)
         _record_membership(membership, before="member", after="removed", by=by, now=now)
+    return freed
+
+
+def has_left(person: Person, project_id: int) -> bool:
+    """Whether somebody was a member of the project (by id) and is none any more."""
+    gone = Membership.objects.filter(project_id=project_id, person=person, removed_at__isnull=False)
+    return gone.exists()
 
 
 def require_another_manager(membership: Membership) -> None:

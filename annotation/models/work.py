@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, When, Value
-from django.db.models.functions import Coalesce
+from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.utils.functional import cached_property
 
 import tasks.contract
@@ -20,11 +19,11 @@ class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
     """Reads of guidelines."""
 
     def shown(self, handed_out: Any, person: Any) -> GuidelinesQuerySet:
-        """The versions in such an order that the first is what somebody has before them who was handed an item out then:
-        the newest, but for those that were written since and that they have not read.
+        """Those of the versions that somebody who was handed an item out then may have before them, the newest first: none
+        that was written since, unless they have read it.
         """
-        there = When(Q(made_at__lte=handed_out) | Q(readings__person=person), then=F("number"))
-        return self.order_by(Case(there, default=-F("number")).desc())
+        there = Q(number=1) | Q(made_at__lte=handed_out) | Q(readings__person=person)
+        return self.filter(there).order_by("-number")
 
 
 class Guidelines(models.Model):

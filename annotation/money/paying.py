@@ -27,7 +27,7 @@ def rate(pay: Mapping[str, Any]) -> str:
     if not pay:
         return ""
     by, name = ("item", "per_item") if "per_item" in pay else ("hour", "per_hour")
-    return f"{Decimal(str(pay[name])):.2f} {pay['currency']} {'an' if by == 'hour' else 'a'} {by}"
+    return f"{Decimal(str(pay[name])):.2f} {pay['currency']} an {by}"
 
 
 @dataclass(frozen=True)

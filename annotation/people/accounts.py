@@ -108,7 +108,7 @@ def resettable(key: str, token: str) -> Person:
     except (ValueError, OverflowError):
         person = None
     if person is None or not _tokens.check_token(person, token):
-        raise Refused("invitation_expired", GONE)
+        raise Refused("invitation_expired", gettext(GONE))
     return person
 
 

@@ -212,6 +212,7 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                 link__project_id=link.project_id, external_id=ids.person
             )
             for entry in known:
+                _require_member(entry)
                 return _known(entry, link, person)
             if person is not None:
                 raise Refused(
@@ -225,6 +226,16 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
             return _new(link, ids, now)
     except IntegrityError:  # said without the database's words, which hold the id
         raise _taken() from None
+
+
+def _require_member(entry: CrowdEntry) -> None:
+    """Raises Refused (no_member) for somebody whom a manager removed from the project."""
+    if setting_up.has_left(entry.person, entry.link.project_id):
+        raise Refused(
+            "no_member",
+            gettext("The researchers have ended your part in this study. What you submitted is kept. ")
+            + gettext(ASK_THE_RESEARCHERS),
+        )
 
 
 def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
@@ -242,7 +253,7 @@ def _taken() -> Refused:
     return Refused(
         "crowd_taken",
         gettext("Somebody with this id is at work in another browser. Is that you? Go on there. ")
-        + ASK_THE_RESEARCHERS,
+        + gettext(ASK_THE_RESEARCHERS),
     )
 
 
@@ -265,7 +276,7 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
 def come_back(*, token: str, now: datetime) -> CrowdEntry:
     """The entry that a way back leads to. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
     gone = Refused(
-        "invitation_expired", gettext("This link does not work (any more). ") + ASK_THE_RESEARCHERS
+        "invitation_expired", gettext("This link does not work (any more). ") + gettext(ASK_THE_RESEARCHERS)
     )
     try:
         said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
@@ -285,7 +296,9 @@ def use_way_back(*, token: str, now: datetime) -> Person:
             session_epoch=F("session_epoch") + 1
         )
         if not won:
-            raise Refused("invitation_expired", gettext("This link has been used. ") + ASK_THE_RESEARCHERS)
+            raise Refused(
+                "invitation_expired", gettext("This link has been used. ") + gettext(ASK_THE_RESEARCHERS)
+            )
         _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
     return Person.objects.get(pk=entry.person_id)
 
@@ -297,6 +310,8 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
     """How it stands with the person's work, without changing anything. Wants link and project."""
     if entry.outcome:
         return _end(entry, entry.outcome)
+    if setting_up.has_left(entry.person, entry.link.project_id):
+        return End()
     work_left, failed = _standing(entry.person, entry.link.project, now)
     if work_left:
         return End(work_left=True)

@@ -21,10 +21,12 @@ from annotation.models import (
     Inquiry,
     Invitation,
     Membership,
+    Outcome,
     Person,
     PracticeDone,
     Qualification,
     Reading,
+    SentBack,
 )
 
 FORMAT: Final = "askew-person-1"
@@ -112,14 +114,31 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             *("text", "asked_at", "answer", "answered_at"),
             project="project__slug",
         ),
+        "answers": _named(
+            Inquiry.objects.filter(answered_by=person),
+            *("answer", "answered_at"),
+            project="project__slug",
+        ),
         "decisions": _named(
             Decision.objects.filter(made_by=person),
             *("kind", "reason", "note", "made_at"),
             project="item__batch__project__slug",
             item="item__public_id",
         ),
+        "own_responses": _named(
+            # What an adjudicator wrote in place of everybody's responses rests on none of them.
+            Outcome.objects.filter(decision__made_by=person, annotations__isnull=True),
+            "response",
+            project="decision__item__batch__project__slug",
+            item="decision__item__public_id",
+            made_at="decision__made_at",
+        ),
+        "sent_back_by_them": _named(SentBack.objects.filter(made_by=person), "note", "made_at", **of_mine),
+        "sent_back_to_them": _named(
+            SentBack.objects.filter(assignment__person=person), "note", "made_at", **of_mine
+        ),
         "events": _named(
-            Event.objects.filter(actor=person), *("thing", "before", "after", "at"), project="project__slug"
+            Event.objects.filter(actor=person), *("thing", "before", "after", "detail", "at"), project="project__slug"
         ),
     }
 

@@ -39,6 +39,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from tableqa.canonical import canonical
 
 PAGE: Final = 100
 """Entries of the log on one page."""
@@ -112,6 +113,7 @@ def of_item(item: Item, names: Names) -> Story:
         row.pk: row for row in Assignment.objects.filter(item=item).select_related("place").order_by("pk")
     }
     moments = [
+        *_around(item, names),
         *_assigned(item, assignments, names),
         *_beside(item, names),
         *_decided(item, names),
@@ -149,6 +151,9 @@ VERBS: Final = {
     ("complete", gettext_noop("one more")): gettext_noop("asked for one more annotator"),
     ("complete", "accepted"): gettext_noop("accepted what people agree on"),
     ("complete", "excluded"): gettext_noop("excluded the item by the kind's rule"),
+    ("open", "adjudication"): gettext_noop("asked for an adjudicator"),
+    ("adjudication", "adjudication"): gettext_noop("went on waiting for an adjudicator"),
+    ("adjudication", "one more"): gettext_noop("asked for one more annotator"),
     ("adjudication", "accepted"): gettext_noop("decided: accepted"),
     ("adjudication", "excluded"): gettext_noop("decided: excluded"),
 }
@@ -157,7 +162,89 @@ VERBS: Final = {
 
 def in_words(before: str, after: str) -> str:
     """A change of state as part of a sentence."""
-    return VERBS.get((before, after)) or (f"{before} → {after}" if before else after)
+    known = VERBS.get((before, after))
+    return gettext(known) if known else (f"{before} → {after}" if before else after)
+
+
+BATCH_VERBS: Final = {
+    ("", "planned"): gettext_noop("planned the batch"),
+    ("planned", "open"): gettext_noop("opened the batch"),
+    ("open", "paused"): gettext_noop("paused the batch"),
+    ("paused", "open"): gettext_noop("had the batch go on"),
+    ("open", "closed"): gettext_noop("closed the batch"),
+    ("paused", "closed"): gettext_noop("closed the batch"),
+}
+TERMS: Final = {
+    "overlap": gettext_noop("people per item"),
+    "resolve": gettext_noop("rule that decides"),
+    "caps": gettext_noop("limits of a person"),
+    "pay": gettext_noop("pay"),
+    "gold_percent": gettext_noop("share of gold items"),
+    "gold_feedback": gettext_noop("feedback on gold items"),
+    "requires": gettext_noop("qualification asked for"),
+    "must_practise": gettext_noop("practice first"),
+    "pass_percent": gettext_noop("what passes"),
+    "decide_at_close": gettext_noop("decided when the batch closes"),
+    "name": gettext_noop("name"),
+    "time_zone": gettext_noop("time zone"),
+    "statement": gettext_noop("data statement"),
+}
+"""What can be another one in an event's detail, in words."""
+
+
+def detail_in_words(detail: Mapping[str, Any] | None) -> list[str]:
+    """What an event says beyond a word from and a word to: why, or which term was what and is what."""
+    if not detail:
+        return []
+    said = [str(detail["reason"])] if detail.get("reason") else []
+    if "to" in detail:
+        said += _differences(_term(str(detail.get("what", ""))), detail.get("from"), detail["to"])
+    return said
+
+
+def _batch_in_words(event: Event) -> str:
+    """What happened to an item's batch, as part of a sentence."""
+    if said := BATCH_VERBS.get((event.before, event.after)):
+        return gettext(said)
+    if event.after == "set aside":
+        return gettext("set the batch aside")
+    if event.before == "set aside":
+        return gettext("had the batch count again")
+    what = (event.detail or {}).get("what")
+    return gettext("changed the batch: {what}").format(what=_term(what) if what else event.after)
+
+
+def _term(name: str) -> str:
+    known = TERMS.get(name)
+    return gettext(known) if known else name
+
+
+def _differences(what: str, before: Any, after: Any) -> list[str]:
+    """A line for what changed: of terms that hold several values, one for each of these."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return [
+            line
+            for name in dict.fromkeys([*before, *after])
+            if before.get(name) != after.get(name)
+            for line in _differences(f"{what}, {name}", before.get(name), after.get(name))
+        ]
+    return [f"{what}: {_value(before)} → {_value(after)}"]
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "" or value == {}:
+        return "–"
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    return value if isinstance(value, str) else canonical(value)
+
+
+def _around(item: Item, names: Names) -> Iterable[Moment]:
+    """What happened to the batch that the item is in: planned, opened, paused, changed, closed, set aside."""
+    for event in Event.objects.filter(thing="batch", thing_id=item.batch_id).order_by("pk"):
+        yield Moment(
+            event.at, names(event.actor_id), _batch_in_words(event), tuple(detail_in_words(event.detail))
+        )
 
 
 def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -> Iterable[Moment]:
@@ -165,7 +252,9 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
     task, plain = item.batch.task(), item.plain()
     written = {
         annotation.event_id: annotation
-        for annotation in Annotation.objects.filter(assignment__in=assignments).order_by("pk")
+        for annotation in Annotation.objects.filter(assignment__in=assignments)
+        .select_related("guidelines")
+        .order_by("pk")
     }
     for event in Event.objects.filter(thing="assignment", thing_id__in=assignments).order_by("pk"):
         assignment = assignments[event.thing_id]
@@ -173,11 +262,15 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
         annotation = written.get(event.pk)
         if annotation is not None and annotation.response is not None:
             words = [
-                gettext("Revision {revision}").format(revision=annotation.revision),
+                gettext("Revision {revision}, under version {number} of the guidelines").format(
+                    revision=annotation.revision, number=annotation.guidelines.number
+                ),
                 *task.describe(task.read(annotation.response, plain), plain),
             ]
         elif event.after in ("skipped", "returned") and assignment.state == event.after and assignment.reason:
             words = [assignment.reason]
+        else:
+            words = detail_in_words(event.detail)
         what = in_words(event.before, event.after)
         if event.before == "" and assignment.place.added:
             what += gettext(" (an added place)")
@@ -224,6 +317,8 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
     adjudication = getattr(item, "adjudication", None)
     for event in Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk"):
         words: list[str] = []
+        if event.after == "sent back":
+            continue  # told with the note that went with it
         if decision is not None and decision.event_id == event.pk:
             words = [said for said in (decision.reason, decision.note) if said]
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
@@ -235,6 +330,14 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
                         number=outcome.number, said="; ".join(said), on=on
                     )
                 )
+            if rests_on := (event.detail or {}).get("based_on"):
+                made = Annotation.objects.filter(public_id__in=rests_on)
+                authors = {names(one) for one in made.values_list("assignment__person_id", flat=True)}
+                words.append(
+                    gettext("Made of the responses of {whose}").format(whose=", ".join(sorted(authors)))
+                )
+        elif event.detail:
+            words = detail_in_words(event.detail)
         elif event.after == "adjudication" and adjudication is not None:
             words = [adjudication.reason]
         yield Moment(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
@@ -255,6 +358,7 @@ class Entry:
     address: str
     before: str
     after: str
+    words: tuple[str, ...] = ()
 
 
 def things(project: Project) -> list[str]:
@@ -330,13 +434,14 @@ def log(
             event.pk,
             event.at,
             names(event.actor_id),
-            THINGS.get(event.thing, event.thing),
+            gettext(THINGS.get(event.thing, event.thing)),
             *about.get(
                 (event.thing, event.thing_id),
                 (gettext("number {thing_id}").format(thing_id=event.thing_id), ""),
             ),
             event.before,
             event.after,
+            tuple(detail_in_words(event.detail)),
         )
         for event in events
     ]

@@ -114,7 +114,7 @@ def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=True).update(
             set_aside_at=now, set_aside_because=because
         ):
-            _record(batch, by, batch.state, "set aside", now)
+            _record(batch, by, batch.state, "set aside", now, {"reason": because})
     batch.refresh_from_db(fields=["set_aside_at", "set_aside_because"])
 
 
@@ -128,7 +128,9 @@ def count_again(*, batch: Batch, by: Person, now: datetime) -> None:
     batch.refresh_from_db(fields=["set_aside_at", "set_aside_because"])
 
 
-def _record(batch: Batch, by: Person, before: str, after: str, now: datetime) -> None:
+def _record(
+    batch: Batch, by: Person, before: str, after: str, now: datetime, detail: dict[str, str] | None = None
+) -> None:
     events.record(
         project_id=batch.project_id,
         actor=by,
@@ -136,5 +138,6 @@ def _record(batch: Batch, by: Person, before: str, after: str, now: datetime) ->
         thing_id=batch.pk,
         before=before,
         after=after,
+        detail=detail,
         now=now,
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
-from django.utils.translation import gettext
+from django.utils.html import escape
+from django.utils.translation import get_language, gettext
 
 from annotation import events
 from annotation.models import Annotation, Event, Guidelines, Membership, Person, Project, Reading
@@ -28,6 +30,11 @@ def current(project_id: int, task_type: str) -> Guidelines:
     return Guidelines.objects.filter(project_id=project_id, task_type=task_type).latest("number")
 
 
+def version(project_id: int, task_type: str, number: int) -> Guidelines:
+    """One version of a project's guidelines for a kind."""
+    return Guidelines.objects.get(project_id=project_id, task_type=task_type, number=number)
+
+
 def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
     """The newest version; where the project has none yet, version 1 is the text that comes with the kind."""
     found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
@@ -36,14 +43,23 @@ def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
     )
 
 
-def revise(*, project: Project, task: TaskType, text: str, person: Person, now: datetime) -> Guidelines:
+def revise(
+    *,
+    project: Project,
+    task: TaskType,
+    text: str,
+    person: Person,
+    now: datetime,
+    translations: Mapping[str, str] | None = None,
+) -> Guidelines:
     """A new version, unless nothing changed. Earlier annotations keep the version they were made under.
 
+    `translations` is the text in other languages, by their code; a new text without them has none.
     Raises Refused(invalid_request) where the version there is was frozen.
     """
-    require_storable(text)
+    require_storable(text, *(translations or {}).values())
     newest = ensure(project=project, task=task, now=now)
-    if newest.text == text:
+    if newest.text == text and (translations is None or dict(translations) == newest.translations):
         return newest
     if is_frozen(newest):
         raise Refused(
@@ -53,14 +69,60 @@ def revise(*, project: Project, task: TaskType, text: str, person: Person, now: 
             ).format(number=newest.number),
         )
     return Guidelines.objects.create(
-        project=project, task_type=task.key, number=newest.number + 1, text=text, made_by=person, made_at=now
+        project=project,
+        task_type=task.key,
+        number=newest.number + 1,
+        text=text,
+        translations=dict(translations or {}),
+        made_by=person,
+        made_at=now,
     )
 
 
 def newest_text(project: Project, task: TaskType) -> str:
-    """What annotators of the project read now; the text that comes with the kind where nothing else was written."""
-    found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
+    """What annotators of the project read now, as it was written; the kind's own text where nothing else was."""
+    found = newest(project, task)
     return found.text if found else task.guidelines()
+
+
+def newest(project: Project, task: TaskType) -> Guidelines | None:
+    """The newest version, None where the text that comes with the kind is read."""
+    return Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
+
+
+@dataclass(frozen=True)
+class Told:
+    """A version as somebody reads it: `language` is "" where it is the one that the text was written in.
+
+    `lacking`: the reader has another language, and there is no text in it.
+    """
+
+    text: str
+    language: str = ""
+    lacking: bool = False
+
+
+def told(version: Guidelines | None, task: TaskType) -> Told:
+    """A version (None: the text that comes with the kind) in the language of the page, where there is one."""
+    written = version.text if version else task.guidelines()
+    here = get_language() or settings.LANGUAGE_CODE
+    if here == settings.LANGUAGE_CODE:
+        return Told(written)
+    text = str(version.translations.get(here, "")) if version else ""
+    if not text and (version is None or version.text == task.guidelines()):
+        text = task.guidelines_in(here)
+    return Told(text, here) if text else Told(written, lacking=True)
+
+
+def told_as_html(version: Guidelines | None, task: TaskType, *, top: int) -> str:
+    """What somebody reads, as HTML; where their language is lacking, it says so first."""
+    found = told(version, task)
+    html = as_html(found.text, top=top)
+    if not found.lacking:
+        return html
+    lacking = gettext("There are no guidelines in your language yet: this is the text as it was written.")
+    written = settings.LANGUAGE_CODE.split("-")[0]
+    return f'<p class="soft small">{escape(lacking)}</p><div lang="{written}">{html}</div>'
 
 
 def as_html(text: str, *, top: int) -> str:
@@ -97,8 +159,11 @@ def require_reading(*, project: Project, asked: bool, by: Person, now: datetime)
     project.must_read = asked
 
 
-def confirm(*, guidelines: Guidelines, person: Person, now: datetime) -> Reading:
-    """The person has read this version. Raises Refused(invalid_request) where a newer one was written meanwhile."""
+def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: str = "") -> Reading:
+    """The person has read this version, in this language ("": as it was written).
+
+    Raises Refused(invalid_request) where a newer one was written meanwhile.
+    """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
         raise Refused(
             "invalid_request", gettext("A newer version was written while you read. Read that one, please.")
@@ -106,7 +171,7 @@ def confirm(*, guidelines: Guidelines, person: Person, now: datetime) -> Reading
     try:
         with transaction.atomic():
             found, made = Reading.objects.get_or_create(
-                guidelines=guidelines, person=person, defaults={"read_at": now}
+                guidelines=guidelines, person=person, defaults={"read_at": now, "language": language}
             )
             if made:
                 events.record(

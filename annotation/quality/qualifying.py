@@ -161,16 +161,23 @@ def set_entry(
             )
         changes = {"must_practise": bool(must_practise), "requires": requires}
     with transaction.atomic():
+        before = Batch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)
         Batch.objects.filter(pk=batch.pk).update(**changes)
-        events.record(
-            project_id=batch.project_id,
-            actor=by,
-            thing="batch",
-            thing_id=batch.pk,
-            before=batch.state,
-            after="entry changed",
-            now=now,
-        )
+        for name, value in changes.items():
+            was = getattr(before, name)
+            if was == value:
+                continue
+            said = [one.name if isinstance(one, Batch) else one for one in (was, value)]
+            events.record(
+                project_id=batch.project_id,
+                actor=by,
+                thing="batch",
+                thing_id=batch.pk,
+                before=batch.state,
+                after="entry changed",
+                detail={"what": name, **events.changed(*said)},
+                now=now,
+            )
     for name, value in changes.items():
         setattr(batch, name, value)
 

@@ -29,7 +29,8 @@ REASONS = 8
 
 @dataclass
 class Worked:
-    """What one person submitted in a batch, in the order of work. Times that nobody measured (0) are left out."""
+    """What one person submitted in a batch, in the order of work. Times that nobody knows (0) are left out; one that was
+    too short to be rounded is known."""
 
     seconds: list[float] = field(default_factory=list)
     labels: list[Hashable] = field(default_factory=list)

@@ -648,6 +648,11 @@ def _check_decision(
     task, item = raw.item(decision)
     if (decision["kind"] == "accepted") != bool(decision["outcomes"]):
         raise Difference(f"{where}: it is {decision['kind']} and has {len(decision['outcomes'])} outcomes")
+    for id in decision.get("based_on", ()):
+        if id not in annotations or annotations[id]["item"] != decision["item"]:
+            raise Difference(
+                f"{where}: annotation {id}, which the decision is based on, is not one of this item"
+            )
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:

@@ -262,18 +262,21 @@ class _Doing:
         setting_up.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
         guidance.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
         plain = {"name": said.name, "time_zone": said.time_zone}
-        if any(getattr(project, name) != value for name, value in plain.items()):
+        different = {name: getattr(project, name) for name in plain if getattr(project, name) != plain[name]}
+        if different:
             Project.objects.filter(pk=project.pk).update(**plain)
             for name, value in plain.items():
                 setattr(project, name, value)
-            events.record(
-                project_id=project.pk,
-                actor=self.by,
-                thing="project",
-                thing_id=project.pk,
-                after="changed",
-                now=self.now,
-            )
+            for name, before in different.items():
+                events.record(
+                    project_id=project.pk,
+                    actor=self.by,
+                    thing="project",
+                    thing_id=project.pk,
+                    after="changed",
+                    detail={"what": name, **events.changed(before, plain[name])},
+                    now=self.now,
+                )
 
     def consent(self, change: Change) -> None:
         consenting.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -21,6 +22,12 @@ def translated(words: Any) -> str:
     """The words in the reader's language; such that the catalogue does not have stay as they are."""
     said = "" if words is None else str(words)
     return gettext(said) if said.strip() else said
+
+
+@register.filter
+def each_translated(words: Iterable[Any]) -> list[str]:
+    """Several such words, as `roles|each_translated|join:", "`."""
+    return [translated(one) for one in words]
 
 
 @register.simple_tag

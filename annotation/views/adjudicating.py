@@ -105,6 +105,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         "back": back,
         "open": action if post is not None else "",
         "chosen": post.getlist("choose") if post is not None else [],
+        "returnable": adjudicating.returnable(item, candidates),
         "left": visibility.adjudicable(person, adjudicating.waiting(batch)).count(),
         "later": _after(person, item),
     }
@@ -124,10 +125,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
-    base, data = request.GET.get("from", ""), {}
+    base, data_of_base = request.GET.get("from", ""), {}
     for candidate in adjudicating.candidates(item):
         if candidate.letter == base:
-            data = dict((candidate.annotation.response or {})["data"])
+            data_of_base = dict((candidate.annotation.response or {})["data"])
+    data = data_of_base
     problems: list[Problem] = []
     note = request.POST.get("note", "")
     if request.method == "POST":
@@ -136,7 +138,14 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         if action == "submit" and not problems:
             response = {**_envelope(task, data, plain), **_base(request)}
             try:
-                adjudicating.decide(item=item, by=person, note=note, response=response, now=timezone.now())
+                adjudicating.decide(
+                    item=item,
+                    by=person,
+                    note=note,
+                    response=response,
+                    based_on=[base] if data_of_base else [],
+                    now=timezone.now(),
+                )
                 return _next(request, person, batch, "Decided.")
             except Invalid as invalid:
                 problems += invalid.problems
@@ -178,7 +187,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "changes": in_words(plain.example.table, operations),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(  # nosec
-            guidance.as_html(guidance.newest_text(batch.project, task), top=2)
+            guidance.told_as_html(guidance.newest(batch.project, task), task, top=2)
         ),
     }
     return render(request, "adjudicating/own.html", context, status=422 if problems else 200)
@@ -214,7 +223,7 @@ def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
         "task": task,
         "form": form,
         "rules": rules,
-        "rule": resolving.in_words(batch.resolve),
+        "rule": gettext(resolving.in_words(batch.resolve)),
         "own": resolving.in_words(resolving.own(task, batch.settings)) if task.rule else "",
         "waiting": adjudicating.waiting(batch).count(),
         "foreseen": foreseen,
@@ -231,6 +240,8 @@ def _mine(request: PageRequest, public_id: str) -> tuple[Item, Person]:
     item = access.item(actor, public_id, Permission.ADJUDICATE)
     if not visibility.may_adjudicate(actor.person, item):
         raise Http404(access.NOT_HERE)
+    if _waits(item):
+        adjudicating.note_reading([item], by=actor.person, now=timezone.now())
     return item, actor.person
 
 

@@ -41,7 +41,7 @@ from tableqa.operations import (
     replay,
 )
 from tasks.common.errors import IN_SHORT
-from tasks.contract import Invalid, Item, Problem, TaskType
+from tasks.contract import Invalid, Item, Problem, TaskType, UnknownTaskType
 
 PLAIN = "plain_page"
 """In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
@@ -53,7 +53,13 @@ LONGEST_JSON = 200
 def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     """GET shows the next item (or the one named by ?assignment=), POST is the form of a browser without scripts."""
     actor = access.actor(request)
-    batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    try:
+        batch = access.batch(actor, public_id, Permission.ANNOTATE)
+    except Http404:
+        if not access.worked_in(actor, public_id):
+            raise
+        messages.warning(request, access.no_member().detail)
+        return redirect("my_work")
     if request.method == "POST":
         return _act(request, actor, batch)
     if "plain" in request.GET:
@@ -82,11 +88,20 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
 def my_work(request: PageRequest) -> HttpResponse:
     """Everything the person has on the desk or behind them: drafts first, then what was submitted."""
     actor = access.actor(request)
-    projects = list(access.projects(actor))
+    projects = [*access.projects(actor), *(one.project for one in access.former(actor))]
+    annotates = set(access.where(actor, Permission.ANNOTATE))
     work = cut(request, access.work(actor))
-    for assignment in work:
+    rows = list(work)
+    may_open = annotating.may_open(rows, now=timezone.now())
+    notes = annotating.sent_back(rows)
+    for assignment in rows:
         assignment.kind = kind_title(assignment.batch)
-        if assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
+        # What was done where one does not annotate any more is there to be read.
+        assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
+        assignment.note = notes.get(assignment.pk, "")
+        if assignment.state == Assignment.State.SUBMITTED:
+            assignment.said = _answered(assignment)
+        elif assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
     context = {"page": work, "State": Assignment.State, "shares": paying.own(request.user, projects)}
     return render(request, "annotating/my_work.html", context)
@@ -96,9 +111,9 @@ def my_work(request: PageRequest) -> HttpResponse:
 def resume(request: PageRequest, public_id: str) -> HttpResponse:
     """Open an item again: a draft whose lease ran out, or a submission that is withdrawn for it."""
     actor = access.actor(request)
-    assignment = access.assignment(actor, public_id)
     now = timezone.now()
     try:
+        assignment = access.assignment(actor, public_id)
         if assignment.state == Assignment.State.SUBMITTED and assignment.annotation is not None:
             annotating.undo(annotation=assignment.annotation, now=now)
         else:
@@ -133,11 +148,14 @@ def _page(
         problems, operations = [*problems, Problem("operations", error.code, str(error))], []
         table = sheet(task, item, data)
     last = _last_annotation(batch, assignment.person_id)
+    # A response is made under what its person had before them: the version of the day when the item was handed out.
+    payload = annotating.payload(assignment)
+    shown = guidance.version(batch.project_id, task.key, payload["guidelines"])
     draft: Draft | None = getattr(assignment, "draft", None)
     kept = draft.response if draft is not None and draft.revision else None
     context = {
         "batch": batch,
-        "assignment": annotating.payload(assignment),
+        "assignment": payload,
         "task": task,
         "item": item,
         "data": data,
@@ -153,12 +171,23 @@ def _page(
         "errors": IN_SHORT,
         "last_annotation": last.public_id if last else "",
         "plain": request.session.get(PLAIN, False),
+        "changed_guidelines": shown.number if last and last.guidelines.number < shown.number else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(
-            guidance.as_html(guidance.current(batch.project_id, task.key).text, top=2)
-        ),  # nosec
+        "guidelines_html": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
+
+
+def _answered(assignment: Assignment) -> list[str]:
+    """What the person submitted, in the words of the kind; nothing where the kind is not installed any more."""
+    annotation = assignment.annotation
+    if annotation is None or annotation.response is None:
+        return []
+    try:
+        task, item = assignment.batch.task(), assignment.plain_item
+        return task.describe(task.read(annotation.response, item), item)
+    except (UnknownTaskType, Invalid):
+        return []
 
 
 def _kept(assignment: Assignment) -> list[str]:
@@ -205,7 +234,7 @@ def _last_annotation(batch: Batch, person_id: int) -> Annotation | None:
     last = (
         Assignment.objects.filter(batch=batch, person_id=person_id)
         .submitted()
-        .select_related("annotation")
+        .select_related("annotation__guidelines")
         .order_by("-ended_at")
         .first()
     )

@@ -58,7 +58,12 @@ def kinds() -> dict[str, tuple[str, TaskType, str, str]]:
     for task in task_types().values():
         for variant, title in (task.variants or {"": ""}).items():
             key = f"{task.key}:{variant}" if variant else task.key
-            found[key] = (key, task, variant, f"{task.title}: {title}" if title else task.title)
+            found[key] = (
+                key,
+                task,
+                variant,
+                f"{gettext(task.title)}: {gettext(title)}" if title else gettext(task.title),
+            )
     return found
 
 
@@ -114,6 +119,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "feeds": list(batch.feeds.order_by("pk")),
         "caps": [(limits.WORDS[name], value) for name, value in batch.caps.items()],
         "sees_agreement": sees,
+        "sees_counts": not visibility.counts_kept_from(actor.person, [batch]),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "told": told,
         "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
@@ -125,7 +131,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if batch.help:
         context["proposed"] = proposing.counts(batch)
-    if Permission.SET_UP in may:
+    if Permission.SET_UP in may and context["sees_counts"]:
         context["tallies"] = cut(request, _tallies(batch), "people")
     if Permission.SET_UP in may and sees:
         # What colleagues note and skip tells what they think of an item: as blind as their responses.

@@ -213,7 +213,8 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
     may = access.may(actor, project)
     seen, hidden = _batches(project, actor.person)
-    listed = cut(request, [*seen, *hidden])
+    kept = visibility.counts_kept_from(actor.person, hidden)
+    listed = cut(request, [*seen, *(one for one in hidden if one.pk not in kept)])
     on_page = list(listed)
     open_to = {one.pk for one in seen}
     wanted = request.GET.get("batch", "")
@@ -229,6 +230,15 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     progress = _progress(on_page)
     days = [day for one in on_page for day in _days(work[one.pk, "work"])]
     today = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).date()
+    # A sum of some of its parts is no sum: until all are there, none is told.
+    parts = [work[one.pk, "work"] for one in on_page if one.pk in begun]
+    lacking = [one for one in parts if one.data is None]
+    working = any(not one.failed for one in lacking)
+    left = {"ready": len(parts) - len(lacking), "of": len(parts), "working": working} if lacking else None
+    if request.htmx:  # the note that asks whether it is done
+        if left and working:
+            return render(request, "dashboards/_left.html", {"left": left})
+        return HttpResponse(headers={"HX-Refresh": "true"})
     every, counts = dashboards.by_day(days, today)
     under_way = [one for one in on_page if one.closed_at is None]
     remaining = sum(progress[one.pk]["places"] - progress[one.pk]["submitted"] for one in under_way)
@@ -266,9 +276,13 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
             )
             for name in currencies
         ],
-        "forecast": dashboards.forecast(pace, remaining),
+        "left": left,
+        "remaining": remaining,
+        "forecast": dashboards.forecast(pace, remaining) if left is None else None,
         "behind": _oldest(work.values()),
-        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions by day")),
+        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions by day"))
+        if left is None
+        else None,
         "weeks": drawn.agreement_over_weeks(_over_time(looked, told)),
         "skips": drawn.shares(
             "skips",
@@ -276,14 +290,19 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
             ("Source", "Skipped", "Count"),
             dashboards.skip_shares(skips),
         )
-        if any(row[1] for row in skips)
+        if left is None and any(row[1] for row in skips)
         else None,
+        "more_measures": any(
+            len(data["measures"]) > len(_drawn(one, data["measures"]))
+            for one in looked
+            if (one.pk, "agreement") in told and (data := told[one.pk, "agreement"].data) is not None
+        ),
         "reasons": _reasons(looked, work),
         "looked": looked,
         "chosen": chosen,
     }
     forecast = context["forecast"]
-    if forecast.likely is not None:
+    if forecast is not None and forecast.likely is not None:
         context["done"] = [today + timedelta(days) for days in (forecast.likely, forecast.low, forecast.high)]
     if chosen is not None:
         found = told[chosen.pk, "monitors"]
@@ -323,6 +342,8 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown, project: Proj
             costs.per_hundred(spent.amount, examples=accepted), {"currency": spent.currency}
         ),
         "shown": found,
+        # Nothing to work out is nothing that is missing: a batch that nobody has begun.
+        "told": found.data is not None or not found.behind,
     }
 
 
@@ -337,13 +358,28 @@ def _over_time(
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     return [
         (
-            f"{batch.name}: {measure['name']}, {in_words(measure['statistic'])}",
+            "{batch}: {measure}, {statistic}".format(
+                batch=batch.name, measure=_named(measure), statistic=in_words(measure["statistic"])
+            ),
             measure["weeks"],
         )
         for batch in batches
         if (batch.pk, "agreement") in told and (data := told[batch.pk, "agreement"].data) is not None
-        for measure in data["measures"][:2]
+        for measure in _drawn(batch, data["measures"])
     ]
+
+
+def _named(measure: Mapping[str, Any]) -> str:
+    """A measure for people: question_ambiguous is "question ambiguous"."""
+    return gettext(measure["name"]).replace("_", " ")
+
+
+def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
+    levels = {one.name: one.level for one in agreement.measures_of(batch.task(), batch.overlap)}
+    others = measures[1:]
+    whole = [one for one in others if levels.get(one["name"]) in ("sets", "cells", "edits")]
+    return [*measures[:1], *(whole or others)[:1]]
 
 
 def _reasons(batches: Sequence[Batch], work: Mapping[tuple[int, str], Shown]) -> list[tuple[str, str, int]]:
@@ -428,7 +464,7 @@ def _people(
                 "gold": proportion(*one["gold"]) if one["gold"] else None,
                 "agreement": drawn.number(with_others["value"]) if with_others else None,
                 "interval": drawn.interval(with_others) if with_others else None,
-                "habits": [{**habit, "name": HABITS[habit["kind"]]} for habit in one["habits"]],
+                "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],
                 "accuracy": f"{100 * person['accuracy']:.1f} %" if person else None,
                 "labels": reliable["labels"] if reliable is not None and person else [],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 NAMES = {
     "fleiss_kappa": gettext_noop("Fleiss' kappa"),
@@ -28,5 +28,5 @@ def in_words(statistic: str) -> str:
     for key, words in NAMES.items():
         if statistic.startswith(key):
             level = statistic.removeprefix(key).strip("_").replace("_", " ")
-            return f"{words} ({LEVELS.get(level, level)})" if level else words
+            return f"{gettext(words)} ({LEVELS.get(level, level)})" if level else gettext(words)
     return statistic.replace("_", " ")

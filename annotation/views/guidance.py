@@ -37,7 +37,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     task = kind_or_404(type)
     if request.method == "POST":
         return _act(request, actor, project, task, may)
-    form = GuidelinesForm(initial={"text": guidance.newest_text(project, task)})
+    form = GuidelinesForm(initial=GuidelinesForm.of(guidance.newest(project, task), task.guidelines()))
     return _shown(request, actor, project, task, may, form)
 
 
@@ -51,7 +51,9 @@ def _act(
         with refusals_to(request):
             number = _number(request.POST.get("number"))
             read = _versions(project, task).filter(number=number).first() or newest
-            guidance.confirm(guidelines=read, person=request.user, now=now)
+            guidance.confirm(
+                guidelines=read, person=request.user, now=now, language=guidance.told(read, task).language
+            )
             messages.success(
                 request, gettext("Version {number} is noted as read by you.").format(number=read.number)
             )
@@ -120,7 +122,7 @@ def _shown(
         "newest": newest,
         "versions": cut(request, guidance.versions(project, task.key)),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(guidance.as_html(shown.text if shown else task.guidelines(), top=2)),  # nosec
+        "text": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec
         "form": form,
         "may_edit": manages,
         "editing": manages and (form.is_bound or "edit" in request.GET),

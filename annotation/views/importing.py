@@ -63,7 +63,16 @@ def _started(request: PageRequest, project: Project, given: dict[str, Any]) -> J
     questions = importing.keep_upload(project=project, file=given["questions"], by=by, now=now)
     tables = given["tables"] and importing.keep_upload(project=project, file=given["tables"], by=by, now=now)
     return importing.start_import(
-        project=project, reader=given["reader"], questions=questions, tables=tables, by=by, now=now
+        project=project,
+        reader=given["reader"],
+        questions=questions,
+        tables=tables,
+        name=given["name"].strip(),
+        split=given["split"],
+        limit=given["limit"],
+        fields=given["fields_of"],
+        by=by,
+        now=now,
     )
 
 

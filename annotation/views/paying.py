@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
@@ -33,6 +35,13 @@ class PeriodForm(forms.Form):
             return paying.ALWAYS
         return paying.Period(self.cleaned_data["first"], self.cleaned_data["last"])
 
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        first, last = given.get("first"), given.get("last")
+        if first is not None and last is not None and first > last:
+            self.add_error("last", gettext("This day comes before the first one: swap them."))
+        return given
+
 
 class RatesForm(forms.Form):
     """What a project pays, and how much somebody may work a day."""
@@ -58,7 +67,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
     project = access.project(actor, slug, Permission.SET_UP)
     asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
     period = asked.period()
-    if request.GET.get("as") == "csv":
+    if request.GET.get("as") == "csv" and not asked.errors:
         return _as_csv(paying.sheet(project, period), f"{project.slug}-payments.csv")
     if request.method == "POST":
         rates = RatesForm(request.POST)

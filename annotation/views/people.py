@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -42,6 +42,7 @@ from annotation.views.pages import (
     told_to_wait,
     wrong_links_counted,
 )
+from annotation.work import shares
 
 # -- signing in and out -----------------------------------------------------------------------------
 
@@ -72,7 +73,7 @@ class SignIn(LoginView):
         return super().form_valid(form)
 
 
-sign_in = SignIn.as_view()
+sign_in = require_http_methods(["GET", "HEAD", "POST"])(SignIn.as_view())
 
 
 @require_POST
@@ -190,7 +191,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
                 )
                 login(request, person)
                 return _welcome(request, invitation.project)
-    roles = [(role, DESCRIPTIONS[Role(role)]) for role in invitation.roles]
+    roles = [(role, gettext(DESCRIPTIONS[Role(role)])) for role in invitation.roles]
     context = {"invitation": invitation, "roles": roles, "form": form, "here": request.path}
     return keep_to_yourself(render(request, "people/join.html", context))
 
@@ -246,14 +247,31 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
     membership = access.membership(access.actor(request), pk)
     if request.method == "POST":
         with refusals_to(request):
-            setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
-            messages.success(
-                request, gettext("{name} is no longer in this project.").format(name=membership.person.name)
-            )
+            freed = setting_up.remove_member(membership=membership, by=request.user, now=timezone.now())
+            said = gettext("{name} is no longer in this project.").format(name=membership.person.name)
+            messages.success(request, _with_freed(said, freed))
         return redirect("people", membership.project.slug)
     return render(
-        request, "people/remove_member.html", {"membership": membership, "project": membership.project}
+        request,
+        "people/remove_member.html",
+        {
+            "membership": membership,
+            "project": membership.project,
+            "kept": shares.kept_for(membership.project, membership.person),
+        },
     )
+
+
+def _with_freed(said: str, freed: int) -> str:
+    """A message with how many items were kept for somebody, where there were any."""
+    if not freed:
+        return said
+    more = ngettext(
+        "{freed} item that was kept for them is free for whoever comes next.",
+        "{freed} items that were kept for them are free for whoever comes next.",
+        freed,
+    )
+    return f"{said} {more.format(freed=freed)}"
 
 
 @page("GET", "POST")
@@ -263,12 +281,11 @@ def change_roles(request: PageRequest, pk: int) -> HttpResponse:
     form = RolesForm(request.POST or None, initial={"roles": membership.roles})
     if form.is_valid():
         with refusals_on(form):
-            setting_up.change_roles(
+            freed = setting_up.change_roles(
                 membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
             )
-            messages.success(
-                request, gettext("The roles of {name} are changed.").format(name=membership.person.name)
-            )
+            said = gettext("The roles of {name} are changed.").format(name=membership.person.name)
+            messages.success(request, _with_freed(said, freed))
             return redirect("people", membership.project.slug)
     context = {"membership": membership, "project": membership.project, "form": form}
     return render(request, "people/roles.html", context)

@@ -66,7 +66,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "progress": {"submitted": index, "total": len(exercises)},
         "loop": predicting.practice_loop(task),
     }
-    text = guidance.newest_text(project, task)
+    text = guidance.told_as_html(guidance.newest(project, task), task, top=2)
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
     asked = practising.asked(project, task, variant)
@@ -90,6 +90,6 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "table": sheet(task, exercise.item, data) if "table" in task.shows else None,
         "compared": compared(task, exercise.item),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidance.as_html(text, top=2)),  # nosec
+        "guidelines_html": mark_safe(text),  # nosec
     }
     return render(request, "practising/practice.html", context)

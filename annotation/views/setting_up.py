@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access
+from annotation import access, visibility
 from annotation.forms.projects import ProjectForm, RenameForm
 from annotation.journeys import assigning, setting_up
 from annotation.models import Batch, Membership, Project, Release, Source
@@ -60,9 +60,17 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
 
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
     batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    kept = visibility.counts_kept_from(request.user, batches)
     progress = assigning.progress(batches)
-    rows = [{"batch": batch, "title": kind_title(batch), "counts": progress[batch.pk]} for batch in batches]
-    sums = {name: sum(counts[name] for counts in progress.values()) for name in TOTALS}
+    rows = [
+        {
+            "batch": batch,
+            "title": kind_title(batch),
+            "counts": None if batch.pk in kept else progress[batch.pk],
+        }
+        for batch in batches
+    ]
+    sums = {name: sum(counts[name] for pk, counts in progress.items() if pk not in kept) for name in TOTALS}
     sources = Source.objects.ready().filter(project=project)
     releases = Release.objects.filter(project=project, ready_at__isnull=False)
     overview = {

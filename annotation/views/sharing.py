@@ -222,7 +222,7 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, refused.detail)
         else:
-            words = ", ".join(changing.CHANGEABLE[name] for name in changed)
+            words = ", ".join(gettext(changing.CHANGEABLE[name]) for name in changed)
             messages.success(request, gettext("Changed: {words}.").format(words=words))
             return redirect("batch", batch.public_id)
     context = {"batch": batch, "project": batch.project, "form": form}
@@ -264,7 +264,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
     changed, refused = assigning.act(batches=batches, action=action, by=request.user, now=now)
     if changed:
         messages.success(
-            request, f"{_listed(batch.name for batch in changed)}: {assigning.ACTIONS[action].done}."
+            request, f"{_listed(batch.name for batch in changed)}: {gettext(assigning.ACTIONS[action].done)}."
         )
     for _, why in refused:
         messages.error(request, why)
@@ -288,7 +288,7 @@ MEANING = {
 def _said_of_batches(action: str, batches: Sequence[Batch]) -> list[str]:
     """What it means, then a line for each batch: the numbers it is about, or why it is left alone."""
     counts = assigning.progress(batches)
-    said = [MEANING[action]]
+    said = [gettext(MEANING[action])]
     for batch in batches:
         if batch.state not in assigning.ACTIONS[action].states:
             said.append(

@@ -89,7 +89,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "job": job,
         "project": job.project,
-        "title": TITLES.get(job.kind, job.kind.capitalize()),
+        "title": gettext(TITLES.get(job.kind, job.kind.capitalize())),
         "poll_url": request.path,
         "result_url": address,
         "result_link": link,

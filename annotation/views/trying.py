@@ -80,7 +80,7 @@ def workbench(
     """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
     task = batch.task()
     loop = predicting.practice_loop(task) if batch.loop_model else None
-    text = guidance.newest_text(batch.project, task)
+    text = guidance.told_as_html(guidance.newest(batch.project, task), task, top=2)
     return {
         "task": task,
         "item": item,
@@ -96,7 +96,7 @@ def workbench(
         "table": sheet(task, item, data) if "table" in task.shows else None,
         "compared": compared(task, item),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidance.as_html(text, top=2)),  # nosec
+        "guidelines_html": mark_safe(text),  # nosec
     }
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.models import (
+    Annotation,
     Batch,
     Decision,
     Example,
@@ -288,12 +289,22 @@ def makers(example: Example) -> set[int]:
     found: set[int] = set()
     current: Example | None = example
     while current is not None and current.parent_id is not None:
-        outcome = Outcome.objects.filter(example=current).select_related("decision").first()
+        outcome = Outcome.objects.filter(example=current).select_related("decision__event").first()
         if outcome is not None:
-            found.update(outcome.annotations.values_list("assignment__person_id", flat=True))
-            if outcome.decision.made_by_id is not None:
-                found.add(outcome.decision.made_by_id)
+            found |= _behind(outcome)
         current = current.parent
+    return found
+
+
+def _behind(outcome: Outcome) -> set[int]:
+    """The people (ids) whose work an outcome is: who made its annotations, who decided, and whose responses an
+    adjudicator's own one rests on."""
+    found = set(outcome.annotations.values_list("assignment__person_id", flat=True))
+    if outcome.decision.made_by_id is not None:
+        found.add(outcome.decision.made_by_id)
+    if ids := (outcome.decision.event.detail or {}).get("based_on"):
+        rests = Annotation.objects.filter(public_id__in=ids)
+        found.update(rests.values_list("assignment__person_id", flat=True))
     return found
 
 
@@ -307,10 +318,8 @@ def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
     decided = Outcome.objects.filter(
         decision__item__example__in=line, decision__item__batch__task_type__in=kinds
     )
-    for outcome in decided.select_related("decision") if line else ():
-        found.update(outcome.annotations.values_list("assignment__person_id", flat=True))
-        if outcome.decision.made_by_id is not None:
-            found.add(outcome.decision.made_by_id)
+    for outcome in decided.select_related("decision__event") if line else ():
+        found |= _behind(outcome)
     return found
 
 

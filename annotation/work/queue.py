@@ -15,9 +15,9 @@ are planned places, and kept for that person.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 from django.db.models import (
@@ -37,8 +37,9 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext
 
 from annotation import events
-from annotation.compiled import Insert, Select, Update, moment, number, real
+from annotation.compiled import Insert, LastKey, Select, Step, Update, moment, number, real, text, together
 from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
+from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
 from annotation.work.gates import shut
 
@@ -86,15 +87,16 @@ _locked_tally = Select(
     )
 )
 _submit_one = Update(
-    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person"), leased__gt=0),
-    returning=TALLY,
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
     leased=F("leased") - 1,
     submitted=F("submitted") + 1,
+    ended_at=moment("now"),
 )
 _add_to_tally = Update(
     lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
     returning=TALLY,
     **{name: F(name) + number(name) for name in ("leased", "submitted", "skipped", "returned")},
+    ended_at=Coalesce(Value(moment("ended"), output_field=DateTimeField()), F("ended_at")),
 )
 _took = Update(
     lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
@@ -107,11 +109,19 @@ _end_with = Update(
         state=State.LEASED,
     ),
     state=State.SUBMITTED,
-    annotation_id=number("annotation"),
+    annotation_id=LastKey(Annotation),
     active_seconds=real("seconds"),
     ended_at=moment("now"),
 )
+_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=text("annotation"))))
 _add = Insert(Assignment, leased_until=_lease_end())
+_leased = Select(
+    lambda: (
+        Assignment.objects.with_guidelines()
+        .select_related("item__example")
+        .filter(public_id=text("assignment"))
+    )
+)
 _one_more_place = Update(
     lambda: Item.objects.filter(
         pk=Subquery(
@@ -147,6 +157,16 @@ _renew = Update(
 )
 
 
+def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
+    """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
+    theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
+    return (
+        Tally.objects.filter(batch_id=number("batch"), person_id=number("person"))
+        .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
+        .values_list(*TALLY, "key", "revision")
+    )
+
+
 def _free_from() -> QuerySet[Place]:
     free = Place.objects.filter(batch_id=number("batch"), taken=False, position__gte=number("position"))
     return _open_to(number("person"), free).order_by("position", "number")
@@ -164,6 +184,8 @@ _take_first = Update(lambda: _taking(_free_from()), returning=TAKEN, taken=True)
 _take_this = Update(
     lambda: _taking(Place.objects.filter(pk=number("place"), taken=False)), returning=TAKEN, taken=True
 )
+
+_DRAFT: Any = Assignment._meta.get_field("draft")
 
 # -- journeys ---------------------------------------------------------------------------------------
 
@@ -245,7 +267,7 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in four queries.
+    """Items that each batch (by id) still has for the person, those on the desk included; in five queries.
 
     Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
     the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
@@ -255,12 +277,15 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
     free = _open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
-    still = _never_had(Item.objects.filter(everybodys, batch_id__in=batches, is_gold=False), person.pk)
+    undecided = Item.objects.filter(~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), everybodys)
+    still = _never_had(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
+    again = _given_back(person).filter(everybodys, batch_id__in=batches)
     desk = held.values("batch_id").annotate(n=Count("pk"))
     for rows in (
         desk,
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
         still.values("batch_id").annotate(n=Count("pk")),
+        again.values("batch_id").annotate(n=Count("pk")),
     ):
         for row in rows:
             found[row["batch_id"]] += row["n"]
@@ -307,19 +332,23 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
             .order_by(F("reserved_for").asc(nulls_last=True), "number")
             .first()
         )
-        if place is None or assignment.reason in BY_A_MANAGER or _gone_like_the_others(assignment):
+        gone = assignment.item.is_gold and used_up([assignment])
+        if place is None or assignment.reason in BY_A_MANAGER or gone:
             raise Refused("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
 
 
-def _gone_like_the_others(assignment: Assignment) -> bool:
-    """Whether an ordinary item in place of this gold one would be with somebody else by now: no other place is free.
+def used_up(golds: Sequence[Assignment]) -> set[int]:
+    """Of the batches of these returned gold items those (ids) in which no ordinary place is free any more.
 
-    A gold item's place is one person's alone. It could be had again for ever, and that would tell.
+    A gold item's place is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
+    be with somebody else by then. Where everybody gets every item, ordinary places are somebody's alone, too.
     """
-    if not assignment.item.is_gold or is_for_everybody(assignment.batch):
-        return False
-    return not Place.objects.filter(batch=assignment.batch_id, taken=False, item__is_gold=False).exists()
+    batches = {one.batch_id for one in golds if not is_for_everybody(one.batch)}
+    if not batches:
+        return set()
+    free = Place.objects.filter(batch__in=batches, taken=False, item__is_gold=False)
+    return batches - set(free.order_by().values_list("batch_id", flat=True).distinct())
 
 
 def why_gone(reason: str) -> str:
@@ -368,8 +397,16 @@ def give_back(
             place.update(taken=False, reserved_for=None)  # somebody else may do it now
         else:
             place.update(taken=False)
-        _count(assignment, leased=-1, **{state.value: 1})
-        _record(assignment, before=State.LEASED, after=state, actor=actor, now=now)
+        # What they look at next they look at from now on, unless it was somebody else who ended this.
+        _count(
+            assignment,
+            leased=-1,
+            ended=now if actor is not None and actor.pk == assignment.person_id else None,
+            **{state.value: 1},
+        )
+        # Why somebody skips is their own word, and stands with the assignment alone; why a lease ended is kept.
+        detail = {"reason": reason} if state == State.RETURNED and reason else None
+        _record(assignment, before=State.LEASED, after=state, actor=actor, now=now, detail=detail)
     assignment.state = state
     return True
 
@@ -387,18 +424,42 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     assignment.state = State.SKIPPED
 
 
-def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> Tally | None:
-    """A submission keeps the place, and its time at work is the assignment's. The caller holds the item's lock.
+def finishing(assignment: Assignment, *, annotation: str, seconds: float, now: datetime) -> list[Step]:
+    """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
+    is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
+    """
+    here = {"batch": assignment.batch_id, "person": assignment.person_id}
+    return [
+        _submit_one.step(**here, now=now),
+        _end_with.step(assignment=assignment.pk, item=assignment.item_id, seconds=seconds, now=now),
+        _submitted.step(**here, annotation=annotation),
+    ]
 
-    Gives the person's tally after it.
+
+def finished(assignment: Assignment, rows: Sequence[tuple[int | None, ...]]) -> tuple[int, int, Tally] | None:
+    """Key and revision of the annotation that was submitted, and the person's tally after it.
+
     None when the lease had been taken back or was ended by another request, or the item is decided: then the caller
     undoes its transaction.
     """
-    for row in _submit_one(batch=assignment.batch_id, person=assignment.person_id):
-        given = {"annotation": annotation.pk, "seconds": annotation.active_seconds}
-        if _end_with(assignment=assignment.pk, item=assignment.item_id, now=now, **given):
-            return _as_tally(assignment, row)
+    for *tally, key, revision in rows:
+        if key is not None and revision is not None:
+            return key, revision, _as_tally(assignment, cast("list[int]", tally))
     return None
+
+
+def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> bool:
+    """The same for an annotation that was written before. Says whether the assignment is submitted with it now."""
+    decided = Decision.objects.filter(item_id=assignment.item_id)
+    _count(assignment, leased=-1, submitted=1, ended=now)
+    return bool(
+        Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
+            state=State.SUBMITTED,
+            annotation=annotation,
+            active_seconds=annotation.active_seconds,
+            ended_at=now,
+        )
+    )
 
 
 def reopen(assignment: Assignment, *, now: datetime) -> None:
@@ -534,18 +595,38 @@ def _next_number(item: Item) -> int:
 
 
 def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
-    assignment = _add(
-        batch_id=batch.pk,
-        item_id=place.item_id,
-        place_id=place.pk,
-        person_id=person.pk,
-        leased_at=now,
-        seen_at=now,
+    """The place is the person's. The assignment comes with all that `annotating.payload` shows of it (`is_whole`)."""
+    public_id = new_public_id()
+    (assignment,) = together(
+        _add.step(
+            public_id=public_id,
+            batch_id=batch.pk,
+            item_id=place.item_id,
+            place_id=place.pk,
+            person_id=person.pk,
+            leased_at=now,
+            seen_at=now,
+        ),
+        _took.step(tally=tally.pk, position=tally.cursor if place.made else place.position),
+        events.recording(
+            project_id=batch.project_id,
+            actor=person,
+            thing="assignment",
+            thing_id=None,
+            after=State.LEASED,
+            now=now,
+        ),
+        _leased.step(assignment=public_id),
     )
     assignment.batch, assignment.person = batch, person
-    _took(tally=tally.pk, position=tally.cursor if place.made else place.position)
-    _record(assignment, before="", after=State.LEASED, actor=person, now=now)
-    return assignment
+    assignment.submitted_before = tally.submitted
+    _DRAFT.set_cached_value(assignment, None)  # nobody can have written one yet
+    return cast("Assignment", assignment)
+
+
+def is_whole(assignment: Assignment) -> bool:
+    """Whether the assignment came with all that is shown of it: from `take_next` as a new one, or from `access`."""
+    return hasattr(assignment, "submitted_before")
 
 
 def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
@@ -579,18 +660,22 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
 
 def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
     """An item that the person gave back once, and that nobody can do in their place."""
-    returned = Assignment.objects.filter(
+    returned = _given_back(person).filter(batch=batch)
+    for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
+        _take_back_up(assignment, assignment.place_id, now)
+        return assignment
+    return None
+
+
+def _given_back(person: Person) -> QuerySet[Assignment]:
+    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone."""
+    return Assignment.objects.filter(
         ~Exists(Decision.objects.filter(item_id=OuterRef("item_id"))),
-        batch=batch,
         person=person,
         state=State.RETURNED,
         place__taken=False,
         place__reserved_for=person,
     )
-    for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
-        _take_back_up(assignment, assignment.place_id, now)
-        return assignment
-    return None
 
 
 def _take_made(batch: Batch, person: Person) -> Taken | None:
@@ -683,9 +768,15 @@ def _lock(item_id: int) -> None:
 
 
 def _count(
-    assignment: Assignment, *, leased: int = 0, submitted: int = 0, skipped: int = 0, returned: int = 0
+    assignment: Assignment,
+    *,
+    leased: int = 0,
+    submitted: int = 0,
+    skipped: int = 0,
+    returned: int = 0,
+    ended: datetime | None = None,
 ) -> Tally:
-    """Change the person's tally; gives what it is then."""
+    """Change the person's tally; gives what it is then. `ended` is when the person was done with an item."""
     (row,) = _add_to_tally(
         batch=assignment.batch_id,
         person=assignment.person_id,
@@ -693,6 +784,7 @@ def _count(
         submitted=submitted,
         skipped=skipped,
         returned=returned,
+        ended=ended,
     )
     return _as_tally(assignment, row)
 
@@ -703,7 +795,15 @@ def _as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
     )
 
 
-def _record(assignment: Assignment, *, before: str, after: str, actor: Person | None, now: datetime) -> None:
+def _record(
+    assignment: Assignment,
+    *,
+    before: str,
+    after: str,
+    actor: Person | None,
+    now: datetime,
+    detail: Mapping[str, str] | None = None,
+) -> None:
     events.record(
         project_id=assignment.batch.project_id,
         actor=actor,
@@ -712,4 +812,5 @@ def _record(assignment: Assignment, *, before: str, after: str, actor: Person | 
         before=before,
         after=after,
         now=now,
+        detail=detail,
     )

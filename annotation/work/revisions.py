@@ -10,18 +10,20 @@ from django.db.models import Exists, F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation import events
-from annotation.compiled import Insert, number, text
+from annotation.compiled import Insert, LastKey, Step, moment, number, text, together
 from annotation.models import (
     Adjudication,
     Annotation,
     Assignment,
     Batch,
     Draft,
+    Event,
     Guidelines,
     Item,
     Person,
     Provenance,
 )
+from annotation.public_ids import new_public_id
 from annotation.work import queue
 
 State = Assignment.State
@@ -32,6 +34,7 @@ LONGEST_GAP = 60.0
 _add = Insert(
     Annotation,
     returning=("revision",),
+    event_id=LastKey(Event),
     revision=Coalesce(
         Subquery(
             Annotation.objects.filter(assignment_id=number("assignment"))
@@ -43,10 +46,70 @@ _add = Insert(
     + 1,
     guidelines_id=Subquery(
         Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
-        .order_by("-number")
+        .shown(moment("handed"), number("person"))
         .values("pk")[:1]
     ),
 )
+
+
+def since_last_sign(assignment: Assignment, now: datetime) -> float:
+    """Seconds at work on the item since the last sign of life, 0.0 where it is too long ago to tell.
+
+    An item that was handed out ahead waits while its person is at another one: work on it begins when they were last done
+    with an item of the batch (`Tally.ended_at`, which `access.assignment` loads with it).
+    """
+    since = max(filter(None, (assignment.seen_at, getattr(assignment, "ended_before", None))))
+    gap = (now - since).total_seconds()
+    return gap if 0 < gap <= LONGEST_GAP else 0.0
+
+
+def _rounded(seconds: float) -> float:
+    """To a tenth of a second; what is shorter than that is kept, for 0.0 says that nobody knows."""
+    return round(seconds, 1) or round(seconds, 6)
+
+
+def appending(
+    assignment: Assignment,
+    *,
+    response: Mapping[str, Any] | None,
+    before: str,
+    after: str,
+    now: datetime,
+    by: Person | None = None,
+) -> tuple[dict[str, Any], list[Step]]:
+    """The next revision, under the guidelines that its person was shown (`AssignmentQuerySet.with_guidelines`), with the
+    event that places it in the project's history.
+
+    Gives what the revision holds, and the steps that write it.
+    """
+    batch = assignment.batch
+    held = {
+        "public_id": new_public_id(),
+        "assignment_id": assignment.pk,
+        "response": response,
+        # Who takes a submission back was not at work on it since.
+        "active_seconds": _rounded(
+            assignment.active_seconds + (since_last_sign(assignment, now) if response is not None else 0.0)
+        ),
+        "made_at": now,
+    }
+    event = events.recording(
+        project_id=batch.project_id,
+        actor=by or assignment.person,
+        thing="assignment",
+        thing_id=assignment.pk,
+        before=before,
+        after=after,
+        now=now,
+    )
+    places = {"assignment": assignment.pk, "project": batch.project_id, "type": batch.task_type}
+    places |= {"handed": assignment.leased_at, "person": assignment.person_id}
+    return held, [event, _add.step(**held, **places)]
+
+
+def made(held: Mapping[str, Any], key: int, revision: int) -> Annotation:
+    """The revision that was written, with what the database gave it."""
+    return _add.made(held, key, revision)
 
 
 def append(
@@ -58,28 +121,9 @@ def append(
     now: datetime,
     by: Person | None = None,
 ) -> Annotation:
-    """The next revision, under the newest guidelines, with the event that places it in the project's history."""
-    batch = assignment.batch
-    event = events.record(
-        project_id=batch.project_id,
-        actor=by or assignment.person,
-        thing="assignment",
-        thing_id=assignment.pk,
-        before=before,
-        after=after,
-        now=now,
-    )
-    gap = (now - assignment.seen_at).total_seconds()
-    return _add(
-        assignment_id=assignment.pk,
-        assignment=assignment.pk,
-        project=batch.project_id,
-        type=batch.task_type,
-        response=response,
-        active_seconds=round(assignment.active_seconds + (gap if 0 < gap <= LONGEST_GAP else 0.0), 1),
-        made_at=now,
-        event_id=event,
-    )
+    """`appending`, done."""
+    held, steps = appending(assignment, response=response, before=before, after=after, now=now, by=by)
+    return made(held, *together(*steps))
 
 
 def reinstate_all(batch: Batch, *, now: datetime) -> int:

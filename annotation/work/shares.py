@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Event, Exclusion, Membership, Person, Place, Project
@@ -173,6 +173,33 @@ def move(
             moved += changed if taker is not None else 0
             opened += changed if taker is None else 0
     return Moved(moved, opened, returned)
+
+
+def kept_for(project: Project, person: Person) -> int:
+    """How many free places of the project's unfinished batches are kept for the person."""
+    return _kept_for(project, person).count()
+
+
+def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
+    """What is kept for somebody who does not annotate in the project any more is free for whoever comes next.
+
+    Returns how many places these are. In the caller's transaction, after the person's leases ended.
+    """
+    found: dict[int, list[int]] = {}
+    for batch, pk in _kept_for(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk"):
+        found.setdefault(batch, []).append(pk)
+    batches = Batch.objects.in_bulk(found)
+    return sum(_keep(batches[batch], places, None, by=by, now=now) for batch, places in found.items())
+
+
+def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
+    return Place.objects.filter(
+        batch__project=project,
+        batch__closed_at__isnull=True,
+        item__is_gold=False,
+        taken=False,
+        reserved_for=person,
+    )
 
 
 def take_back(

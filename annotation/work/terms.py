@@ -71,7 +71,7 @@ def check(
             ),
         )
     resolve = _resolve(task, said["resolve"], overlap)
-    at_close = said["decide_at_close"]
+    at_close = said.get("decide_at_close")
     if at_close is None:
         at_close = work and strategy == "everyone"
     if at_close and not work:
@@ -82,7 +82,7 @@ def check(
             ),
         )
     if at_close:
-        require_nobody_more(task, resolve, said["settings"], strategy=strategy, overlap=overlap)
+        require_nobody_more(task, resolve, said.get("settings", {}), strategy=strategy, overlap=overlap)
     return {
         "purpose": purpose,
         "decide_at_close": bool(at_close),

@@ -66,6 +66,7 @@ class AskewAdjudicate extends HTMLElement {
 
   #open(name) {
     const panel = this.querySelector(`details[data-panel=${name}]`);
+    if (!panel) return; // nothing can go back any more
     panel.open = true;
     panel.querySelector("input, textarea").focus();
   }

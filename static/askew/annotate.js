@@ -56,7 +56,7 @@ class AskewAnnotate extends HTMLElement {
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new NoDraft() : new Draft({
-      saving: () => this.#state("Saving…"),
+      saving: () => this.#state(t("Saving…")),
       saved: (reply, response) => this.#onSaved(reply, response),
       failing: (problem, seconds) => this.#onFailing(problem, seconds),
       refused: (problem) => this.#onRefused(problem),
@@ -97,6 +97,12 @@ class AskewAnnotate extends HTMLElement {
   // --- one item ----------------------------------------------------------------------------------------------------
 
   #show(assignment, { first = false, said = "" } = {}) {
+    if (!first && !this.practice && assignment.guidelines !== this.#current.guidelines) {
+      // It is shown with another version of the guidelines: the page comes anew with its text.
+      location.assign(`${location.pathname}?assignment=${assignment.id}`);
+      return;
+    }
+    if (!first) document.querySelector("[data-guidelines-changed]")?.remove();
     this.#current = assignment;
     this.#lost = false;
     this.#unanswered = null;
@@ -279,7 +285,8 @@ class AskewAnnotate extends HTMLElement {
         event.stopImmediatePropagation();
       }, { capture: true });
     }
-    for (const kind of ["keydown", "pointerdown", "input", "wheel"]) {
+    // Who reads a table moves over it, and perhaps does no more.
+    for (const kind of ["keydown", "pointerdown", "pointermove", "input", "wheel", "scroll"]) {
       addEventListener(kind, () => this.#active(), { passive: true, capture: true });
     }
   }
@@ -748,7 +755,7 @@ class AskewAnnotate extends HTMLElement {
       this.#done.push(answer.annotation.id);
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
-      this.#advance("Submitted.", answer.next, 1);
+      this.#advance(t("Submitted."), answer.next, 1);
       if (suggests === "after") this.#askAfterwards(id);
     });
   }
@@ -768,7 +775,7 @@ class AskewAnnotate extends HTMLElement {
       this.#notice(t("Say why you skip this item: choose a reason or write one."), "problem", "submit");
       return;
     }
-    await this.#leave("skip", { reason }, (answer) => this.#advance("Skipped.", answer?.next, 0));
+    await this.#leave("skip", { reason }, (answer) => this.#advance(t("Skipped."), answer?.next, 0));
   }
 
   async flag() {

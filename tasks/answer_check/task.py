@@ -131,7 +131,7 @@ class AnswerCheck(TaskType):
             else gettext("Answer: {answers}").format(answers=" | ".join(response.answers))
         )
         name = named(response, item)
-        words = f"{DIFFERENCES[_kind(name)]} ({name})" if name else gettext("the same")
+        words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
         return [
             said,
             gettext("Beside the given answer, {value}: {words}.").format(
@@ -149,7 +149,7 @@ class AnswerCheck(TaskType):
             return True, []
         return found.equal, [
             gettext("Expected: {answers}").format(answers=" | ".join(expected.answers)),
-            gettext("Yours is {differences}.").format(differences=DIFFERENCES[_name(found)]),
+            gettext("Yours is {differences}.").format(differences=gettext(DIFFERENCES[_name(found)])),
         ]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:

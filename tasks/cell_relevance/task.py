@@ -126,7 +126,7 @@ class CellRelevance(TaskType):
         return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
+        return [f"{gettext(response.label.capitalize())}: {gettext(LABELS[response.label])}"]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How often cells hold, by where they come from: people differ from programs, and both from models."""

@@ -78,7 +78,12 @@ class Renaming(ColumnKind):
             sense = "" if one.sense in said else one.sense
             said.add(one.sense)
             why = "; ".join(part for part in (sense, one.why) if part)
-            yield {"text": one.text, "source": one.source, "by": self.suggesters[one.source], "why": why}
+            yield {
+                "text": one.text,
+                "source": one.source,
+                "by": gettext(self.suggesters[one.source]),
+                "why": why,
+            }
 
     # -- what machines propose -----------------------------------------------------------------------
 
@@ -189,7 +194,7 @@ class Renaming(ColumnKind):
                     else gettext("edited from “{text}”, suggested").format(text=text)
                 )
                 lines[number] = (
-                    f"{describe(operation, item.example.table)} ({how}: {self.suggesters[source]})"
+                    f"{describe(operation, item.example.table)} ({how}: {gettext(self.suggesters[source])})"
                 )
         if response.rejected:
             lines.append(

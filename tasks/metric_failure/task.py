@@ -249,7 +249,7 @@ class MetricFailure(TaskType):
         return Response(tuple(cause for cause in CAUSES if cause in found), "\n".join(notes))
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        words = [f"{CAUSES[cause][0]}: {CAUSES[cause][1]}" for cause in response.causes]
+        words = [f"{gettext(CAUSES[cause][0])}: {gettext(CAUSES[cause][1])}" for cause in response.causes]
         return words + ([gettext("Note: {note}").format(note=response.note)] if response.note else [])
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:

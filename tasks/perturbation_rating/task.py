@@ -216,7 +216,7 @@ class PerturbationRating(TaskType):
                 called = gettext("The example") if response.right is None else side.capitalize()
                 words.append(f"{called}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + (
-            [gettext("Better: {better}.").format(better=BETTER[response.better].lower())]
+            [gettext("Better: {better}.").format(better=gettext(BETTER[response.better].lower()))]
             if response.better
             else []
         )

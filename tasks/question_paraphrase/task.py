@@ -177,7 +177,7 @@ class QuestionParaphrase(TaskType):
         return [
             response.question,
             gettext("Changed: {words}.").format(words=", ".join(words)),
-            f"{TITLES[response.category]}.",
+            f"{gettext(TITLES[response.category])}.",
         ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:

@@ -123,7 +123,7 @@ class QuestionType(TaskType):
         said = item.inputs.get("suggestions")
         if not said:
             return None
-        lines = [{"by": SUGGESTERS[name], **said[name]} for name in SUGGESTERS if name in said]
+        lines = [{"by": gettext(SUGGESTERS[name]), **said[name]} for name in SUGGESTERS if name in said]
         return {"said": [{key: line[key] for key in ("by", "label", "why")} for line in lines]}
 
     def parse(self, data: object, item: Item) -> Response:
@@ -171,7 +171,7 @@ class QuestionType(TaskType):
             for of in SUGGESTED:
                 right = [label == of for suggested, label in asked if suggested == of]
                 share = proportion(sum(right), len(right))
-                lines.append((title, of, len(asked), share.n, share.hits, share.percent, share.interval))
+                lines.append((gettext(title), of, len(asked), share.n, share.hits, share.percent, share.interval))
         columns = (
             "Suggester",
             "Type",

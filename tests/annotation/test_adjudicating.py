@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db.models import Sum
+from django.test import Client
 
 from annotation import doctor, visibility
 from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
@@ -23,6 +24,7 @@ from annotation.models import (
     Membership,
     Person,
     Place,
+    Release,
     SentBack,
 )
 from annotation.quality import agreement
@@ -152,7 +154,10 @@ def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_
     batch.refresh_from_db()
     assert adjudicating.resolve_batch(batch=batch, now=LATER) == 1
 
-    assert "nobody came before the batch was closed" in adjudicating.waiting(batch).get().adjudication.reason
+    assert (
+        "nobody else came before the batch was closed"
+        in adjudicating.waiting(batch).get().adjudication.reason
+    )
 
 
 # -- what is never decided --------------------------------------------------------------------------
@@ -453,3 +458,67 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
     }
     assert all(record["by"] == "resolve" and record["note"] == "" for record in records)
     release_files.verify(folder)
+
+
+def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, client: Client) -> None:
+    batch = labelled(world, "extraction", "reasoning")
+    item = adjudicating.waiting(batch).get()
+    client.force_login(world.ivo)
+    address = f"/items/{item.public_id}/adjudicate/"
+    assert "Send it back" in client.get(address).content.decode()
+    last = Event.objects.order_by("-pk").values_list("pk", flat=True)[0]
+    Release.objects.create(
+        project=world.project, name="first", format="askew", watermark=last, made_at=LATER, ready_at=LATER
+    )
+
+    said = client.get(address).content.decode()
+
+    assert "Send it back" not in said
+    assert "A release holds these responses" in said
+
+
+# -- who is who, and who has read ------------------------------------------------------------------
+
+
+def test_the_order_of_the_letters_is_the_same_each_time_and_cannot_be_worked_out_from_what_is_public(
+    world: World, settings: Any
+) -> None:
+    orders = set()
+    batch = labelled(world, "extraction", "reasoning", "neither")
+    item = adjudicating.waiting(batch).get()
+    for key in [settings.SECRET_KEY, *(f"{number} of other installations" for number in range(12))]:
+        settings.SECRET_KEY = key
+        order = [one.annotation.pk for one in adjudicating.candidates(item)]
+        assert order == [one.annotation.pk for one in adjudicating.candidates(item)]
+        orders.add(tuple(order))
+
+    assert len(orders) > 1, "the order hangs on a key that nobody sees"
+
+
+@pytest.mark.parametrize("way", ["page", "api"])
+def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
+    world: World, client: Client, way: str
+) -> None:
+    batch = ruled(world, {"rule": "unanimous"}, overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    item = adjudicating.waiting(batch).get()
+    client.force_login(world.ivo)
+    address = (
+        f"/items/{item.public_id}/adjudicate/"
+        if way == "page"
+        else f"/api/batches/{batch.public_id}/adjudication/"
+    )
+    for _ in range(2):
+        assert client.get(address).status_code == 200
+    assert item.exclusions.filter(person=world.ivo, read_at__isnull=False).count() == 1
+    assert visibility.may_adjudicate(world.ivo, item), "reading bars nobody from deciding"
+    assert visibility.adjudicable(world.ivo, adjudicating.waiting(batch)).exists()
+
+    membership = Membership.objects.select_related("project", "person").get(person=world.ivo)
+    setting_up.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)
+    queue.add_place(item)
+
+    assert world.take(batch, "ivo") is None
+    assert queue.left_for(world.ivo, [batch.pk]) == {batch.pk: 0}

@@ -88,10 +88,12 @@ def test_guidelines_that_changed_are_read_before_an_item_on_the_desk_is_opened(w
     setting_up_must_read(world)
     batch = world.batch()
     current = guidance.current(world.project.pk, batch.task_type)
-    guidance.read(guidelines=current, person=world.ada, now=NOON)
+    guidance.confirm(guidelines=current, person=world.ada, now=NOON)
     taken = world.take(batch, "ada")
     assert taken is not None
-    guidance.write(project=world.project, task=batch.task(), text="Read me anew.", by=world.mara, now=NOON)
+    guidance.revise(
+        project=world.project, task=batch.task(), text="Read me anew.", person=world.mara, now=NOON
+    )
 
     assert refused(lambda: annotating.resume(assignment=taken, now=LATER)).startswith("guidelines_unread")
     world.answer(taken, LABEL, now=LATER)  # what is on the desk may be handed in

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotation.compiled import Insert, Select, Update, moment, number, text
+from annotation.compiled import Insert, LastKey, Select, Update, moment, number, text, together
 from annotation.kept import Kept
 from annotation.models import Event, Person, Project
 
@@ -139,6 +139,52 @@ def test_a_statement_outlives_a_transaction_that_is_undone(project: Project) -> 
         first = found(thing="item")
         transaction.set_rollback(True)
     assert found(thing="item") == first
+
+
+def test_several_go_together_in_their_order_and_the_last_one_answers(project: Project) -> None:
+    add = Insert(Event)
+    begin, of_last = Insert(Project), Insert(Event, thing_id=LastKey(Project))
+    rename = Update(lambda: Event.objects.filter(thing=text("thing"), after="open"), after="closed")
+    found = Select(lambda: Event.objects.filter(thing=text("thing")).order_by("pk"))
+    given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
+    for slug in ("first", "second"):  # the statements are known the second time
+        Event.objects.all().delete()
+        with transaction.atomic():
+            first, second, third = together(
+                add.step(**given, thing_id=7),
+                begin.step(slug=slug, name=slug, created_at=NOON),
+                of_last.step(**given),
+                rename.step(thing="item"),
+                add.step(**given, thing_id=8),
+                found.step(thing="item"),
+            )
+        assert [first.thing_id, second.thing_id, third.thing_id] == [7, Project.objects.get(slug=slug).pk, 8]
+        assert [first.after, second.after, third.after] == ["closed", "closed", "open"]
+
+
+def test_an_error_in_one_of_several_leaves_nothing_of_the_others(project: Project) -> None:
+    add, double = Insert(Event), Insert(Project)
+    given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        together(
+            add.step(**given, thing_id=7),
+            double.step(slug="tilted", name="The same again", created_at=NOON),
+            add.step(**given, thing_id=8),
+        )
+    assert not Event.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="poolers are PostgreSQL's")
+def test_behind_a_pooler_several_go_together_too(project: Project) -> None:
+    add = Insert(Event)
+    given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
+    connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
+    try:
+        with transaction.atomic():
+            together(add.step(**given, thing_id=7), add.step(**given, thing_id=8))
+    finally:
+        connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = False
+    assert Event.objects.count() == 2
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="poolers are PostgreSQL's")

@@ -17,8 +17,10 @@ from annotation.drawing import charts, drawn
 from annotation.journeys import annotating
 from annotation.models import Assignment, Batch, Item, Person
 from annotation.money import costs, paying
-from annotation.quality import dashboards, quality
+from annotation.quality import agreement, dashboards, quality, snapshots
+from annotation.views import dashboards as views
 from tableqa import Example, Table
+from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
 
@@ -361,3 +363,78 @@ def test_a_heat_map_of_many_people_stays_readable() -> None:
     assert found is not None
     assert len(found.rows) == 780
     assert tags(found.svg)["rect"] == 1600
+
+
+# -- while figures are worked out -------------------------------------------------------------------
+
+
+class TestWhileFiguresAreWorkedOut:
+    @pytest.fixture
+    def two(self, world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+        """Two batches with work in them; the page may work out one part itself, the rest waits for the worker."""
+        for name in ("First", "Second"):
+            batch = world.batch(name=name, overlap=2)
+            for who in ("ada", "bo"):
+                world.label(batch, who, "extraction")
+        world.project.pay = {"currency": "EUR", "per_item": 1}
+        world.project.save()
+        monkeypatch.setattr(snapshots, "MOST_AT_ONCE", 2)
+        return world
+
+    def test_no_part_is_shown_as_the_whole(self, two: World) -> None:
+        page = browser(two.mara).get("/projects/films/dashboard/").content.decode()
+
+        said = text_of(page)
+        assert "The figures are being worked out: 1 of 2 batches." in said
+        assert re.search(r"cost so far</dt><dd>–<", page)
+        assert re.search(r"items accepted</dt><dd>– ", page)
+        assert re.search(r"hours of active time</dt><dd>–<", page)
+        assert "after 3 days of work there is a pace" not in said, (
+            "nothing is forecast, not even that it is too early"
+        )
+        assert "2.00 EUR" in said, "the batch whose figures are there has them"
+        assert 'hx-get="/projects/films/dashboard/"' in page
+        assert 'href="/projects/films/dashboard/">Load the page again</a>' in page
+
+    def test_the_note_asks_again_until_all_is_there_and_then_has_the_page_loaded_anew(
+        self, two: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asking = {"HX-Request": "true"}
+        manager = browser(two.mara)
+        monkeypatch.setattr(snapshots, "MOST_AT_ONCE", 1)
+
+        waiting = manager.get("/projects/films/dashboard/", headers=asking)
+        monkeypatch.setattr(snapshots, "MOST_AT_ONCE", 8)
+        done = manager.get("/projects/films/dashboard/", headers=asking)
+        page = text(manager.get("/projects/films/dashboard/"))
+
+        assert "being worked out" in text(waiting)
+        assert "<html" not in waiting.content.decode()
+        assert done["HX-Refresh"] == "true"
+        assert "being worked out" not in page
+        assert "cost so far 4.00 EUR" in page
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+# -- agreement over time ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(task_types()))
+def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) -> None:
+    task = task_types()[kind]
+    batch = Batch(task_type=kind, overlap=2, variant=next(iter(task.variants), ""))
+    levels = {one.name: one.level for one in agreement.measures_of(task, 2)}
+
+    drawn_of_it = [one["name"] for one in views._drawn(batch, [{"name": name} for name in levels])]
+
+    assert drawn_of_it[:1] == list(levels)[:1]
+    assert len(drawn_of_it) == min(2, len(levels))
+    whole = {name for name, level in levels.items() if level in ("sets", "cells", "edits")}
+    assert bool(whole) == bool(whole & set(drawn_of_it))
+
+
+def test_measures_have_names_in_words() -> None:
+    assert views._named({"name": "question_ambiguous"}) == "question ambiguous"

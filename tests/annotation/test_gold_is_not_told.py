@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating, annotating, assigning
-from annotation.models import Assignment, Batch, Place
+from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.models import Assignment, Batch, Person, Place
 from annotation.refusals import Refused
+from annotation.roles import Role
 from annotation.work import queue, shares, withdrawing
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
@@ -271,7 +274,7 @@ def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path:
     shares.move(batch=batch, person=world.ada, leases=True, by=world.mara, now=NOON)
 
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
-    turns = []
+    turns: list[tuple[bool, bool]] = []
     while taken := world.take(batch, "bo"):
         turn = len(turns)
         expected = queue.is_gold_turn(f"{batch.public_id}:{world.bo.pk}", turn, percent=25)
@@ -289,3 +292,43 @@ def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp
     assert done.returned == 1
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
     assert shares.kept([batch]) == {}
+
+
+# -- counts -----------------------------------------------------------------------------------------
+
+
+def counts_seen_by(world: World, batch: Batch, person: Person) -> list[str]:
+    """What the pages of batch, dashboard and project say to somebody."""
+    client = Client()
+    client.force_login(person)
+    project = f"/projects/{world.project.slug}/"
+    pages = (f"/batches/{batch.public_id}/", f"{project}dashboard/", project)
+    mains = [client.get(page).content.decode().split("<main")[1] for page in pages]
+    return [" ".join(re.sub(r"<[^>]*>", " ", main).split()) for main in mains]
+
+
+def test_whoever_annotates_and_sees_progress_learns_nothing_from_counts(db: None, tmp_path: Path) -> None:
+    world, batch = mixed(tmp_path)
+    setting_up.add_member(
+        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
+    )
+    assert "of 16" in counts_seen_by(world, batch, world.mara)[0]  # whoever does not annotate sees them
+    shown = {tuple(counts_seen_by(world, batch, world.ada)[:2])}
+    for gold in (False, True):
+        taken = held_by(world, batch, "ada", gold=gold)
+        shown.add(tuple(counts_seen_by(world, batch, world.ada)[:2]))
+        world.answer(taken, {"label": "reasoning"})
+        shown.add(tuple(counts_seen_by(world, batch, world.ada)[:2]))
+
+    assert len(shown) == 1
+    assert "Its counts are shown to you once it is closed." in shown.pop()[0]
+    assert "shown to you once it is closed" in counts_seen_by(world, batch, world.ada)[2]
+
+
+def test_a_batch_without_gold_shows_its_counts_to_everybody_who_sees_progress(world: World) -> None:
+    batch = world.batch()
+    setting_up.add_member(
+        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
+    )
+
+    assert f"of {batch.places_count}" in counts_seen_by(world, batch, world.ada)[0]

@@ -301,3 +301,37 @@ class TestTheCommand:
 
         assert "line 2:" in out.getvalue()
         assert "line 3:" in out.getvalue()
+
+
+class TestFilesThatAreNotQuiteRight:
+    def test_a_cell_too_many_is_told_and_nothing_of_the_line_is_written(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+
+        found = labelled_elsewhere.look(batch=batch, text=LABELS + "nu-2,Xenia,reasoning,extraction\n")
+
+        (trouble,) = found.troubles
+        assert trouble.line == 6
+        assert trouble.message.startswith("It has 4 cells, and the first line 3.")
+        assert len(found.labels) == 4
+
+    def test_a_line_that_is_short_has_empty_cells(self, world: World) -> None:
+        found = labelled_elsewhere.look(batch=world.batch(overlap=2), text=LABELS + "nu-2,Xenia\n")
+
+        assert [one.message for one in found.troubles] == ["It has no response."]
+
+    @pytest.mark.parametrize("more", ["", "\n", ",,\n\n"])
+    def test_a_first_line_alone_is_no_label(self, world: World, more: str) -> None:
+        with pytest.raises(Refused, match="a first line and no labels below it"):
+            labelled_elsewhere.look(batch=world.batch(), text="example,annotator,label\n" + more)
+
+    @pytest.mark.parametrize(("sign", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+    def test_another_sign_between_the_cells_is_named(self, world: World, sign: str, words: str) -> None:
+        with pytest.raises(Refused, match=f"parted by {words}. Save it with commas"):
+            labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace(",", sign))
+
+    @pytest.mark.parametrize("name", [" Example", "exmaple", "EXAMPLE"])
+    def test_a_column_of_nearly_the_right_name_is_named(self, world: World, name: str) -> None:
+        with pytest.raises(Refused) as raised:
+            labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
+
+        assert f"Did you mean {name.strip()!r}? Write it 'example'." in raised.value.detail

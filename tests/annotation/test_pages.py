@@ -66,14 +66,14 @@ def text(response: Any) -> str:
 # -- who may open what: the table is role_table.py, its tests are test_role_table.py ----------------
 
 
-def test_somebody_who_left_is_signed_out_and_finds_nothing(things: Things) -> None:
+def test_somebody_who_left_finds_nothing(things: Things) -> None:
     client = browser(things.world.rea)
     assert client.get("/projects/films/").status_code == 200
 
     membership = Membership.objects.get(person=things.world.rea)
     setting_up.remove_member(membership=membership, by=things.world.mara, now=NOON)
 
-    assert client.get("/projects/films/").status_code == 302
+    assert client.get("/projects/films/").status_code == 404  # the session goes on, and opens nothing here
     assert browser(Person.objects.get(pk=things.world.rea.pk)).get("/projects/films/").status_code == 404
 
 

@@ -147,3 +147,31 @@ def test_no_page_costs_a_query_for_each_person(world: World, django_assert_max_n
     client.force_login(world.mara)
     with django_assert_max_num_queries(14):  # type: ignore[operator]
         client.get(f"/projects/{world.project.slug}/payments/", {"first": str(date(2026, 1, 1))})
+
+
+def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
+    client = Client()
+    client.force_login(world.mara)
+    address = "/projects/films/payments/?first=2026-03-05&last=2026-03-01"
+
+    page = client.get(address)
+    sheet = client.get(address + "&as=csv")
+
+    assert "This day comes before the first one: swap them." in page.content.decode()
+    assert "swap them" in sheet.content.decode(), "no sheet of nothing is given"
+    assert (
+        "swap them"
+        not in client.get("/projects/films/payments/?first=2026-03-01&last=2026-03-01").content.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("pay", "words"),
+    [
+        ({"currency": "EUR", "per_item": 0.2}, "0.20 EUR an item"),
+        ({"currency": "EUR", "per_hour": 14.5}, "14.50 EUR an hour"),
+        ({}, ""),
+    ],
+)
+def test_a_rate_is_said_in_words(pay: dict[str, object], words: str) -> None:
+    assert paying.rate(pay) == words

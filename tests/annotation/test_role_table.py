@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import transaction
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotation import urls
@@ -23,6 +26,7 @@ from tests.annotation.role_table import (
     API,
     EVERYBODY,
     MEMBERS,
+    OPEN_BY_DESIGN,
     PAGES,
     SENT,
     Things,
@@ -47,6 +51,68 @@ def browser(person: Person | None) -> Client:
 
 def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
+
+
+# -- every address ----------------------------------------------------------------------------------
+
+
+def addresses() -> Iterator[tuple[str, Any]]:
+    """Every address that the platform answers, as config/urls.py has them, with its pattern."""
+
+    def below(patterns: list[Any], before: str) -> Iterator[tuple[str, Any]]:
+        for one in patterns:
+            here = before + str(one.pattern).removeprefix("^")
+            if isinstance(one, URLResolver):
+                yield from below(one.url_patterns, here)
+            else:
+                yield here, one
+
+    yield from below(get_resolver().url_patterns, "")
+
+
+def test_every_address_has_a_row_or_is_open_by_design_or_is_for_administrators() -> None:
+    """Whatever is added to config/urls.py, by whichever room, is found here."""
+    covered = set(urls.urlpatterns) | {one for one in api_urls.urlpatterns if one.name in API}
+    left = {
+        where for where, pattern in addresses() if pattern not in covered and not where.startswith("admin/")
+    }
+
+    assert left == set(OPEN_BY_DESIGN)
+    assert len({where for where, _ in addresses()}) > len(PAGES) + len(API)
+
+
+def test_below_admin_nobody_but_an_administrator_finds_anything(things: Things) -> None:
+    """Signing in and out there is the site's own."""
+    own = {"login", "logout", "password_change", "password_change_done"}
+    made_up = {"<path:object_id>": "1", "<path:content_type_id>": "1"}
+    wrong = []
+    browsers = {
+        who: browser(None if who == "nobody" else things.world.people[who])
+        for who in ("nobody", "mara", "ada")
+    }
+    for where, pattern in addresses():
+        if not where.startswith("admin/") or pattern.name in own or "(?P<" in where:
+            continue
+        for word, one in made_up.items():
+            where = where.replace(word, one)
+        for who, client in browsers.items():
+            with undone():
+                status = client.get(f"/{where}").status_code
+            if status not in ({302, 404} if who == "nobody" else {404}):
+                wrong.append(f"{where} as {who}: {status}")
+    assert browser(things.world.people["root"]).get("/admin/").status_code == 200
+    assert wrong == []
+
+
+def test_the_reference_names_the_scopes_that_endpoints_ask_for() -> None:
+    text = (Path(settings.BASE_DIR) / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    said, unasked = re.findall(
+        r"Scopes are (.+?) \(and (.+?), which no endpoint asks for yet\)", text, re.DOTALL
+    )[0]
+    asked = {needed.value for methods in API.values() for *_, needed in methods.values() if needed}
+
+    assert set(re.findall(r"`(\w+)`", said)) == asked
+    assert set(re.findall(r"`(\w+)`", said + unasked)) == {one.value for one in Permission}
 
 
 # -- the pages --------------------------------------------------------------------------------------

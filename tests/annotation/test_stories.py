@@ -13,8 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.access import Actor
+from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
 from annotation.models import Event, Inquiry, Item, Membership, Person
+from annotation.people import stories
 from annotation.people.stories import THINGS
 from annotation.roles import Role
 from tests.annotation.cast import NOON, World
@@ -225,3 +227,63 @@ def test_everything_that_events_are_about_has_a_name_in_the_log() -> None:
 
     assert named
     assert named <= set(THINGS)
+
+
+# -- what a word cannot say -------------------------------------------------------------------------
+
+
+def told(world: World, item: Item) -> list[str]:
+    item = Item.objects.select_related("batch__project", "example__stored_table").get(pk=item.pk)
+    story = stories.of_item(item, stories.Names(Actor(world.mara), world.project))
+    return [line for moment in story.moments for line in (moment.what, *moment.words)]
+
+
+def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is_told_raw(
+    world: World,
+) -> None:
+    batch = world.batch(size=1, overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    later = NOON + timedelta(hours=1)
+    adjudicating.resolve_batch(batch=batch, now=later)
+    item = adjudicating.waiting(batch).get()
+    first = item.adjudication.reason
+    back = adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Think again.", now=later)
+    held = world.reload(back.assignment)
+    world.answer(held, {"label": "neither"}, now=later)
+    adjudicating.resolve_due(now=later + timedelta(hours=1))
+    item = adjudicating.waiting(batch).get()
+    assert item.adjudication.reason != first
+    changing.change(batch=batch, wanted={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
+    adjudicating.decide(item=item, by=world.ivo, choose=["A"], note="The first.", now=later)
+    assigning.close_batch(batch=batch, by=world.mara, now=later)
+
+    lines = told(world, item)
+
+    assert {first, "Think again."} <= set(lines)
+    assert sum(line == "asked for an adjudicator" for line in lines) == 2
+    assert {"planned the batch", "opened the batch", "closed the batch"} <= set(lines)
+    assert "limits of a person, items_per_day: – → 9" in lines
+    assert not any("sent back" in line and "→" in line for line in lines)
+
+
+def test_why_an_item_came_back_stays_in_its_story_when_it_is_taken_up_again(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    held = world.take(batch, "ada")
+    assert held is not None
+    annotating.give_back(assignment=held, now=NOON)
+    annotating.resume(assignment=world.reload(held), now=NOON)
+
+    assert "given back" in told(world, batch.items.get())
+
+
+def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Client) -> None:
+    batch = world.batch(size=1, overlap=1)
+    for amount in (0.1, 0.2):
+        pay = {"currency": "EUR", "per_item": amount}
+        changing.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
+    client.force_login(world.mara)
+
+    page = client.get(f"/projects/{world.project.slug}/log/?thing=batch").content.decode()
+
+    assert "pay, per_item: 0.1 → 0.2" in page

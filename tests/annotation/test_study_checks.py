@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.models import Batch, Event, Example, Gold, Item, Project
+from annotation import jobs
+from annotation.models import Batch, Event, Example, Gold, Item, Job, Project, Source
+from annotation.money import statements
 from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.studying import applying, planning, standing, writing
@@ -302,3 +308,200 @@ class TestHoursThatAreLeft:
         counts = standing.of_project(films.project, now=NOON).batches["Types"]
 
         assert counts == Counts("open", 4, 6, 1, gold=1, gold_submitted=0, undecided=3, left=5)
+
+
+# -- everything in it can also be done in the pages --------------------------------------------------
+
+BATCH_NEW, CHANGE = (
+    "/projects/films/batches/new/?kind=value_change:answer_changes",
+    "/batches/{batch}/change/",
+)
+IMPORT, PERTURB, PAY = (
+    "/projects/films/sources/import/",
+    "/projects/films/perturbations/",
+    "/projects/films/payments/",
+)
+GOLD, STATEMENT, PEOPLE = "/batches/{batch}/gold/", "/projects/films/statement/", "/projects/films/people/"
+HELPED = "/projects/films/batches/new/?kind=question_paraphrase:word"
+TYPED = "/projects/films/batches/new/?kind=question_type"
+PAGES: dict[str, tuple[str, str]] = {
+    "project.slug": ("/projects/new/", "slug"),
+    "project.name": ("/projects/new/", "name"),
+    "project.time_zone": ("/projects/new/", "time_zone"),
+    "project.must_read": ("/projects/films/guidelines/question_type/", "asked"),
+    "project.caps.items_per_day": (PAY, "items_per_day"),
+    "project.caps.hours_per_day": (PAY, "hours_per_day"),
+    "project.pay.currency": (PAY, "currency"),
+    "project.pay.per_hour": (PAY, "per_hour"),
+    "project.pay.per_item": (PAY, "per_item"),
+    "consent": ("/projects/films/consent/?edit", "text"),
+    **{f"statement.{one.name}": (STATEMENT, one.name) for one in statements.ASKED},
+    "people.name": (PEOPLE, "name"),
+    "people.roles": (PEOPLE, "roles"),
+    "sources.name": (IMPORT, "name"),
+    "sources.reader": (IMPORT, "reader"),
+    "sources.path": (IMPORT, "questions"),
+    "sources.tables": (IMPORT, "tables"),
+    "sources.split": (IMPORT, "split"),
+    "sources.limit": (IMPORT, "limit"),
+    "sources.fields": (IMPORT, "fields_of"),
+    "guidelines.file": ("/projects/films/guidelines/question_type/?edit", "text"),
+    "perturbations.kinds": (PERTURB, "kinds"),
+    "perturbations.seeds": (PERTURB, "seeds"),
+    "perturbations.sources": (PERTURB, "sources"),
+    "perturbations.select": (PERTURB, "select"),
+    "perturbations.rules": (PERTURB, "rules"),
+    "perturbations.feeds_from": (PERTURB, "feeds_from"),
+    "perturbations.feeds_when": (PERTURB, "feeds_when"),
+    "batches.name": (BATCH_NEW, "name"),
+    "batches.type": (BATCH_NEW, "kind"),
+    "batches.variant": (BATCH_NEW, "kind"),
+    "batches.purpose": (BATCH_NEW, "purpose"),
+    "batches.overlap": (BATCH_NEW, "overlap"),
+    "batches.settings": (BATCH_NEW, "settings-contract"),
+    "batches.resolve.rule": (TYPED, "rule"),
+    "batches.must_practise": (BATCH_NEW, "must_practise"),
+    "batches.loop_model": (BATCH_NEW, "loop_model"),
+    "batches.seed": (BATCH_NEW, "seed"),
+    "batches.strategy": (BATCH_NEW, "strategy"),
+    "batches.decide": (BATCH_NEW, "decide_at_close"),
+    "batches.sample.sources": (BATCH_NEW, "sources"),
+    "batches.sample.of": (BATCH_NEW, "of"),
+    "batches.sample.size": (BATCH_NEW, "size"),
+    "batches.sample.only": (BATCH_NEW, "only"),
+    "batches.sample.by": (BATCH_NEW, "strata"),
+    "batches.feeds_from": (BATCH_NEW, "feeds_from"),
+    "batches.feeds_when": (BATCH_NEW, "feeds_when"),
+    "batches.requires": (BATCH_NEW, "requires"),
+    "batches.pass_percent": (BATCH_NEW, "pass_percent"),
+    "batches.gold.percent": (BATCH_NEW, "gold_percent"),
+    "batches.gold.feedback": (BATCH_NEW, "gold_feedback"),
+    "batches.gold.items.example": (GOLD, "file"),
+    "batches.gold.items.response": (GOLD, "file"),
+    "batches.gold.items.why": (GOLD, "file"),
+    "batches.gold.items.source": (GOLD, "file"),
+    "batches.gold.items.inputs": (GOLD, "other"),
+    "batches.help.shown": (HELPED, "help"),
+    "batches.help.from.rules": (HELPED, "help_rules"),
+    "batches.help.from.models": (HELPED, "help_models"),
+    "batches.help.from.repetitions": (HELPED, "repetitions"),
+    "batches.help.from.search": (HELPED, "search"),
+    "batches.help.unhelped": (HELPED, "unhelped"),
+    "batches.caps.items": (BATCH_NEW, "items"),
+    "batches.caps.items_per_day": (BATCH_NEW, "items_per_day"),
+    "batches.caps.hours_per_day": (BATCH_NEW, "hours_per_day"),
+    "batches.pay.currency": (BATCH_NEW, "pay_currency"),
+    "batches.pay.per_hour": (BATCH_NEW, "pay_per_hour"),
+    "batches.pay.per_item": (BATCH_NEW, "pay_per_item"),
+    "batches.open": (BATCH_NEW, "open_at_once"),
+}
+"""A key of the schema -> the page and the field in which a manager says the same."""
+ONLY_IN_A_FILE = {
+    "study": "the version of the format of files",
+    "people.email": "finds a member who goes by another name; on the page of people they are there by themselves",
+    "sources.checksum": "which files are meant; whoever uploads a file has chosen it",
+    "kinds.overlap": "said once for many batches; the form of a batch says it for each",
+    "kinds.settings": "as kinds.overlap",
+    "kinds.resolve.rule": "as kinds.overlap",
+    "kinds.must_practise": "as kinds.overlap",
+    "kinds.loop_model": "as kinds.overlap",
+}
+"""Keys that no page needs, and why."""
+
+
+def keys(shape: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """The paths of everything that a file can say."""
+    inside = list(shape.get("properties", {}).items())
+    of_any = shape.get("additionalProperties")
+    for name, part in inside:
+        yield from keys(part, (*path, name))
+    if isinstance(shape.get("items"), dict) and "properties" in shape["items"]:
+        yield from keys(shape["items"], path)
+    elif isinstance(of_any, dict) and "properties" in of_any:
+        yield from keys(of_any, path)
+    elif not inside:
+        yield ".".join(path)
+
+
+def test_every_key_of_the_schema_has_its_place_in_the_pages_or_a_reason() -> None:
+    found = set(keys(json.loads(writing.published_schema())))
+
+    assert found == PAGES.keys() | ONLY_IN_A_FILE.keys()
+    assert not PAGES.keys() & ONLY_IN_A_FILE.keys()
+
+
+def test_what_a_file_can_say_can_be_typed_in_a_page(films: World, client: Any, settings: Any) -> None:
+    settings.PREDICTORS = {
+        "bundled": {"url": "http://127.0.0.1:1", "model": "bundled", "protocol": "askew"},
+        "chat": {"url": "http://127.0.0.1:1", "model": "chat", "protocol": "chat"},
+    }
+    batch = films.batch(name="Types", open=False)
+    films.batch(name="Before", purpose="qualification", pass_percent=80, open=False)
+    films.batch(name="Decided")
+    client.force_login(films.mara)
+    pages: dict[str, str] = {}
+    for page, _ in PAGES.values():
+        if page not in pages:
+            answer = client.get(page.format(batch=batch.public_id), follow=True)
+            pages[page] = answer.content.decode() if answer.status_code == 200 else f"{answer.status_code}"
+
+    assert {page for page, said in pages.items() if said.isdigit()} == set()
+    assert {key: page for key, (page, name) in PAGES.items() if f'name="{name}"' not in pages[page]} == {}
+
+
+def test_a_source_is_named_split_cut_and_read_by_its_own_fields_on_the_page(
+    films: World, client: Any
+) -> None:
+    client.force_login(films.mara)
+    rows = [{"id": n, "data": {"frage": "Which?", "answer": "1", "table": [["a"], ["1"]]}} for n in range(3)]
+    lines = json.dumps(rows).encode()
+    said = {
+        "reader": "label_studio",
+        "name": "mine",
+        "split": "dev",
+        "limit": "2",
+        "fields_of": "question = frage",
+    }
+
+    answer = client.post(
+        "/projects/films/sources/import/", {**said, "questions": SimpleUploadedFile("rows.json", lines)}
+    )
+    job = Job.objects.get(kind="import")
+    assert (answer.status_code, jobs.run(job.pk)) == (302, "done"), job.error
+
+    source = Source.objects.get(name="mine")
+    assert (source.split, source.examples_count, source.how["limit"]) == ("dev", 2, 2)
+    assert source.how["fields"] == {"question": "frage"}
+    wrong = client.post(
+        "/projects/films/sources/import/",
+        {**said, "reader": "jsonl", "questions": SimpleUploadedFile("rows.json", lines)},
+    ).content.decode()
+    assert "knows its fields" in wrong
+
+
+def test_named_examples_make_a_batch_on_the_page_in_their_order(films: World, client: Any) -> None:
+    client.force_login(films.mara)
+    said = {
+        "kind": "question_type",
+        "name": "Named",
+        "sources": [films.source.public_id],
+        "of": "originals",
+        "only": "nu-2\n nu-0 \n",
+        "seed": "0",
+        "overlap": "1",
+        "pay_currency": "EUR",
+        "pay_per_item": "0.25",
+    }
+
+    wrong = client.post("/projects/films/batches/new/", {**said, "size": "5"}).content.decode()
+    unknown = client.post("/projects/films/batches/new/", {**said, "only": "nope"}).content.decode()
+    client.post("/projects/films/batches/new/", said)
+
+    assert "leave the sample size out" in wrong
+    assert "No source has the examples nope." in unknown
+    batch = Batch.objects.get(name="Named")
+    assert list(batch.items.order_by("position").values_list("example__external_id", flat=True)) == [
+        "nu-2",
+        "nu-0",
+    ]
+    assert batch.pay == {"currency": "EUR", "per_item": 0.25}

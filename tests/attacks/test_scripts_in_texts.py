@@ -306,13 +306,13 @@ def test_in_a_browser_no_payload_runs_and_the_policy_has_nothing_to_refuse(
         if may_get and name not in LEFT_OUT:
             who = next(one for one in ("ada", "mara", "ivo", "root", "pat") if one in may_get)
             of_whom.setdefault(who, []).append(name)
-    for who, names in of_whom.items():
-        context = signed_in(new_context, live_server.url, things.world.people[who])
+    for person, names in of_whom.items():
+        context = signed_in(new_context, live_server.url, things.world.people[person])
         context.add_init_script(LISTENS)
         page = context.new_page()
         for name in names:
             page.goto(live_server.url + reverse(name, args=PAGES[name][0](things)), wait_until="load")
-            wrong += [f"{name} as {who}: {found}" for found in page.evaluate(LOOKS)]
+            wrong += [f"{name} as {person}: {found}" for found in page.evaluate(LOOKS)]
             opened += 1
         # What would be found is found: else nothing of this proves anything.
         page.evaluate("text => document.body.insertAdjacentHTML('beforeend', text)", f"<b {MARK}>x</b>")

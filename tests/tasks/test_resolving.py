@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Hashable
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks import resolving
 from tasks.contract import Item, TaskType, response_data, task_type, task_types
 from tasks.resolving import (
     RULES,
@@ -254,3 +256,18 @@ def test_edits_that_leave_the_same_table_are_one_however_they_were_made() -> Non
 def test_one_score_goes_at_most_and_it_is_the_lowest_or_the_highest(said: list[int]) -> None:
     kept = without_the_far_one(said)
     assert kept in (sorted(said), sorted(said)[1:], sorted(said)[:-1])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ([1, 1], "2 different responses from 2 people"),
+        ([1, 1, 1], "3 different responses from 3 people"),
+        ([1, 2], "2 different responses, from 2 and 1 of 3 people"),
+        ([1, 2, 1], "3 different responses, from 2, 1 and 1 of 4 people"),
+    ],
+)
+def test_how_people_differ_is_said_in_words(sizes: list[int], words: str) -> None:
+    groups: dict[Hashable, list[int]] = {number: [0] * size for number, size in enumerate(sizes)}
+
+    assert resolving._tally(task_type("value_change"), [], groups) == words

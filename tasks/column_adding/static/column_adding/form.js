@@ -126,7 +126,7 @@ class AskewAdding extends ColumnList {
     for (const id of this.grid.edited.column_ids) {
       if (id !== column) place.append(new Option(t`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
     }
-    row.append(labelled("Name", field), labelled("Place", place));
+    row.append(labelled(t("Name"), field), labelled(t("Place"), place));
     const empty = cells.filter((cell) => !cell.trim()).length;
     const details = make("details", { open });
     details.dataset.column = column;

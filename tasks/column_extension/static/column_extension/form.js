@@ -190,7 +190,7 @@ class AskewExtension extends ColumnList {
     how.append(...WAYS.map(([value, words]) => new Option(words, value)));
     at.append(new Option(t("at every place"), "every"), new Option(t("only the first"), "first"), new Option(t("only the last"), "last"));
     const row = make("div", { className: "apply" });
-    row.append(labelled("How", how), labelled("Where", at), labelled("Parts", number), labelled("", text, "whole"));
+    row.append(labelled(t("How"), how), labelled(t("Where"), at), labelled(t("Parts"), number), labelled("", text, "whole"));
     const apply = make("button", { type: "button", className: "primary", textContent: t("Split") });
     apply.append(make("kbd", { textContent: t("Enter") }));
     const cancel = make("button", { type: "button", textContent: t("Cancel") });

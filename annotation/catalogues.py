@@ -25,7 +25,7 @@ SCRIPT = re.compile(
 )
 THINGS = re.compile(r"""\bcount\((?:[^()]|\([^()]*\))*,\s*"(?P<what>[a-z ]+)"\)""")
 """`count(number, "cell")` of words.js says "1 cell" or "2 cells"."""
-IN_TEMPLATE = re.compile(r"(?<![\w.])(n?gettext)\((?=[u'\"])")
+IN_TEMPLATE = re.compile(r"(?<![\w.])(n?gettext|_)\((?=[u'\"])")
 
 Key = tuple[str, str]
 """A message and its plural, "" where it has none."""

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+WAIT = "400ms"
+"""For a lock. Less than the second after which PostgreSQL looks for deadlocks: the migration gives way, and never somebody
+who has just submitted."""
+TRIES = 100
+PAUSE = 0.3
+BUSY = {"55P03", "40P01"}
+"""PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock."""
+IN_ORDER = ("item", "tally", "assignment", "place", "batch")
+"""The tables that every submission locks, in the order in which it does (annotation/work/queue.py)."""
+
+
+class InOrder(MigrationExecutor):
+    """Locks the tables of the annotators' loop first and in their order, so that no migration comes at them from behind."""
+
+    def apply_migration(self, state: Any, migration: Any, *args: Any, **more: Any) -> Any:
+        """As Django's own, inside a transaction that begins with the locks."""
+        if (
+            self.connection.vendor != "postgresql"
+            or migration.app_label != "annotation"
+            or not migration.atomic
+        ):
+            return super().apply_migration(state, migration, *args, **more)
+        quote = self.connection.ops.quote_name
+        with transaction.atomic(using=self.connection.alias):
+            there = set(self.connection.introspection.table_names())
+            tables = [quote(name) for name in (f"annotation_{one}" for one in IN_ORDER) if name in there]
+            if tables:
+                with self.connection.cursor() as cursor:
+                    cursor.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
+            return super().apply_migration(state, migration, *args, **more)
+
+
+class Command(migrate.Command):
+    help = "Bring the database up to date with this version, also while people work: they wait for it, and it for them."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """As Django's own. On PostgreSQL a migration that does not get its locks at once is undone and begun again."""
+        connection = connections[options.get("database") or DEFAULT_DB_ALIAS]
+        if connection.vendor != "postgresql":
+            super().handle(*args, **options)
+            return
+        migrate.MigrationExecutor = InOrder  # type: ignore[attr-defined]
+        for left in reversed(range(TRIES)):
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET lock_timeout = '{WAIT}'")
+            try:
+                super().handle(*args, **options)
+                return
+            except OperationalError as error:
+                if getattr(error.__cause__, "pgcode", "") not in BUSY or not left:
+                    raise
+                self.stdout.write("  people are working in these tables; once more")
+                time.sleep(PAUSE)
+            finally:
+                with connection.cursor() as cursor:
+                    cursor.execute("RESET lock_timeout")

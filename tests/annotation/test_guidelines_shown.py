@@ -1,0 +1,95 @@
+"""What was made under which version of the guidelines: the one that its person had before them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from annotation.access import Actor
+from annotation.journeys import annotating
+from annotation.models import Annotation, Assignment, Batch, Guidelines
+from annotation.people import stories
+from annotation.quality import guidance
+from tests.annotation.cast import NOON, World, envelope
+
+LATER = NOON + timedelta(hours=1)
+NEW = "New rule: superlatives are extraction."
+
+
+def rewrite(world: World, batch: Batch) -> Guidelines:
+    text = guidance.newest_text(world.project, batch.task()) + f"\n\n{NEW}\n"
+    now = timezone.now() if batch.opened_at != NOON else LATER
+    return guidance.revise(project=world.project, task=batch.task(), text=text, person=world.mara, now=now)
+
+
+def test_a_response_names_the_version_of_the_day_on_which_its_item_was_handed_out(world: World) -> None:
+    batch = world.batch(size=2, overlap=1)
+    held = world.take(batch, "ada")
+    assert held is not None
+    assert annotating.payload(held)["guidelines"] == 1
+    rewrite(world, batch)
+
+    first = world.answer(held, {"label": "extraction"}, now=LATER)
+
+    assert Annotation.objects.get(pk=first.pk).guidelines.number == 1
+    Guidelines.objects.filter(number=2).update(made_at=NOON)
+    second = world.take(batch, "ada")
+    assert second is not None
+    assert annotating.payload(second)["guidelines"] == 2
+    assert Annotation.objects.get(pk=world.answer(second, {"label": "extraction"}).pk).guidelines.number == 2
+
+
+def test_what_somebody_has_confirmed_as_read_counts_for_what_is_on_their_desk(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    held = world.take(batch, "ada")
+    assert held is not None
+    newer = rewrite(world, batch)
+    guidance.confirm(guidelines=newer, person=world.ada, now=LATER)
+
+    held = world.reload(held)
+
+    assert annotating.payload(held)["guidelines"] == 2
+    assert Annotation.objects.get(pk=world.answer(held, {"label": "extraction"}).pk).guidelines.number == 2
+    other = world.take(batch, "bo")
+    assert other is not None
+    assert annotating.payload(other)["guidelines"] == 1
+
+
+def test_the_page_shows_the_version_that_a_response_will_name_and_says_when_it_is_a_new_one(
+    world: World, client: Client
+) -> None:
+    batch = world.batch(size=3, overlap=1)
+    client.force_login(world.ada)
+    address = f"/batches/{batch.public_id}/annotate/"
+    client.get(address)
+    first = Assignment.objects.get(person=world.ada)
+    rewrite(world, batch)
+    Guidelines.objects.filter(number=2).update(made_at=timezone.now())
+    held = client.get(address).content.decode()
+    assert NEW not in held
+    first = world.reload(first)
+    answer = client.post(
+        f"/api/assignments/{first.public_id}/submit/",
+        {"response": envelope(first, {"label": "extraction"}), "next": True, "holding": []},
+        content_type="application/json",
+    )
+    assert answer.json()["next"]["guidelines"] == 2
+
+    shown = client.get(address).content.decode()
+
+    assert NEW in shown
+    assert "version 2 counts from this one on" in shown
+    assert Annotation.objects.get().guidelines.number == 1
+
+
+def test_the_story_of_an_item_names_the_version_of_each_revision(world: World) -> None:
+    batch = world.batch(size=1, overlap=1)
+    world.label(batch, "ada", "extraction")
+    item = batch.items.select_related("batch__project", "example__stored_table").get()
+
+    story = stories.of_item(item, stories.Names(Actor(world.mara), world.project))
+
+    words = [word for moment in story.moments for word in moment.words]
+    assert "Revision 1, under version 1 of the guidelines" in words

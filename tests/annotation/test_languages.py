@@ -1,0 +1,189 @@
+"""Every page speaks the reader's language, and what programs read stays English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from annotation import catalogues
+from annotation.journeys import setting_up
+from annotation.models import Guidelines, Reading
+from annotation.quality import guidance
+from annotation.roles import Permission
+from tasks.contract import task_types
+from tests.annotation.cast import NOON, World
+from tests.annotation.role_table import PAGES, make_things
+
+GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
+OPAQUE = re.compile(r"<(script|style|code|pre|textarea|kbd)\b.*?</\1>", re.DOTALL)
+NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
+SAME_IN_BOTH = {"Status", "Name", "Format", "Link"}
+FREE_TEXTS = {
+    # Words that the test's people, or files of the study, wrote themselves and that happen to be messages too.
+    "Open", "Closed", "Gold", "wrong", "right", "extraction", "reasoning", "after",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    """A request leaves its language behind in the thread; the next test begins in English."""
+    with translation.override(settings.LANGUAGE_CODE):
+        yield
+    translation.activate(settings.LANGUAGE_CODE)
+
+
+def german() -> set[str]:
+    """English messages without places that say something else in German."""
+    polib = pytest.importorskip("polib")
+    made = polib.pofile(str(catalogues.po_path(settings.BASE_DIR, "de", "django")))
+    return {
+        " ".join(entry.msgid.split())
+        for entry in made
+        if entry.msgstr and entry.msgstr != entry.msgid and not re.search(r"[{%<&]", entry.msgid)
+    }
+
+
+def texts(html: str) -> set[str]:
+    """The visible texts of a page: what stands between tags, and what is read aloud."""
+    plain = OPAQUE.sub(" ", html)
+    between = re.findall(r">([^<]+)<", plain)
+    aloud = re.findall(r'(?:aria-label|placeholder|title|data-label|data-required)="([^"]+)"', plain)
+    return {" ".join(unescape(one).split()) for one in [*between, *aloud]}
+
+
+def test_every_page_is_there_in_german_and_says_nothing_in_english_that_it_could_say_in_german(
+    world: World,
+) -> None:
+    things = make_things(world)
+    known = german()
+    wrong = []
+    for name, (arguments, may_get, _) in PAGES.items():
+        if may_get is None or name in NOT_PAGES:
+            continue
+        who = next((one for one in ("mara", "ada", "root", "rea") if one in may_get), None)
+        address = reverse(name, args=arguments(things))
+        english, other = Client(), Client()
+        for client in (english, other):
+            if who is not None:
+                client.force_login(world.people[who])
+        first = english.get(address)
+        answer = other.get(address, **GERMAN)
+        if answer.status_code != first.status_code:
+            wrong.append(f"{name}: {answer.status_code} in German, {first.status_code} in English")
+        if answer.status_code != 200 or "text/html" not in answer["Content-Type"]:
+            continue
+        page = answer.content.decode()
+        if '<html lang="de">' not in page:
+            wrong.append(f"{name}: the page does not say that it is in German")
+        left = sorted((texts(page) & known) - SAME_IN_BOTH - FREE_TEXTS)
+        wrong += [f"{name}: {one}" for one in left]
+
+    assert wrong == []
+
+
+@pytest.mark.django_db
+def test_the_browser_chooses_until_the_person_does(client: Client) -> None:
+    address = reverse("sign_in")
+
+    assert '<html lang="de">' in client.get(address, **GERMAN).content.decode()
+    assert '<html lang="en-gb">' in client.get(address, HTTP_ACCEPT_LANGUAGE="fr").content.decode()
+
+    answer = client.post(reverse("set_language"), {"language": "de", "next": address})
+    assert answer.status_code == 302
+    assert answer["Location"] == address
+    assert answer.cookies["django_language"]["httponly"]
+    assert '<html lang="de">' in client.get(address).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_choice_of_a_language_leads_to_no_other_site(client: Client) -> None:
+    answer = client.post(reverse("set_language"), {"language": "de", "next": "https://elsewhere.example/"})
+
+    assert answer["Location"] == "/"
+
+
+def test_a_program_with_a_token_reads_english_and_the_scripts_of_a_page_the_pages_language(
+    world: World, client: Client
+) -> None:
+    address = reverse("api_next", args=["nowhere"])
+    _, secret = setting_up.make_token(
+        person=world.people["ada"],
+        project=world.project,
+        name="t",
+        scopes=[Permission.ANNOTATE],
+        now=timezone.now(),
+    )
+    asked = Client().post(address, HTTP_AUTHORIZATION=f"Bearer {secret}", **GERMAN)
+    client.force_login(world.people["ada"])
+    shown = client.post(address, **GERMAN)
+
+    assert asked.json()["detail"] == "There is nothing here for you."
+    assert shown.json()["detail"] == "Hier ist nichts für Sie."
+
+
+def test_the_words_of_the_scripts_are_kept_by_browsers_for_good(client: Client) -> None:
+    page = client.get(reverse("sign_in"), **GERMAN).content.decode()
+    found = re.search(r'<script src="(/words/de\.js\?v=\w+)" defer', page)
+    assert found
+
+    answer = client.get(found[1])
+
+    assert answer["Content-Type"].startswith("text/javascript")
+    assert "immutable" in answer["Cache-Control"]
+    assert "Abgeben" in answer.content.decode()
+    assert client.get(found[1], HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    assert client.get("/words/xx.js").status_code == 404
+    assert "/words/" not in client.get(reverse("sign_in")).content.decode()
+
+
+# -- guidelines -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(task_types()))
+def test_every_kind_brings_its_guidelines_in_every_language(kind: str) -> None:
+    task = task_types()[kind]
+    headings = re.findall(r"(?m)^#+ ", task.guidelines())
+
+    for language in catalogues.languages():
+        assert re.findall(r"(?m)^#+ ", task.guidelines_in(language)) == headings
+    assert task.guidelines_in("xx") == ""
+    assert task.guidelines_in("../de") == ""
+
+
+def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_is_lacking(
+    world: World,
+) -> None:
+    task = task_types()["question_type"]
+    given: dict[str, Any] = {"project": world.project, "task": task, "person": world.mara, "now": NOON}
+    first = guidance.ensure(project=world.project, task=task, now=NOON)
+    with translation.override("de"):
+        assert guidance.told(first, task).language == "de"
+    only = guidance.revise(text="# Ours\n", **given)
+    both = guidance.revise(text="# Ours\n", translations={"de": "# Unsere\n"}, **given)
+
+    assert both.number == only.number + 1
+    with translation.override("de"):
+        assert guidance.told(both, task) == guidance.Told("# Unsere\n", "de")
+        assert guidance.told(only, task) == guidance.Told("# Ours\n", lacking=True)
+        assert "noch keine Richtlinien in Ihrer Sprache" in guidance.told_as_html(only, task, top=2)
+    assert guidance.told(both, task) == guidance.Told("# Ours\n")
+
+
+def test_what_was_read_says_in_which_language(world: World, client: Client) -> None:
+    world.batch(name="Open")
+    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    client.force_login(world.people["ada"])
+    address = reverse("guidelines", args=[world.project.slug, "question_type"])
+    newest = Guidelines.objects.filter(project=world.project).latest("number")
+
+    client.post(address, {"action": "confirm", "number": newest.number}, **GERMAN)
+
+    assert Reading.objects.get(person=world.people["ada"]).language == "de"

@@ -1,0 +1,111 @@
+"""What is stored about a person is theirs to read: every row that names somebody is in their file, or there is a reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.apps import apps
+
+from annotation.journeys import adjudicating
+from annotation.models import Annotation, Assignment, Person
+from annotation.people import personal_data
+from annotation.quality import inquiring
+from tests.annotation.cast import NOON, World, envelope
+
+EXPORTED = {
+    "membership.person": "memberships",
+    "crowdentry.person": "crowd_entries",
+    "invitation.accepted_by": "invitations",
+    "apitoken.person": "tokens",
+    "consent.person": "consents",
+    "reading.person": "readings",
+    "practicedone.person": "practice",
+    "qualification.person": "qualifications",
+    "assignment.person": "assignments",
+    "inquiry.asked_by": "inquiries",
+    "inquiry.answered_by": "answers",
+    "decision.made_by": "decisions",
+    "sentback.made_by": "sent_back_by_them",
+    "event.actor": "events",
+}
+"""A field that names a person -> the part of the file that has its rows."""
+_THING = "a thing of the project, not about them; that they made it is in `events`"
+NOT_ABOUT_THEM = {
+    "batch.made_by": _THING,
+    "consenttext.made_by": _THING,
+    "crowdlink.made_by": _THING,
+    "gold.made_by": "what is right belongs to the study, and tells which items are gold; that they marked it is in `events`",
+    "guidelines.made_by": _THING,
+    "invitation.made_by": "about whoever is invited; that they were invited by them is in `events`",
+    "job.made_by": "work of the server, deleted with what it was for",
+    "perturbationrun.made_by": _THING,
+    "qualification.granted_by": "about whoever passed, who has it under `qualifications`",
+    "release.made_by": _THING,
+    "source.made_by": _THING,
+    "upload.made_by": "a file that is deleted once it is read",
+    "exclusion.person": "which items they never get: follows from `assignments` and `decisions`",
+    "place.reserved_for": "an item that may come to them: before they have it, it is not theirs to know",
+    "tally.person": "sums of `assignments`",
+    "logentry.user": "the log of Django's admin, in which administrators rename people",
+}
+
+
+def test_every_field_that_names_a_person_is_exported_or_has_a_reason_not_to_be() -> None:
+    found = {
+        f"{model._meta.model_name}.{field.name}"
+        for model in apps.get_models()
+        for field in model._meta.get_fields()
+        if field.concrete and field.related_model is Person and not field.auto_created
+    }
+
+    assert found == EXPORTED.keys() | NOT_ABOUT_THEM.keys()
+    assert not EXPORTED.keys() & NOT_ABOUT_THEM.keys()
+
+
+def test_each_part_of_the_file_has_the_rows_that_it_is_said_to_have(world: World) -> None:
+    parts = personal_data._about(world.ada)
+
+    assert {field: parts[part].model._meta.model_name for field, part in EXPORTED.items()} == {
+        field: field.partition(".")[0] for field in EXPORTED
+    }
+
+
+def test_what_an_adjudicator_wrote_is_theirs(world: World) -> None:
+    batch = world.batch(size=2, overlap=2)
+    for who, labels in (("ada", ("extraction", "reasoning")), ("bo", ("reasoning", "extraction"))):
+        for label in labels:
+            world.label(batch, who, label)
+    later = NOON + timedelta(hours=1)
+    adjudicating.resolve_batch(batch=batch, now=later)
+    sent, decided = batch.items.order_by("position")
+    hers_of_it = Annotation.objects.get(assignment__item=sent, assignment__person=world.ada)
+    adjudicating.send_back(
+        item=sent, choose=hers_of_it.public_id, note="Look at the last row.", by=world.ivo, now=later
+    )
+    given = Assignment.objects.get(item=decided, person=world.ada)
+    adjudicating.decide(
+        item=decided,
+        response=envelope(given, {"label": "neither"}),
+        note="It asks for no cell.",
+        by=world.ivo,
+        now=later,
+    )
+
+    his, hers = (personal_data.export(one, now=NOON) for one in (world.ivo, world.ada))
+
+    assert [row["note"] for row in his["sent_back_by_them"]] == ["Look at the last row."]
+    assert [row["note"] for row in hers["sent_back_to_them"]] == ["Look at the last row."]
+    assert hers["sent_back_by_them"] == his["sent_back_to_them"] == []
+    assert [row["response"]["data"] for row in his["own_responses"]] == [{"label": "neither"}]
+    assert [row["note"] for row in his["decisions"]] == ["It asks for no cell."]
+    assert hers["own_responses"] == []
+
+
+def test_what_a_manager_answered_is_theirs_and_the_question_is_not(world: World) -> None:
+    inquiry = inquiring.ask(project=world.project, text="Do totals count?", person=world.ada, now=NOON)
+    inquiring.answer(inquiry=inquiry, text="They do.", by=world.mara, now=NOON)
+
+    hers = personal_data.export(world.mara, now=NOON)
+
+    assert [row["answer"] for row in hers["answers"]] == ["They do."]
+    assert "Do totals count?" not in str(hers)

@@ -1,0 +1,414 @@
+"""Requests as pages do not send them: other methods, other sites, other hosts, more fields, somebody else's session."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings as django_settings
+from django.core import mail
+from django.test import Client
+from django.urls import reverse, set_script_prefix
+from django.utils import timezone
+
+from annotation.api import urls as api_urls
+from annotation.journeys import setting_up
+from annotation.models import Batch, Membership, Person, Project
+from annotation.people import accounts
+from annotation.roles import Role
+from tests.annotation.cast import World
+from tests.annotation.role_table import API, PAGES, Things, make_things
+from tests.annotation.test_role_table import undone
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHER = ("PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "MOVE", "GETS", "CONNECT")
+SESSION = django_settings.SESSION_COOKIE_NAME
+
+
+@pytest.fixture
+def things(world: World) -> Things:
+    return make_things(world)
+
+
+def signed_in(person: Person, **more: Any) -> Client:
+    client = Client(**more)
+    client.force_login(person)
+    return client
+
+
+def rows() -> dict[str, int]:
+    return {model.__name__: model._default_manager.count() for model in apps.get_models()}
+
+
+class TestOtherMethods:
+    def test_a_page_takes_get_head_and_post_and_nothing_else(self, things: Things) -> None:
+        wrong = []
+        clients = {who: signed_in(things.world.people[who]) for who in ("root", "ada", "ivo", "pat")}
+        before = rows()
+        for name, (arguments, may_get, may_post) in PAGES.items():
+            who = next(one for one in clients if one in (may_get or set()) | (may_post or set()))
+            with undone():
+                address = reverse(name, args=arguments(things))
+                for method in OTHER:
+                    status = (
+                        clients[who]
+                        .generic(method, address, b"{}", content_type="application/json")
+                        .status_code
+                    )
+                    if status != 405:
+                        wrong.append(f"{method} {name}: {status}")
+                if may_get:
+                    got, looked = clients[who].get(address), clients[who].head(address)
+                    body = b"".join(looked) if looked.streaming else looked.content
+                    if (got.status_code, b"") != (looked.status_code, body):
+                        wrong.append(f"HEAD {name}: {looked.status_code}")
+                elif clients[who].head(address).status_code != 405:
+                    wrong.append(f"HEAD {name}")
+        assert wrong == []
+        assert rows() == before
+
+    def test_the_interface_takes_what_its_table_says_and_nothing_else(self, things: Things) -> None:
+        wrong = []
+        root, ada = (signed_in(things.world.people[who]) for who in ("root", "ada"))
+        for pattern in api_urls.urlpatterns:
+            if not pattern.name or pattern.name not in API:
+                continue
+            methods = API[pattern.name]
+            arguments = next(iter(methods.values()))[0]
+            with undone():
+                address = reverse(pattern.name, args=arguments(things))
+                for client in (root, ada):
+                    for method in ("GET", *OTHER):
+                        if method.lower() in methods:
+                            continue
+                        status = client.generic(
+                            method, address, b"{}", content_type="application/json"
+                        ).status_code
+                        if status != 405:
+                            wrong.append(f"{method} {pattern.name}: {status}")
+                if Client().options(address).status_code not in (401, 200):
+                    wrong.append(f"OPTIONS {pattern.name}")
+        assert wrong == []
+
+    def test_options_tell_nothing_about_a_thing(self, things: Things) -> None:
+        zoe = signed_in(things.world.zoe)
+        told = set()
+        for one in (things.batch.public_id, "nowhere"):
+            answer = zoe.options(reverse("api_next", args=[one]))
+            told.add((answer.status_code, answer.content))
+        assert len(told) == 1
+
+    def test_a_method_that_a_header_names_is_not_taken(self, things: Things) -> None:
+        ada = signed_in(things.world.ada)
+        address = reverse("api_draft", args=[things.assignment.public_id])
+        for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
+            assert (
+                ada.post(address, {}, content_type="application/json", headers={name: "PUT"}).status_code
+                == 405
+            )
+        assert ada.post(address, {"_method": "PUT"}).status_code == 405
+
+
+MORE = {
+    "is_administrator": "on",
+    "is_active": "",
+    "is_simulated": "on",
+    "is_external": "on",
+    "session_epoch": "0",
+    "password": "a new long password",
+    "email": "taken@example.org",
+    "person": "1",
+    "person_id": "1",
+    "id": "1",
+    "pk": "1",
+    "roles": "manager",
+    "project": "books",
+    "project_id": "1",
+    "slug": "books",
+    "pseudonym": "P1",
+    "removed_at": "",
+    "erased_at": "2026-01-01",
+    "made_by": "1",
+    "state": "open",
+    "is_gold": "on",
+    "public_id": "abcdefghjkmn",
+}
+
+
+class TestMoreFieldsThanAsked:
+    def test_on_ones_own_account_they_change_nothing(self, world: World) -> None:
+        before: dict[str, Any] = dict(Person.objects.filter(pk=world.ada.pk).values().get())
+        ada = signed_in(world.ada)
+        assert ada.post(reverse("account"), {**MORE, "name": "Ada L", "time_zone": "UTC"}).status_code == 302
+        after: dict[str, Any] = dict(Person.objects.filter(pk=world.ada.pk).values().get())
+        assert {key for key in before if before[key] != after[key]} - {"last_login"} == {"name"}
+
+    def test_whoever_joins_gets_the_roles_of_the_invitation(self, world: World) -> None:
+        _, token = setting_up.invite(
+            project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
+        )
+        sent = {**MORE, "name": "Eve", "email": "eve@example.org"}
+        assert Client().post(reverse("join", args=[token]), sent).status_code == 302
+        eve = Person.objects.get(email="eve@example.org")
+        assert (eve.is_administrator, eve.is_simulated, eve.is_active) == (False, False, True)
+        assert Membership.objects.get(person=eve).roles == ["annotator"]
+
+    def test_a_project_is_renamed_and_nothing_else(self, world: World) -> None:
+        before: dict[str, Any] = dict(Project.objects.values().get())
+        mara = signed_in(world.mara)
+        sent = {**MORE, "name": "Pictures", "time_zone": "UTC", "consent_number": "7"}
+        assert mara.post(reverse("project_rename", args=["films"]), sent).status_code == 302
+        after: dict[str, Any] = dict(Project.objects.values().get())
+        assert {key for key in before if before[key] != after[key]} == {"name"}
+
+    def test_the_interface_refuses_a_field_that_there_is_not(self, things: Things) -> None:
+        ada = signed_in(things.world.ada)
+        for method, name in (("post", "api_flag"), ("post", "api_skip"), ("put", "api_draft")):
+            answer = getattr(ada, method)(
+                reverse(name, args=[things.assignment.public_id]),
+                {"note": "x", "reason": "x", "revision": 0, "response": {}, **MORE},
+                content_type="application/json",
+            )
+            assert answer.status_code == 422
+            assert "is_administrator" in answer.json()["errors"]
+
+
+class TestFilters:
+    def test_what_an_address_asks_for_is_no_key_of_a_query(self, things: Things) -> None:
+        """`?person__password__startswith=` shows the page as it is: no view hands what it gets to a filter."""
+        root = signed_in(things.world.people["root"])
+        looked_for = {
+            "person__password__startswith": "md5",
+            "made_by__session_epoch": "0",
+            "project__memberships__person__email__contains": "ada",
+            "token_hash__startswith": "a",
+            "order_by": "person__password",
+            "ordering": "person__password",
+            "fields": "password",
+        }
+        wrong = []
+        for name, (arguments, may_get, _) in PAGES.items():
+            if not may_get or "root" not in may_get:
+                continue
+            with undone():
+                address = reverse(name, args=arguments(things))
+                answers = [root.get(address, asked) for asked in ({"nothing": "1"}, looked_for)]
+                if answers[0].streaming:
+                    continue
+                plain = [re.sub(rb'"[A-Za-z0-9]{64}"|[?&][^"]*', b"", one.content) for one in answers]
+                if answers[0].get("Content-Type", "").startswith("text/html") and plain[0] != plain[1]:
+                    wrong.append(name)
+        assert wrong == []
+
+    def test_no_code_hands_a_request_to_a_query(self) -> None:
+        pattern = re.compile(
+            r"(filter|exclude|get|order_by|update|create|values|annotate)\(\s*\*{1,2}\s*(self\.)?request|objects\.raw\(|\.extra\("
+        )
+        found = [
+            str(path.relative_to(ROOT))
+            for folder in ("annotation", "tasks", "config")
+            for path in (ROOT / folder).rglob("*.py")
+            if pattern.search(path.read_text("utf-8"))
+        ]
+        assert found == []
+
+
+class TestOtherSites:
+    def test_no_page_does_anything_without_its_token(self, things: Things) -> None:
+        wrong = []
+        clients = {
+            who: signed_in(things.world.people[who], enforce_csrf_checks=True)
+            for who in ("root", "ada", "ivo", "pat")
+        }
+        before = rows()
+        for name, (arguments, _, may_post) in PAGES.items():
+            who = next((one for one in clients if one in (may_post or set())), None)
+            if who is None:
+                continue
+            with undone():
+                status = clients[who].post(reverse(name, args=arguments(things)), {"name": "x"}).status_code
+                if status != 403:
+                    wrong.append(f"{name}: {status}")
+        for name, methods in API.items():
+            for method, (arguments, body, may, _) in methods.items():
+                if method == "get":
+                    continue
+                who = next(one for one in clients if one in may)
+                with undone():
+                    sent = body(things) if callable(body) else body
+                    answer = getattr(clients[who], method)(
+                        reverse(name, args=arguments(things)), sent, content_type="application/json"
+                    )
+                    if answer.status_code != 403:
+                        wrong.append(f"{method} {name}: {answer.status_code}")
+        assert wrong == []
+        assert rows() == before
+
+    @pytest.fixture
+    def below(self, settings: Any) -> Iterator[None]:
+        """A site at https://example.org/askew behind a proxy that takes /askew off."""
+        settings.PUBLIC_URL = "https://example.org/askew"
+        settings.ALLOWED_HOSTS = ["example.org"]
+        settings.CSRF_TRUSTED_ORIGINS = ["https://example.org"]
+        settings.FORCE_SCRIPT_NAME = "/askew"
+        settings.SESSION_COOKIE_PATH = settings.CSRF_COOKIE_PATH = "/askew/"
+        settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+        settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+        set_script_prefix("/askew/")
+        yield
+        set_script_prefix("/")
+
+    @pytest.mark.parametrize(
+        ("origin", "proto", "status"),
+        [
+            ("https://example.org", "https", 302),
+            (
+                "https://example.org",
+                "http",
+                302,
+            ),  # a proxy that does not say what it took: the origin is trusted by name
+            ("http://example.org", "https", 403),
+            ("https://example.org.evil.example", "https", 403),
+            ("https://evil.example", "https", 403),
+            ("https://example.org:8443", "https", 403),
+            ("null", "https", 403),
+        ],
+    )
+    def test_behind_a_proxy_and_below_a_path_only_the_site_itself_may_sign_in(
+        self, world: World, below: None, origin: str, proto: str, status: int
+    ) -> None:
+        client = Client(enforce_csrf_checks=True, HTTP_HOST="example.org", HTTP_X_FORWARDED_PROTO=proto)
+        page = client.get("/sign-in/")
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
+        assert token is not None
+        answer = client.post(
+            "/sign-in/",
+            {"username": "ada@example.org", "password": "tilted tables", "csrfmiddlewaretoken": token[1]},
+            headers={"Origin": origin},
+        )
+        assert answer.status_code == status
+        if status == 302:
+            cookie = answer.cookies[SESSION]
+            assert (cookie["path"], cookie["secure"], cookie["httponly"], cookie["samesite"]) == (
+                "/askew/",
+                True,
+                True,
+                "Lax",
+            )
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "//evil.example/",
+            "https://evil.example/",
+            "javascript:alert(1)",
+            "/\\evil.example",
+            "\t//evil.example",
+            "http:evil",
+        ],
+    )
+    def test_after_signing_in_nobody_is_sent_to_another_site(self, world: World, target: str) -> None:
+        sent = {"username": "ada@example.org", "password": "tilted tables", "next": target}
+        assert Client().post(reverse("sign_in"), sent)["Location"] == "/"
+
+    def test_a_host_that_is_not_ours_is_refused_and_goes_into_no_link(
+        self, world: World, settings: Any, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        assert Client(HTTP_HOST="evil.example").get(reverse("sign_in")).status_code == 400
+        settings.HAS_MAIL = True
+        settings.PUBLIC_URL = "https://askew.example.org"
+        settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+        with django_capture_on_commit_callbacks(execute=True):
+            Client(HTTP_X_FORWARDED_HOST="evil.example").post(
+                reverse("forgotten"), {"email": "ada@example.org"}
+            )
+        (sent,) = mail.outbox
+        assert "https://askew.example.org/password/new/" in sent.body
+        assert "evil" not in sent.body
+
+
+class TestSessions:
+    def test_a_session_that_was_put_into_a_browser_is_not_the_one_after_signing_in(
+        self, world: World
+    ) -> None:
+        """Fixation: what somebody else knows before is of no use afterwards."""
+        known = signed_in(world.zoe).cookies[SESSION].value
+        victim = Client()
+        victim.cookies[SESSION] = known
+        victim.post(reverse("sign_out"))
+        victim.cookies[SESSION] = known
+        victim.get(reverse("sign_in"))
+        victim.post(reverse("sign_in"), {"username": "ada@example.org", "password": "tilted tables"})
+        after = victim.cookies[SESSION].value
+        assert after != known
+        thief = Client()
+        thief.cookies[SESSION] = known
+        assert thief.get(reverse("home")).status_code == 302  # Zoe's, which signing out has ended
+        assert "Ada" in victim.get(reverse("account")).content.decode()
+
+    @pytest.mark.parametrize(
+        "change", [lambda text: text[:-1] + "A", lambda text: text.split(":")[0], lambda text: "x", str.upper]
+    )
+    def test_a_session_that_was_changed_is_none(self, world: World, change: Any) -> None:
+        cookie = signed_in(world.ada).cookies[SESSION].value
+        client = Client()
+        client.cookies[SESSION] = change(cookie)
+        assert client.get(reverse("home")).status_code == (302 if change(cookie) != cookie else 200)
+
+    def test_a_session_of_another_site_with_another_key_is_none(self, world: World, settings: Any) -> None:
+        cookie = signed_in(world.ada).cookies[SESSION].value
+        settings.SECRET_KEY = "another " * 10
+        client = Client()
+        client.cookies[SESSION] = cookie
+        assert client.get(reverse("home")).status_code == 302
+
+    def test_a_reset_link_signs_nobody_in_and_ends_every_session(self, world: World) -> None:
+        there = signed_in(world.bo)
+        client = Client()
+        client.post(accounts.reset_path(world.bo), {"new": "another long password"})
+        assert SESSION not in client.cookies or client.get(reverse("home")).status_code == 302
+        assert there.get(reverse("home")).status_code == 302
+
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    '=HYPERLINK("http://evil.example")',
+    "=cmd|' /C calc'!A0",
+]
+
+
+def test_no_file_for_spreadsheets_holds_a_formula(things: Things) -> None:
+    """Names that begin like a formula come out as text in every CSV that a page offers."""
+    world = things.world
+    for number, person in enumerate(Person.objects.order_by("pk")):
+        Person.objects.filter(pk=person.pk).update(name=FORMULAS[number % len(FORMULAS)] + str(number))
+    for number, batch in enumerate(Batch.objects.order_by("pk")):
+        Batch.objects.filter(pk=batch.pk).update(name=FORMULAS[number % len(FORMULAS)] + str(number))
+    root, cells = signed_in(world.people["root"]), 0
+    for name, (arguments, may_get, _) in PAGES.items():
+        if not may_get or "root" not in may_get:
+            continue
+        for asked in ({"as": "csv"}, {"format": "csv"}):
+            with undone():
+                answer = root.get(reverse(name, args=arguments(things)), asked)
+                if answer.get("Content-Type", "").startswith("text/csv"):
+                    for row in csv.reader(io.StringIO(answer.content.decode(), newline="")):
+                        for cell in row:
+                            cells += 1
+                            number_like = re.fullmatch(r"[-+]?[\d.,]+( %)?", cell)
+                            assert number_like or not cell.startswith(("=", "+", "-", "@", "\t", "\r")), (
+                                name,
+                                row,
+                            )
+    assert cells > 20
