@@ -138,7 +138,9 @@ def _about(person: Person) -> dict[str, QuerySet[Any, dict[str, Any]]]:
             SentBack.objects.filter(assignment__person=person), "note", "made_at", **of_mine
         ),
         "events": _named(
-            Event.objects.filter(actor=person), *("thing", "before", "after", "detail", "at"), project="project__slug"
+            Event.objects.filter(actor=person),
+            *("thing", "before", "after", "detail", "at"),
+            project="project__slug",
         ),
     }
 

@@ -118,7 +118,7 @@ def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page")
 
     The keys come first, then the rows of this page alone: one statement more.
     """
-    found: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)  # type: ignore[arg-type]
+    found: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)
     whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(found.object_list))}
     found.object_list = [whole[key] for key in found.object_list if key in whole]
     return found

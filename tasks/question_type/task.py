@@ -171,7 +171,9 @@ class QuestionType(TaskType):
             for of in SUGGESTED:
                 right = [label == of for suggested, label in asked if suggested == of]
                 share = proportion(sum(right), len(right))
-                lines.append((gettext(title), of, len(asked), share.n, share.hits, share.percent, share.interval))
+                lines.append(
+                    (gettext(title), of, len(asked), share.n, share.hits, share.percent, share.interval)
+                )
         columns = (
             "Suggester",
             "Type",

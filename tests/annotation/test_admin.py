@@ -17,7 +17,6 @@ from annotation.journeys import setting_up
 from annotation.models import Annotation, Event, Item, Membership, Person
 from annotation.roles import Permission, Role
 from config.csp import POLICY
-from config.urls import urlpatterns
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import EVERYBODY, Things, make_things
 
@@ -49,10 +48,6 @@ def _of(pattern: Any, prefix: str) -> dict[str, str]:
     path = re.sub(r"\(\?P<app_label>[^)]*\)", "annotation", path)
     path = path.replace("(?P<url>.*)$", "nowhere").replace("^", "").replace("$", "").replace("\\Z", "")
     return {f"{here}": f"/admin/{path}"}
-
-
-def test_the_address_map_has_nothing_that_the_table_of_roles_does_not_cover() -> None:
-    assert [str(pattern.pattern) for pattern in urlpatterns] == ["api/", "admin/", ""]
 
 
 def test_for_everybody_else_there_is_no_admin(things: Things) -> None:

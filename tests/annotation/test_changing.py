@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,7 +16,7 @@ from tests.annotation.cast import NOON, World
 LATER = NOON + timedelta(hours=1)
 
 
-def differing(world: World, **more: object) -> Batch:
+def differing(world: World, **more: Any) -> Batch:
     """A batch in which Ada and Bo say different things of the first item."""
     batch = world.batch(overlap=2, **more)
     world.label(batch, "ada", "extraction")

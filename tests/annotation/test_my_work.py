@@ -45,9 +45,9 @@ def test_what_one_answered_is_read_without_withdrawing_it(world: World, client: 
     batch = world.batch(size=1, overlap=1)
     answer_all(world, batch, "ada")
     assignment = Assignment.objects.get()
-    words = batch.task().describe(
-        batch.task().read(assignment.annotation.response, assignment.item.plain()), assignment.item.plain()
-    )
+    assert assignment.annotation is not None
+    task, item = batch.task(), assignment.item.plain()
+    words = task.describe(task.read(assignment.annotation.response or {}, item), item)
 
     said = page(client, world, "ada")
 

@@ -41,7 +41,7 @@ from tests.annotation.test_role_table import undone
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
 
-REQUESTS = LONG_RUN or 500
+REQUESTS = LONG_RUN or 200
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261122"))
 A_WORLD = 1000
 """Requests after which the world is as it was in the beginning."""
