@@ -15,7 +15,6 @@ from annotation.models import (
     Decision,
     Event,
     Item,
-    Job,
     Place,
     Release,
     Source,
@@ -36,7 +35,6 @@ def findings() -> Iterator[str]:
     yield from _log()
     yield from _sources()
     yield from _files()
-    yield from _jobs()
 
 
 def _places() -> Iterator[str]:
@@ -149,14 +147,3 @@ def _files() -> Iterator[str]:
     for upload in Upload.objects.select_related("project"):
         if not upload.file.storage.exists(upload.file.name or ""):
             yield f"the file {upload.name} that was sent to {upload.project.slug} is gone; send it again"
-
-
-def _jobs() -> Iterator[str]:
-    left = Job.objects.filter(
-        state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat__lt=timezone.now() - LOST
-    )
-    for job in left.select_related("project"):
-        yield (
-            f"job {job.public_id} ({job.kind}, {job.project.slug}) is {job.state} and gave no sign of life since "
-            f"{job.heartbeat:%Y-%m-%d %H:%M}; is a worker running?"
-        )

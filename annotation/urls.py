@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.urls import path
-from django.views.decorators.http import require_http_methods
-from django.views.i18n import set_language
 
 from annotation.views import (
     accounts,
@@ -46,7 +44,7 @@ urlpatterns = [
     path("healthz", site.healthz, name="healthz"),
     path("readyz", site.readyz, name="readyz"),
     path("words/<str:language>.js", language.words, name="words"),
-    path("language/", require_http_methods(["GET", "HEAD", "POST"])(set_language), name="set_language"),
+    path("language/", language.choose, name="set_language"),
     # people
     path("sign-in/", people.sign_in, name="sign_in"),
     path("sign-out/", people.sign_out, name="sign_out"),

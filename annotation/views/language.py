@@ -9,9 +9,10 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation.trans_real import DjangoTranslation
-from django.views.decorators.http import condition, require_safe
-from django.views.i18n import JavaScriptCatalog
+from django.views.decorators.http import condition, require_http_methods, require_safe
+from django.views.i18n import JavaScriptCatalog, set_language
 
 
 class _Catalogue(JavaScriptCatalog):
@@ -55,3 +56,12 @@ def words(request: HttpRequest, language: str) -> HttpResponse:
     kept = request.GET.get("v") == digest(language)
     response["Cache-Control"] = f"public, max-age={365 * 24 * 3600}, immutable" if kept else "no-cache"
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def choose(request: HttpRequest) -> HttpResponse:
+    """Keep the language that was chosen, and lead back to where it was; to the first page, where nobody says."""
+    answer: HttpResponse = set_language(request)
+    if answer.headers.get("Location") == "/":  # below a path, that is another site
+        answer.headers["Location"] = reverse("home")
+    return answer

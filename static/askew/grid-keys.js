@@ -3,7 +3,7 @@
 import { t } from "./language.js";
 
 const MOVE = [
-  [["←", "↑", "→", "↓"], "move"],
+  [["←", "↑", "→", "↓"], t("move")],
   [["Ctrl ←↑→↓"], t("to the edge of the table")],
   [["Home", "End"], t("first or last column; with Ctrl the corner")],
   [["Page up", "Page down"], t("a screen up or down")],
@@ -19,7 +19,7 @@ const FIND = [
 const SLASH = [[["/"], t("find in the table")]];
 const COPY = [[["Ctrl C"], t("copy the range, as spreadsheets do")]];
 const UNDO = [[["Ctrl Z", "Ctrl Y"], t("undo, redo")]];
-const END = [[["Enter"], "submit"], [["Esc"], t("drop the range; without one, leave the table")]];
+const END = [[["Enter"], t("submit")], [["Esc"], t("drop the range; without one, leave the table")]];
 
 /* What is chosen and removed where rows, columns or both may be. */
 const KEEP = [["K"], t("keep what is chosen and remove everything else")];
@@ -35,7 +35,7 @@ const CHOOSE = {
 };
 
 const KEYS = {
-  read: [[["←", "↑", "→", "↓"], "scroll"], ...SLASH, ...FIND],
+  read: [[["←", "↑", "→", "↓"], t("scroll")], ...SLASH, ...FIND],
   select: [
     ...MOVE,
     [["Space"], t("mark the cell or the range, or take the mark away; also Enter on a header or a row's number: all of it")],

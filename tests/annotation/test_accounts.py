@@ -296,7 +296,11 @@ class TestRenamingAProject:
         assert (
             Client().get("/api/projects/", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
         )
-        assert Event.objects.filter(thing="project", after="renamed").count() == 1
+        said = Event.objects.filter(thing="project", after="renamed").values_list("detail", flat=True)
+        assert {(one["from"], one["to"]) for one in said} == {
+            ("Films", "Moving pictures"),
+            ("UTC", "Europe/Paris"),
+        }
 
     @pytest.mark.parametrize(
         ("sent", "said"),

@@ -7,11 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from annotation import doctor
 from annotation.journeys import adjudicating, releasing
-from annotation.models import Adjudication, Batch, Item, Job, Upload
+from annotation.models import Adjudication, Batch, Item, Upload
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
@@ -82,9 +81,3 @@ def test_a_file_that_was_sent_and_is_gone_is_found(world: World) -> None:
         made_at=NOON,
     )
     assert "questions.jsonl that was sent" in found()
-
-
-def test_a_job_that_nobody_takes_is_found(world: World) -> None:
-    long_ago = timezone.now() - timedelta(days=1)
-    Job.objects.create(project=world.project, kind="resolve", heartbeat=long_ago, made_at=long_ago)
-    assert "is a worker running?" in found()

@@ -218,7 +218,7 @@ def test_an_empty_study_says_what_to_do_next(world: World) -> None:
     assert "Open one" in text(mara.get("/projects/films/dashboard/"))
     batch = world.batch()
     page = text(mara.get("/projects/films/agreement/"))
-    assert f"No response yet in {batch.name}" in page
+    assert f"No response yet in these batches: {batch.name}" in page
     world.label(batch, "ada", "extraction")
     assert "undefined: No unit has two ratings" in text(mara.get("/projects/films/agreement/"))
     batch = world.batch()

@@ -16,16 +16,17 @@ from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 
-def worked(world: World, batch: Batch, who: str, seconds: int) -> Assignment:
-    """One item submitted after so many seconds of signs of life, half a minute apart."""
+def worked(world: World, batch: Batch, who: str, seconds: int, begun: int = 0) -> Assignment:
+    """One item submitted after so many seconds of signs of life, half a minute apart, `begun` so long after noon."""
+    noon = NOON + timedelta(seconds=begun)
     assignment = world.take(batch, who)
     assert assignment is not None
     for second in range(30, seconds, 30):
-        annotating.ping(assignment=world.reload(assignment), now=NOON + timedelta(seconds=second))
+        annotating.ping(assignment=world.reload(assignment), now=noon + timedelta(seconds=second))
     annotating.submit(
         assignment=world.reload(assignment),
         response=envelope(assignment, {"label": "extraction"}),
-        now=NOON + timedelta(seconds=seconds),
+        now=noon + timedelta(seconds=seconds),
     )
     return assignment
 
@@ -38,7 +39,7 @@ def test_a_share_holds_items_time_and_what_they_earn(world: World) -> None:
     batch = world.batch()
     pay(world, currency="EUR", per_hour=36)
     worked(world, batch, "ada", 120)
-    worked(world, batch, "ada", 60)
+    worked(world, batch, "ada", 60, begun=120)
     worked(world, batch, "bo", 90)
     ada, bo = sorted(paying.shares(Project.objects.get()), key=lambda share: -share.items)
     assert (ada.items, ada.seconds, ada.amount) == (2, 180, Decimal("1.80"))

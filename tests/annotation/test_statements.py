@@ -19,14 +19,15 @@ LATER = NOON + timedelta(days=1)
 
 
 def make_work(world: World) -> Batch:
-    batch = world.batch(overlap=1)
+    batch, begun = world.batch(overlap=1), NOON
     while (assignment := world.take(batch, "ada")) is not None:
-        annotating.ping(assignment=world.reload(assignment), now=NOON + timedelta(seconds=50))
+        annotating.ping(assignment=world.reload(assignment), now=begun + timedelta(seconds=50))
         annotating.submit(
             assignment=world.reload(assignment),
             response=envelope(assignment, {"label": "extraction"}),
-            now=NOON + timedelta(seconds=90),
+            now=begun + timedelta(seconds=90),
         )
+        begun += timedelta(seconds=90)
     adjudicating.resolve_batch(batch=batch, now=LATER)
     return batch
 
