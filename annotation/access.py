@@ -294,20 +294,9 @@ def _assignments() -> AssignmentQuerySet:
     return found.select_related("batch__project", "item__example", "annotation", "draft")
 
 
-# Columns that nothing asks for on the way from item to item; each is loaded where it is asked for all the same.
-_SELDOM = (
-    *(
-        "batch__" + name
-        for name in ("settings_digest", "help_from", "sampling", "feeds_when", "resolve", "pay")
-    ),
-    *("batch__" + name for name in ("made_by", "made_at", "set_aside_at", "set_aside_because")),
-    *("batch__project__" + name for name in ("time_zone", "pay", "statement", "created_at")),
-)
-
 _mine = Select(
     lambda: (
         _assignments()
-        .defer(*_SELDOM)
         .filter(public_id=text("id"), person_id=number("person"))
         .annotate(
             roles=Subquery(

@@ -108,7 +108,9 @@ TABLE_KEYS = Path(__file__).parents[2] / "static" / "askew" / "grid-keys.js"
 
 def test_the_page_of_keys_has_the_keys_of_the_table() -> None:
     """As the dialog of keys shows them: every line of the script that the dialog takes them from."""
-    found = re.findall(r"\[\[((?:\"[^\"]*\"(?:, )?)+)\],\s*t\(\"([^\"]*)\"\)\]", TABLE_KEYS.read_text("utf-8"))
+    found = re.findall(
+        r"\[\[((?:\"[^\"]*\"(?:, )?)+)\],\s*t\(\"([^\"]*)\"\)\]", TABLE_KEYS.read_text("utf-8")
+    )
     assert len(found) > 20
     wanted = [f"| {keys.replace(chr(34), '')} | {text} |" for keys, text in found]
     page = PAGE.read_text("utf-8").splitlines()
