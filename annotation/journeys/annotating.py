@@ -241,6 +241,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """
     if assignment.state == State.RETURNED:
         queue.take_again(assignment, now=now)
+        queue.hand_out_again(assignment, now=now)
     elif assignment.state == State.LEASED:
         queue.require_open(assignment.batch)
         queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
@@ -251,7 +252,8 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     """Withdraw the submission and open the item again with it as the draft; the place is kept.
 
-    Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted.
+    Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted, and what a gate
+    says that is shut for what was begun.
     """
     with transaction.atomic():
         assignment = Assignment.objects.select_related("batch__project", "person").get(
@@ -274,6 +276,8 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             )
         if Release.objects.holding(annotation).exists():
             raise Refused("decided", gettext("This annotation has been released; it stays as it is."))
+        # Whoever could not hand it in again would lose it.
+        queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
 

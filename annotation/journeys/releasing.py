@@ -464,6 +464,7 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
         "settings": batch.settings,
         "settings_digest": batch.settings_digest,
         "overlap": batch.overlap,
+        **({"places": places} if (places := _planned(release, batch)) > batch.overlap else {}),
         **({"resolve": batch.resolve} if batch.resolve else {}),
         "seed": batch.seed,
         "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
@@ -476,6 +477,16 @@ def _batch(release: Release, batch: Batch) -> dict[str, Any]:
             else {}
         ),
     }
+
+
+def _planned(release: Release, batch: Batch) -> int:
+    """The highest number of a planned place that somebody's response sits on.
+
+    It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
+    """
+    kept = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
+    of_people = kept.filter(assignment__place__added=False, assignment__item__is_gold=False)
+    return int(of_people.aggregate(most=Max("assignment__place__number"))["most"] or 0)
 
 
 def _items(batches: Sequence[Batch]) -> Sorted:

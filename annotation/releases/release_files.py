@@ -534,10 +534,8 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
                 f"{MANIFEST}: the guidelines {under['number']} of {batch['type']} are not those that "
                 f"annotation {record['id']} was made under"
             )
-        if not record["place"]["added"] and record["place"]["number"] > batch["overlap"]:
-            raise Difference(
-                f"annotations.jsonl: {record['id']} sits on a place beyond the overlap of its batch"
-            )
+        if not record["place"]["added"] and record["place"]["number"] > batch.get("places", batch["overlap"]):
+            raise Difference(f"annotations.jsonl: {record['id']} sits on a place beyond those of its batch")
 
 
 def _check_once(raw: Raw) -> None:

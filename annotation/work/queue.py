@@ -224,8 +224,11 @@ def take_next(
             return assignment
     if len(held) >= MOST_HELD:
         return None
-    place = _take_in_turn(batch, person, tally)
-    if place is None and is_for_everybody(batch):
+    place, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
+    if place is not None and everybodys and not place.made:
+        # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
+        Place.objects.filter(pk=place.pk).update(reserved_for=person)
+    if place is None and everybodys:
         place = _take_made(batch, person)
         if place is None:
             return _given_back_before(batch, person, now)
@@ -381,6 +384,12 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
     assignment.place_id, assignment.state = place_id, State.LEASED
 
 
+def hand_out_again(assignment: Assignment, *, now: datetime) -> None:
+    """The person sees the item anew from now on, and with it the guidelines as they are now."""
+    Assignment.objects.filter(pk=assignment.pk).update(leased_at=now)
+    assignment.leased_at = now
+
+
 def give_back(
     assignment: Assignment, *, state: State, reason: str, now: datetime, actor: Person | None
 ) -> bool:
@@ -393,7 +402,8 @@ def give_back(
         if not changed:
             return False
         place = Place.objects.filter(pk=assignment.place_id)
-        if assignment.batch.strategy == "split" and not assignment.item.is_gold:
+        skipped = state == State.SKIPPED and is_for_everybody(assignment.batch)
+        if (skipped or assignment.batch.strategy == "split") and not assignment.item.is_gold:
             place.update(taken=False, reserved_for=None)  # somebody else may do it now
         else:
             place.update(taken=False)
@@ -466,7 +476,12 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
     """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
     _count(assignment, submitted=-1, leased=1)
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
-        state=State.LEASED, annotation=None, ended_at=None, leased_until=_lease_end(), seen_at=now
+        state=State.LEASED,
+        annotation=None,
+        ended_at=None,
+        leased_at=now,
+        leased_until=_lease_end(),
+        seen_at=now,
     )
 
 
@@ -652,7 +667,8 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
                 return place
     place = take(batch, person, tally)
     if place is not None:
-        _look_at_item(item=place.item_id)
+        if not is_for_everybody(batch):  # where it is, `take_next` keeps the place for the person
+            _look_at_item(item=place.item_id)
         if take is _take:  # a drawn place is looked for before it is taken
             _look_at_batch(batch=batch.pk)
     return place
@@ -663,6 +679,7 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
     returned = _given_back(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
         _take_back_up(assignment, assignment.place_id, now)
+        hand_out_again(assignment, now=now)
         return assignment
     return None
 

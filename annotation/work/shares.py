@@ -309,7 +309,7 @@ def _keep(
 
 
 def _words(person: int | None) -> str:
-    return "open" if person is None else gettext("person {person}").format(person=person)
+    return "open" if person is None else f"person {person}"
 
 
 def _require_annotator(batch: Batch, person: Person) -> None:

@@ -70,6 +70,17 @@ def test_who_takes_consent_back_gets_no_item_again_by_any_way(world: World) -> N
     assert not Assignment.objects.filter(person=world.ada, state__in=[State.LEASED, State.SUBMITTED]).exists()
 
 
+def test_who_takes_consent_back_withdraws_nothing_that_they_could_not_hand_in_again(world: World) -> None:
+    batch = asking_for_consent(world)
+    held = world.take(batch, "ada")
+    assert held is not None
+    said = world.answer(held, LABEL)
+    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+
+    assert "consent" in refused(lambda: annotating.undo(annotation=said, now=NOON))
+    assert world.reload(held).state == State.SUBMITTED
+
+
 def test_what_was_typed_is_kept_when_consent_is_taken_back_meanwhile(world: World) -> None:
     batch = asking_for_consent(world)
     taken = world.take(batch, "ada")

@@ -93,3 +93,19 @@ def test_the_story_of_an_item_names_the_version_of_each_revision(world: World) -
 
     words = [word for moment in story.moments for word in moment.words]
     assert "Revision 1, under version 1 of the guidelines" in words
+
+
+def test_whoever_opens_an_item_again_sees_the_guidelines_as_they_are_now(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    held = world.take(batch, "ada")
+    assert held is not None
+    said = world.answer(held, {"label": "extraction"})
+    rewrite(world, batch)
+    Guidelines.objects.filter(number=2).update(made_at=NOON + timedelta(seconds=20))
+
+    annotating.undo(annotation=said, now=NOON + timedelta(seconds=30))
+
+    again = world.reload(held)
+    assert annotating.payload(again)["guidelines"] == 2
+    later = world.answer(again, {"label": "reasoning"}, now=NOON + timedelta(seconds=40))
+    assert Annotation.objects.get(pk=later.pk).guidelines.number == 2

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from annotation import doctor
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -23,6 +24,7 @@ from annotation.models import (
     Person,
     Place,
 )
+from annotation.releases import release_files
 from annotation.roles import Role
 from annotation.work import queue
 from tests.annotation.cast import NOON, World
@@ -278,3 +280,42 @@ def test_what_somebody_withdrew_and_did_not_hand_in_again_counts_when_the_batch_
     (outcome,) = Decision.objects.get().outcomes.all()
     assert outcome.annotations.count() == 2
     assert Annotation.objects.filter(assignment=again).count() == 3
+
+
+def test_an_item_for_everybody_waits_for_whoever_gave_it_back(world: World) -> None:
+    batch = world.batch(size=2, strategy="everyone")
+    first = world.take(batch, "ada")
+    assert first is not None
+    annotating.give_back(assignment=first, now=NOON)
+    newcomer(world, "dee")
+    while (theirs := world.take(batch, "dee")) is not None:
+        world.answer(theirs, {"label": "extraction"})
+
+    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
+    seen = set()
+    while (mine := world.take(batch, "ada")) is not None:
+        seen.add(mine.item_id)
+        world.answer(mine, {"label": "reasoning"})
+    assert len(seen) == 2
+    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 0}
+
+
+@pytest.mark.parametrize("change", ["somebody comes later", "the overlap is lowered"])
+def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change: str, tmp_path: Path) -> None:
+    everybody = change == "somebody comes later"
+    batch = world.batch(size=2, **({"strategy": "everyone"} if everybody else {"overlap": 3}))
+    if everybody:
+        newcomer(world, "dee")
+    for who in ("ada", "bo", "cy", "dee")[: 4 if everybody else 3]:
+        while (held := world.take(batch, who)) is not None:
+            world.answer(held, {"label": "extraction"})
+    if not everybody:
+        changing.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=NOON)
+    assigning.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=LATER)
+    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+
+    releasing.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "out"
+    )
+
+    assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)

@@ -921,6 +921,14 @@ class TestTheCommand:
         call_command("study", *arguments, stdout=out)
         return out.getvalue()
 
+    def test_leaves_no_account_behind_where_nothing_is_begun(self, films: Path) -> None:
+        path = films / "study.yaml"
+        path.write_text(SMALL.replace("films-dev.tsv", "nowhere.tsv"))
+
+        with pytest.raises(CommandError):
+            self.run("apply", str(path), "--manager", "new@example.org")
+        assert not Person.objects.filter(email="new@example.org").exists()
+
     def test_goes_from_a_file_to_a_project_and_back(self, films: Path) -> None:
         path, back = films / "study.yaml", films / "back.yaml"
         path.write_text(

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.journeys import setting_up
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Project
+from annotation.refusals import Refused
 from annotation.roles import Permission, Role, permissions
 from annotation.studying import applying, missing, standing, words, writing
 from annotation.studying.planning import Change, Plan
@@ -98,15 +99,25 @@ class Command(RefusingCommand):
     def apply(self, options: dict[str, Any]) -> None:
         said = self.read(options["file"])
         project = self.there(said, options)
-        applied = applying.apply(
-            said,
-            project=project,
-            by=self.manager(said, project, options["manager"]),
-            now=timezone.now(),
-            folder=_folder(options["file"]),
-            files=dict(options["source"]),
-            tell=self.tell,
-        )
+        by, made = self.manager(said, project, options["manager"])
+        try:
+            applied = applying.apply(
+                said,
+                project=project,
+                by=by,
+                now=timezone.now(),
+                folder=_folder(options["file"]),
+                files=dict(options["source"]),
+                tell=self.tell,
+            )
+        except Refused:
+            if made and not Project.objects.filter(slug=said.slug).exists():
+                by.delete()  # nothing was begun, and nobody came of it
+            raise
+        if made:
+            self.stdout.write(
+                f"{by.name} has an account now. Set a password: ./run manage changepassword {by.email}"
+            )
         for link in applied.links:
             address = reverse("join", args=[link.token])
             # `reverse` has the path of PUBLIC_URL in front already.
@@ -162,25 +173,21 @@ class Command(RefusingCommand):
             return self.project(options["project"])
         return Project.objects.filter(slug=said.slug).first()
 
-    def manager(self, said: Study, project: Project | None, email: str) -> Person:
+    def manager(self, said: Study, project: Project | None, email: str) -> tuple[Person, bool]:
+        """In whose name it is done, and whether they have an account only since now."""
         if project is not None:
             person = self.person(email)
             roles = project.memberships.filter(person=person, removed_at__isnull=True).first()
             may = permissions(roles.roles if roles else [])
             if Permission.SET_UP not in may and not person.is_administrator:
                 raise CommandError(f"{email} is no manager of {project.slug}.", returncode=2)
-            return person
+            return person, False
         found = Person.objects.filter(email=email.lower()).first()
         if found is not None:
-            return found
+            return found, False
         named = (one.name for one in said.people if Role.MANAGER.value in one.roles)
-        made = setting_up.register(
-            name=next(named, email.partition("@")[0]), email=email.lower(), password=None
-        )
-        self.stdout.write(
-            f"{made.name} has an account now. Set a password: ./run manage changepassword {email}"
-        )
-        return made
+        name = next(named, email.partition("@")[0])
+        return setting_up.register(name=name, email=email.lower(), password=None), True
 
 
 def _folder(name: str) -> Path:
