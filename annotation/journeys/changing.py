@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import events
 from annotation.journeys import adjudicating
@@ -257,7 +257,8 @@ def _complete(batch: Batch) -> int:
 
 
 def _items(number: int) -> str:
-    return f"{number:,} {'item is' if number == 1 else 'items are'}"
+    said = ngettext("{number} item is", "{number} items are", number)
+    return said.format(number=number_format(number, force_grouping=True))
 
 
 def _lock_items(batch: Batch) -> None:
