@@ -19,7 +19,6 @@ from annotation.models import (
     Release,
     Source,
     Tally,
-    Upload,
 )
 from annotation.work import accounting
 
@@ -144,6 +143,3 @@ def _files() -> Iterator[str]:
                 f"release {release.name} of {release.project.slug} has no files in {folder(release)}; "
                 "restore the folder from a backup, or make the release again under another name"
             )
-    for upload in Upload.objects.select_related("project"):
-        if not upload.file.storage.exists(upload.file.name or ""):
-            yield f"the file {upload.name} that was sent to {upload.project.slug} is gone; send it again"

@@ -10,7 +10,7 @@ import pytest
 
 from annotation import doctor
 from annotation.journeys import adjudicating, releasing
-from annotation.models import Adjudication, Batch, Item, Upload
+from annotation.models import Adjudication, Batch, Item
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
@@ -70,14 +70,3 @@ def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> N
     assert found() == ""
     shutil.rmtree(releasing.folder(made))
     assert f"release v1 of {world.project.slug} has no files" in found()
-
-
-def test_a_file_that_was_sent_and_is_gone_is_found(world: World) -> None:
-    Upload.objects.create(
-        project=world.project,
-        file="uploads/nowhere",
-        name="questions.jsonl",
-        made_by=world.mara,
-        made_at=NOON,
-    )
-    assert "questions.jsonl that was sent" in found()

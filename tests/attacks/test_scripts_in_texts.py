@@ -328,7 +328,7 @@ def test_in_a_browser_a_poisoned_table_is_drawn_as_text_and_worked_at(
     things, _ = poisoned_live
     world = things.world
     variant = {"value_change": "answer_changes"}.get(kind, "")
-    batch = world.batch(kind, variant=variant, name=SHORT[30], size=2)
+    batch = world.batch(kind, variant=variant, name=SHORT[30])
     bo: Person = world.bo
     context = signed_in(new_context, live_server.url, bo)
     context.add_init_script(LISTENS)
