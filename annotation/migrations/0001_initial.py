@@ -8,1103 +8,521 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
-    dependencies = []
+    dependencies = [
+    ]
 
     operations = [
         migrations.CreateModel(
-            name="Person",
+            name='Person',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("password", models.CharField(max_length=128, verbose_name="password")),
-                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
-                ("email", models.EmailField(blank=True, max_length=254, null=True, unique=True)),
-                ("name", models.CharField(max_length=120)),
-                ("time_zone", models.CharField(default="UTC", max_length=64)),
-                ("session_epoch", models.PositiveIntegerField(default=0)),
-                ("is_active", models.BooleanField(default=True)),
-                ("is_administrator", models.BooleanField(default=False)),
-                ("is_simulated", models.BooleanField(default=False)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('password', models.CharField(max_length=128, verbose_name='password')),
+                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
+                ('email', models.EmailField(blank=True, max_length=254, null=True, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('time_zone', models.CharField(default='UTC', max_length=64)),
+                ('session_epoch', models.PositiveIntegerField(default=0)),
+                ('is_active', models.BooleanField(default=True)),
+                ('is_administrator', models.BooleanField(default=False)),
+                ('is_simulated', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "abstract": False,
+                'abstract': False,
             },
         ),
         migrations.CreateModel(
-            name="Annotation",
+            name='Annotation',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("revision", models.PositiveIntegerField()),
-                ("response", models.JSONField(null=True)),
-                ("active_seconds", models.FloatField(default=0)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('revision', models.PositiveIntegerField()),
+                ('response', models.JSONField(null=True)),
+                ('active_seconds', models.FloatField(default=0)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Project",
+            name='Project',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "slug",
-                    models.SlugField(
-                        max_length=60,
-                        unique=True,
-                        validators=[django.core.validators.RegexValidator("^[a-z0-9][a-z0-9-]*$")],
-                    ),
-                ),
-                ("name", models.CharField(max_length=120)),
-                ("time_zone", models.CharField(default="UTC", max_length=64)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.SlugField(max_length=60, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]*$')])),
+                ('name', models.CharField(max_length=120)),
+                ('time_zone', models.CharField(default='UTC', max_length=64)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name="StoredTable",
+            name='StoredTable',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("digest", models.CharField(max_length=64, unique=True)),
-                ("content", models.JSONField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('content', models.JSONField()),
             ],
         ),
         migrations.CreateModel(
-            name="Assignment",
+            name='Assignment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("leased", "Leased"),
-                            ("submitted", "Submitted"),
-                            ("skipped", "Skipped"),
-                            ("returned", "Returned"),
-                        ],
-                        default="leased",
-                        max_length=10,
-                    ),
-                ),
-                ("reason", models.CharField(blank=True, max_length=500)),
-                ("leased_at", models.DateTimeField()),
-                ("leased_until", models.DateTimeField()),
-                ("seen_at", models.DateTimeField()),
-                ("active_seconds", models.FloatField(default=0)),
-                ("ended_at", models.DateTimeField(null=True)),
-                (
-                    "annotation",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.annotation",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="assignments",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('state', models.CharField(choices=[('leased', 'Leased'), ('submitted', 'Submitted'), ('skipped', 'Skipped'), ('returned', 'Returned')], default='leased', max_length=10)),
+                ('reason', models.CharField(blank=True, max_length=500)),
+                ('leased_at', models.DateTimeField()),
+                ('leased_until', models.DateTimeField()),
+                ('seen_at', models.DateTimeField()),
+                ('active_seconds', models.FloatField(default=0)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('annotation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.annotation')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.AddField(
-            model_name="annotation",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="annotations",
-                to="annotation.assignment",
-            ),
+            model_name='annotation',
+            name='assignment',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='annotation.assignment'),
         ),
         migrations.CreateModel(
-            name="Batch",
+            name='Batch',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("name", models.CharField(max_length=120)),
-                ("task_type", models.CharField(max_length=60)),
-                ("version", models.PositiveIntegerField()),
-                ("variant", models.CharField(blank=True, max_length=60)),
-                ("settings", models.JSONField(default=dict)),
-                ("settings_digest", models.CharField(max_length=64)),
-                ("overlap", models.PositiveSmallIntegerField()),
-                ("seed", models.BigIntegerField(default=0)),
-                ("items_count", models.PositiveIntegerField(default=0)),
-                ("places_count", models.PositiveIntegerField(default=0)),
-                ("made_at", models.DateTimeField()),
-                ("opened_at", models.DateTimeField(null=True)),
-                ("closed_at", models.DateTimeField(null=True)),
-                (
-                    "feeds_from",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="feeds",
-                        to="annotation.batch",
-                    ),
-                ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="batches",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('task_type', models.CharField(max_length=60)),
+                ('version', models.PositiveIntegerField()),
+                ('variant', models.CharField(blank=True, max_length=60)),
+                ('settings', models.JSONField(default=dict)),
+                ('settings_digest', models.CharField(max_length=64)),
+                ('overlap', models.PositiveSmallIntegerField()),
+                ('seed', models.BigIntegerField(default=0)),
+                ('items_count', models.PositiveIntegerField(default=0)),
+                ('places_count', models.PositiveIntegerField(default=0)),
+                ('made_at', models.DateTimeField()),
+                ('opened_at', models.DateTimeField(null=True)),
+                ('closed_at', models.DateTimeField(null=True)),
+                ('feeds_from', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='feeds', to='annotation.batch')),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='batches', to='annotation.project')),
             ],
             options={
-                "verbose_name_plural": "batches",
+                'verbose_name_plural': 'batches',
             },
         ),
         migrations.AddField(
-            model_name="assignment",
-            name="batch",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="annotation.batch"
-            ),
+            model_name='assignment',
+            name='batch',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.batch'),
         ),
         migrations.CreateModel(
-            name="Draft",
+            name='Draft',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("revision", models.PositiveIntegerField(default=0)),
-                ("response", models.JSONField(default=dict)),
-                ("saved_at", models.DateTimeField()),
-                (
-                    "assignment",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="draft",
-                        to="annotation.assignment",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('revision', models.PositiveIntegerField(default=0)),
+                ('response', models.JSONField(default=dict)),
+                ('saved_at', models.DateTimeField()),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='draft', to='annotation.assignment')),
             ],
         ),
         migrations.CreateModel(
-            name="Event",
+            name='Event',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("thing", models.CharField(max_length=20)),
-                ("thing_id", models.BigIntegerField()),
-                ("before", models.CharField(blank=True, max_length=20)),
-                ("after", models.CharField(max_length=20)),
-                ("at", models.DateTimeField()),
-                (
-                    "actor",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="events",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('thing', models.CharField(max_length=20)),
+                ('thing_id', models.BigIntegerField()),
+                ('before', models.CharField(blank=True, max_length=20)),
+                ('after', models.CharField(max_length=20)),
+                ('at', models.DateTimeField()),
+                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='annotation.project')),
             ],
         ),
         migrations.AddField(
-            model_name="annotation",
-            name="event",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.event"
-            ),
+            model_name='annotation',
+            name='event',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.event'),
         ),
         migrations.CreateModel(
-            name="Example",
+            name='Example',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("external_id", models.CharField(max_length=400)),
-                ("position", models.PositiveIntegerField()),
-                ("question", models.TextField()),
-                ("answers", models.JSONField(default=list)),
-                ("operations", models.JSONField(default=list)),
-                ("table_digest", models.CharField(max_length=64)),
-                ("more", models.JSONField(default=dict)),
-                ("perturbation", models.CharField(blank=True, max_length=80)),
-                (
-                    "parent",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="derived",
-                        to="annotation.example",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('external_id', models.CharField(max_length=400)),
+                ('position', models.PositiveIntegerField()),
+                ('question', models.TextField()),
+                ('answers', models.JSONField(default=list)),
+                ('operations', models.JSONField(default=list)),
+                ('table_digest', models.CharField(max_length=64)),
+                ('more', models.JSONField(default=dict)),
+                ('perturbation', models.CharField(blank=True, max_length=80)),
+                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='derived', to='annotation.example')),
             ],
         ),
         migrations.CreateModel(
-            name="Flag",
+            name='Flag',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("note", models.CharField(max_length=2000)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "assignment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="flags",
-                        to="annotation.assignment",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('note', models.CharField(max_length=2000)),
+                ('made_at', models.DateTimeField()),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='flags', to='annotation.assignment')),
             ],
         ),
         migrations.CreateModel(
-            name="Guidelines",
+            name='Guidelines',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("task_type", models.CharField(max_length=60)),
-                ("number", models.PositiveIntegerField()),
-                ("text", models.TextField()),
-                ("made_at", models.DateTimeField()),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="guidelines",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('task_type', models.CharField(max_length=60)),
+                ('number', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('made_at', models.DateTimeField()),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='annotation.project')),
             ],
             options={
-                "verbose_name_plural": "guidelines",
+                'verbose_name_plural': 'guidelines',
             },
         ),
         migrations.AddField(
-            model_name="annotation",
-            name="guidelines",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.guidelines"
-            ),
+            model_name='annotation',
+            name='guidelines',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guidelines'),
         ),
         migrations.CreateModel(
-            name="Item",
+            name='Item',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("inputs", models.JSONField(default=dict)),
-                ("places_count", models.PositiveSmallIntegerField(default=0)),
-                ("submitted_count", models.PositiveSmallIntegerField(default=0)),
-                ("due_at", models.DateTimeField(null=True)),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="items",
-                        to="annotation.batch",
-                    ),
-                ),
-                (
-                    "example",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="items",
-                        to="annotation.example",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('position', models.PositiveIntegerField()),
+                ('inputs', models.JSONField(default=dict)),
+                ('places_count', models.PositiveSmallIntegerField(default=0)),
+                ('submitted_count', models.PositiveSmallIntegerField(default=0)),
+                ('due_at', models.DateTimeField(null=True)),
+                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='annotation.batch')),
+                ('example', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='annotation.example')),
             ],
         ),
         migrations.CreateModel(
-            name="Exclusion",
+            name='Exclusion',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "item",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="exclusions",
-                        to="annotation.item",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='exclusions', to='annotation.item')),
             ],
         ),
         migrations.CreateModel(
-            name="Decision",
+            name='Decision',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("accepted", "Accepted"), ("excluded", "Excluded")], max_length=10
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                ("note", models.TextField(blank=True)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "event",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.event"
-                    ),
-                ),
-                (
-                    "item",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="decision",
-                        to="annotation.item",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('accepted', 'Accepted'), ('excluded', 'Excluded')], max_length=10)),
+                ('reason', models.TextField(blank=True)),
+                ('note', models.TextField(blank=True)),
+                ('made_at', models.DateTimeField()),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('event', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.event')),
+                ('item', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='decision', to='annotation.item')),
             ],
         ),
         migrations.AddField(
-            model_name="assignment",
-            name="item",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="annotation.item"
-            ),
+            model_name='assignment',
+            name='item',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.item'),
         ),
         migrations.CreateModel(
-            name="Adjudication",
+            name='Adjudication',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("reason", models.TextField()),
-                ("asked_at", models.DateTimeField()),
-                (
-                    "item",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="adjudication",
-                        to="annotation.item",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.TextField()),
+                ('asked_at', models.DateTimeField()),
+                ('item', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='adjudication', to='annotation.item')),
             ],
         ),
         migrations.CreateModel(
-            name="Outcome",
+            name='Outcome',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("number", models.PositiveSmallIntegerField()),
-                ("response", models.JSONField()),
-                ("annotations", models.ManyToManyField(related_name="outcomes", to="annotation.annotation")),
-                (
-                    "decision",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="outcomes",
-                        to="annotation.decision",
-                    ),
-                ),
-                (
-                    "example",
-                    models.OneToOneField(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="outcome",
-                        to="annotation.example",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('number', models.PositiveSmallIntegerField()),
+                ('response', models.JSONField()),
+                ('annotations', models.ManyToManyField(related_name='outcomes', to='annotation.annotation')),
+                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='outcomes', to='annotation.decision')),
+                ('example', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='outcome', to='annotation.example')),
             ],
         ),
         migrations.CreateModel(
-            name="Place",
+            name='Place',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveSmallIntegerField()),
-                ("added", models.BooleanField(default=False)),
-                ("position", models.PositiveIntegerField()),
-                ("taken", models.BooleanField(default=False)),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="places",
-                        to="annotation.batch",
-                    ),
-                ),
-                (
-                    "item",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="places",
-                        to="annotation.item",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('added', models.BooleanField(default=False)),
+                ('position', models.PositiveIntegerField()),
+                ('taken', models.BooleanField(default=False)),
+                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='places', to='annotation.batch')),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to='annotation.item')),
             ],
         ),
         migrations.AddField(
-            model_name="assignment",
-            name="place",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="annotation.place"
-            ),
+            model_name='assignment',
+            name='place',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.place'),
         ),
         migrations.CreateModel(
-            name="Membership",
+            name='Membership',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("roles", models.JSONField(default=list)),
-                ("pseudonym", models.CharField(default=annotation.public_ids.new_pseudonym, max_length=20)),
-                ("joined_at", models.DateTimeField(auto_now_add=True)),
-                ("removed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="memberships",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('roles', models.JSONField(default=list)),
+                ('pseudonym', models.CharField(default=annotation.public_ids.new_pseudonym, max_length=20)),
+                ('joined_at', models.DateTimeField(auto_now_add=True)),
+                ('removed_at', models.DateTimeField(blank=True, null=True)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='annotation.project')),
             ],
         ),
         migrations.CreateModel(
-            name="Job",
+            name='Job',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("kind", models.CharField(max_length=40)),
-                ("ids", models.JSONField(default=dict)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("queued", "Queued"),
-                            ("running", "Running"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                        ],
-                        default="queued",
-                        max_length=10,
-                    ),
-                ),
-                ("done", models.PositiveIntegerField(default=0)),
-                ("total", models.PositiveIntegerField(default=0)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("heartbeat", models.DateTimeField()),
-                ("error", models.TextField(blank=True)),
-                ("result", models.JSONField(default=dict)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="jobs",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('kind', models.CharField(max_length=40)),
+                ('ids', models.JSONField(default=dict)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=10)),
+                ('done', models.PositiveIntegerField(default=0)),
+                ('total', models.PositiveIntegerField(default=0)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('heartbeat', models.DateTimeField()),
+                ('error', models.TextField(blank=True)),
+                ('result', models.JSONField(default=dict)),
+                ('made_at', models.DateTimeField()),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='annotation.project')),
             ],
         ),
         migrations.CreateModel(
-            name="Invitation",
+            name='Invitation',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("roles", models.JSONField(default=list)),
-                ("name", models.CharField(blank=True, max_length=120)),
-                ("token_hash", models.CharField(max_length=64, unique=True)),
-                ("made_at", models.DateTimeField()),
-                ("expires_at", models.DateTimeField()),
-                ("accepted_at", models.DateTimeField(null=True)),
-                (
-                    "accepted_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="invitations",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('roles', models.JSONField(default=list)),
+                ('name', models.CharField(blank=True, max_length=120)),
+                ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('made_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
+                ('accepted_at', models.DateTimeField(null=True)),
+                ('accepted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('made_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotation.project')),
             ],
         ),
         migrations.CreateModel(
-            name="ApiToken",
+            name='ApiToken',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("name", models.CharField(max_length=80)),
-                ("prefix", models.CharField(max_length=12)),
-                ("token_hash", models.CharField(max_length=64, unique=True)),
-                ("scopes", models.JSONField(default=list)),
-                ("made_at", models.DateTimeField()),
-                ("expires_at", models.DateTimeField()),
-                ("revoked_at", models.DateTimeField(null=True)),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tokens",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tokens",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('name', models.CharField(max_length=80)),
+                ('prefix', models.CharField(max_length=12)),
+                ('token_hash', models.CharField(max_length=64, unique=True)),
+                ('scopes', models.JSONField(default=list)),
+                ('made_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
+                ('revoked_at', models.DateTimeField(null=True)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='annotation.project')),
             ],
         ),
         migrations.CreateModel(
-            name="Release",
+            name='Release',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("name", models.CharField(max_length=80)),
-                ("format", models.CharField(max_length=40)),
-                ("watermark", models.BigIntegerField()),
-                ("allow_simulated", models.BooleanField(default=False)),
-                ("digest", models.CharField(blank=True, max_length=64)),
-                ("manifest", models.JSONField(default=dict)),
-                ("made_at", models.DateTimeField()),
-                ("ready_at", models.DateTimeField(null=True)),
-                (
-                    "job",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.job",
-                    ),
-                ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="releases",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('name', models.CharField(max_length=80)),
+                ('format', models.CharField(max_length=40)),
+                ('watermark', models.BigIntegerField()),
+                ('allow_simulated', models.BooleanField(default=False)),
+                ('digest', models.CharField(blank=True, max_length=64)),
+                ('manifest', models.JSONField(default=dict)),
+                ('made_at', models.DateTimeField()),
+                ('ready_at', models.DateTimeField(null=True)),
+                ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.job')),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='annotation.project')),
             ],
         ),
         migrations.CreateModel(
-            name="Source",
+            name='Source',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("name", models.CharField(max_length=120)),
-                ("reader", models.CharField(max_length=40)),
-                ("split", models.CharField(blank=True, max_length=40)),
-                ("checksum", models.CharField(max_length=64)),
-                ("licence", models.CharField(max_length=80)),
-                ("citation", models.TextField(blank=True)),
-                ("url", models.URLField(blank=True)),
-                ("examples_count", models.PositiveIntegerField(default=0)),
-                ("tables_count", models.PositiveIntegerField(default=0)),
-                ("started_at", models.DateTimeField()),
-                ("ready_at", models.DateTimeField(null=True)),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="sources",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('reader', models.CharField(max_length=40)),
+                ('split', models.CharField(blank=True, max_length=40)),
+                ('checksum', models.CharField(max_length=64)),
+                ('licence', models.CharField(max_length=80)),
+                ('citation', models.TextField(blank=True)),
+                ('url', models.URLField(blank=True)),
+                ('examples_count', models.PositiveIntegerField(default=0)),
+                ('tables_count', models.PositiveIntegerField(default=0)),
+                ('started_at', models.DateTimeField()),
+                ('ready_at', models.DateTimeField(null=True)),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sources', to='annotation.project')),
             ],
         ),
         migrations.AddField(
-            model_name="example",
-            name="source",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="examples", to="annotation.source"
-            ),
+            model_name='example',
+            name='source',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='examples', to='annotation.source'),
         ),
         migrations.AddField(
-            model_name="example",
-            name="stored_table",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="examples",
-                to="annotation.storedtable",
-            ),
+            model_name='example',
+            name='stored_table',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='examples', to='annotation.storedtable'),
         ),
         migrations.CreateModel(
-            name="Tally",
+            name='Tally',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("leased", models.IntegerField(default=0)),
-                ("submitted", models.IntegerField(default=0)),
-                ("skipped", models.IntegerField(default=0)),
-                ("returned", models.IntegerField(default=0)),
-                ("cursor", models.PositiveIntegerField(default=0)),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tallies",
-                        to="annotation.batch",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('leased', models.IntegerField(default=0)),
+                ('submitted', models.IntegerField(default=0)),
+                ('skipped', models.IntegerField(default=0)),
+                ('returned', models.IntegerField(default=0)),
+                ('cursor', models.PositiveIntegerField(default=0)),
+                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='annotation.batch')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.CreateModel(
-            name="Upload",
+            name='Upload',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("file", models.FileField(upload_to="uploads/")),
-                ("name", models.CharField(max_length=255)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="uploads",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('file', models.FileField(upload_to='uploads/')),
+                ('name', models.CharField(max_length=255)),
+                ('made_at', models.DateTimeField()),
+                ('made_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='annotation.project')),
             ],
         ),
         migrations.AddConstraint(
-            model_name="annotation",
-            constraint=models.UniqueConstraint(
-                fields=("assignment", "revision"), name="one_annotation_per_revision"
-            ),
+            model_name='annotation',
+            constraint=models.UniqueConstraint(fields=('assignment', 'revision'), name='one_annotation_per_revision'),
         ),
         migrations.AddIndex(
-            model_name="item",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="item_due"
-            ),
+            model_name='item',
+            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='item_due'),
         ),
         migrations.AddConstraint(
-            model_name="item",
-            constraint=models.UniqueConstraint(fields=("batch", "example"), name="one_item_per_example"),
+            model_name='item',
+            constraint=models.UniqueConstraint(fields=('batch', 'example'), name='one_item_per_example'),
         ),
         migrations.AddConstraint(
-            model_name="item",
-            constraint=models.UniqueConstraint(fields=("batch", "position"), name="one_item_per_position"),
+            model_name='item',
+            constraint=models.UniqueConstraint(fields=('batch', 'position'), name='one_item_per_position'),
         ),
         migrations.AddConstraint(
-            model_name="item",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("submitted_count__lte", models.F("places_count"))),
-                name="never_beyond_the_places",
-            ),
+            model_name='item',
+            constraint=models.CheckConstraint(condition=models.Q(('submitted_count__lte', models.F('places_count'))), name='never_beyond_the_places'),
         ),
         migrations.AddConstraint(
-            model_name="exclusion",
-            constraint=models.UniqueConstraint(fields=("item", "person"), name="one_exclusion_per_person"),
+            model_name='exclusion',
+            constraint=models.UniqueConstraint(fields=('item', 'person'), name='one_exclusion_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="decision",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("kind", "accepted"),
-                    models.Q(("kind", "excluded"), models.Q(("reason", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="exclusion_has_a_reason",
-            ),
+            model_name='decision',
+            constraint=models.CheckConstraint(condition=models.Q(('kind', 'accepted'), models.Q(('kind', 'excluded'), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='exclusion_has_a_reason'),
         ),
         migrations.AddConstraint(
-            model_name="outcome",
-            constraint=models.UniqueConstraint(fields=("decision", "number"), name="one_outcome_per_number"),
+            model_name='outcome',
+            constraint=models.UniqueConstraint(fields=('decision', 'number'), name='one_outcome_per_number'),
         ),
         migrations.AddIndex(
-            model_name="place",
-            index=models.Index(
-                condition=models.Q(("taken", False)),
-                fields=["batch", "position", "number"],
-                name="place_free",
-            ),
+            model_name='place',
+            index=models.Index(condition=models.Q(('taken', False)), fields=['batch', 'position', 'number'], name='place_free'),
         ),
         migrations.AddConstraint(
-            model_name="place",
-            constraint=models.UniqueConstraint(fields=("item", "number"), name="one_place_per_number"),
+            model_name='place',
+            constraint=models.UniqueConstraint(fields=('item', 'number'), name='one_place_per_number'),
         ),
         migrations.AddIndex(
-            model_name="assignment",
-            index=models.Index(fields=["person", "batch", "state"], name="assignment_mine"),
+            model_name='assignment',
+            index=models.Index(fields=['person', 'batch', 'state'], name='assignment_mine'),
         ),
         migrations.AddIndex(
-            model_name="assignment",
-            index=models.Index(
-                condition=models.Q(("state", "leased")),
-                fields=["batch", "leased_until"],
-                name="assignment_lease",
-            ),
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('state', 'leased')), fields=['batch', 'leased_until'], name='assignment_lease'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.UniqueConstraint(fields=("item", "person"), name="one_assignment_per_person"),
+            model_name='assignment',
+            constraint=models.UniqueConstraint(fields=('item', 'person'), name='one_assignment_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["leased", "submitted"])),
-                fields=("place",),
-                name="one_live_assignment_per_place",
-            ),
+            model_name='assignment',
+            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['leased', 'submitted'])), fields=('place',), name='one_live_assignment_per_place'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["leased", "submitted", "skipped", "returned"])),
-                name="known_assignment_state",
-            ),
+            model_name='assignment',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['leased', 'submitted', 'skipped', 'returned'])), name='known_assignment_state'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "submitted"), _negated=True),
-                    ("annotation__isnull", False),
-                    _connector="OR",
-                ),
-                name="submitted_has_an_annotation",
-            ),
+            model_name='assignment',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), ('annotation__isnull', False), _connector='OR'), name='submitted_has_an_annotation'),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(
-                fields=("project", "person"), name="one_membership_per_person"
-            ),
+            model_name='membership',
+            constraint=models.UniqueConstraint(fields=('project', 'person'), name='one_membership_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(
-                fields=("project", "pseudonym"), name="one_person_per_pseudonym"
-            ),
+            model_name='membership',
+            constraint=models.UniqueConstraint(fields=('project', 'pseudonym'), name='one_person_per_pseudonym'),
         ),
         migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["state", "heartbeat"], name="job_stale"),
+            model_name='job',
+            index=models.Index(fields=['state', 'heartbeat'], name='job_stale'),
         ),
         migrations.AddConstraint(
-            model_name="guidelines",
-            constraint=models.UniqueConstraint(
-                fields=("project", "task_type", "number"), name="one_guideline_per_number"
-            ),
+            model_name='guidelines',
+            constraint=models.UniqueConstraint(fields=('project', 'task_type', 'number'), name='one_guideline_per_number'),
         ),
         migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["thing", "thing_id"], name="event_story"),
+            model_name='event',
+            index=models.Index(fields=['thing', 'thing_id'], name='event_story'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="one_batch_per_name"),
+            model_name='batch',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='one_batch_per_name'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("overlap__gte", 1)), name="overlap_at_least_one"
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='overlap_at_least_one'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("closed_at__isnull", True), ("opened_at__isnull", False), _connector="OR"
-                ),
-                name="closed_after_opened",
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('closed_at__isnull', True), ('opened_at__isnull', False), _connector='OR'), name='closed_after_opened'),
         ),
         migrations.AddConstraint(
-            model_name="release",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("ready_at__isnull", False)),
-                fields=("project", "name"),
-                name="one_release_per_name",
-            ),
+            model_name='release',
+            constraint=models.UniqueConstraint(condition=models.Q(('ready_at__isnull', False)), fields=('project', 'name'), name='one_release_per_name'),
         ),
         migrations.AddConstraint(
-            model_name="source",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("ready_at__isnull", False)),
-                fields=("project", "name", "checksum"),
-                name="one_source_per_checksum",
-            ),
+            model_name='source',
+            constraint=models.UniqueConstraint(condition=models.Q(('ready_at__isnull', False)), fields=('project', 'name', 'checksum'), name='one_source_per_checksum'),
         ),
         migrations.AddIndex(
-            model_name="example",
-            index=models.Index(fields=["source", "position"], name="example_order"),
+            model_name='example',
+            index=models.Index(fields=['source', 'position'], name='example_order'),
         ),
         migrations.AddConstraint(
-            model_name="example",
-            constraint=models.UniqueConstraint(fields=("source", "external_id"), name="one_example_per_id"),
+            model_name='example',
+            constraint=models.UniqueConstraint(fields=('source', 'external_id'), name='one_example_per_id'),
         ),
         migrations.AddConstraint(
-            model_name="example",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("parent__isnull", False), ("operations", []), _connector="OR"),
-                name="originals_have_no_operations",
-            ),
+            model_name='example',
+            constraint=models.CheckConstraint(condition=models.Q(('parent__isnull', False), ('operations', []), _connector='OR'), name='originals_have_no_operations'),
         ),
         migrations.AddConstraint(
-            model_name="tally",
-            constraint=models.UniqueConstraint(fields=("batch", "person"), name="one_tally_per_person"),
+            model_name='tally',
+            constraint=models.UniqueConstraint(fields=('batch', 'person'), name='one_tally_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="tally",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("leased__gte", 0), ("returned__gte", 0), ("skipped__gte", 0), ("submitted__gte", 0)
-                ),
-                name="no_negative_tally",
-            ),
+            model_name='tally',
+            constraint=models.CheckConstraint(condition=models.Q(('leased__gte', 0), ('returned__gte', 0), ('skipped__gte', 0), ('submitted__gte', 0)), name='no_negative_tally'),
         ),
     ]

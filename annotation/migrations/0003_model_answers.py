@@ -5,35 +5,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0002_immutable_rows"),
+        ('annotation', '0002_immutable_rows'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="ModelAnswer",
+            name='ModelAnswer',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("purpose", models.CharField(max_length=40)),
-                ("model", models.CharField(max_length=200)),
-                ("data", models.JSONField()),
-                ("made_at", models.DateTimeField()),
-                (
-                    "example",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="model_answers",
-                        to="annotation.example",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('purpose', models.CharField(max_length=40)),
+                ('model', models.CharField(max_length=200)),
+                ('data', models.JSONField()),
+                ('made_at', models.DateTimeField()),
+                ('example', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_answers', to='annotation.example')),
             ],
             options={
-                "indexes": [models.Index(fields=["example", "purpose"], name="model_answers_of")],
+                'indexes': [models.Index(fields=['example', 'purpose'], name='model_answers_of')],
             },
         ),
     ]

@@ -4,14 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0003_model_answers"),
+        ('annotation', '0003_model_answers'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="release",
-            name="mix_seed",
+            model_name='release',
+            name='mix_seed',
             field=models.BigIntegerField(null=True),
         ),
     ]

@@ -4,14 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0004_mix_seed"),
+        ('annotation', '0004_mix_seed'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="release",
-            name="waivers",
+            model_name='release',
+            name='waivers',
             field=models.JSONField(default=dict),
         ),
     ]

@@ -7,79 +7,54 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0005_waivers"),
+        ('annotation', '0005_waivers'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="PerturbationRun",
+            name='PerturbationRun',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("kinds", models.JSONField()),
-                ("seeds", models.JSONField()),
-                ("choice", models.JSONField(default=dict)),
-                ("chosen", models.JSONField()),
-                ("marks", models.JSONField(default=dict)),
-                ("through", models.BigIntegerField(default=0)),
-                ("counts", models.JSONField(default=dict)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('kinds', models.JSONField()),
+                ('seeds', models.JSONField()),
+                ('choice', models.JSONField(default=dict)),
+                ('chosen', models.JSONField()),
+                ('marks', models.JSONField(default=dict)),
+                ('through', models.BigIntegerField(default=0)),
+                ('counts', models.JSONField(default=dict)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.AddField(
-            model_name="example",
-            name="seed",
+            model_name='example',
+            name='seed',
             field=models.BigIntegerField(null=True),
         ),
         migrations.AddConstraint(
-            model_name="example",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("seed__isnull", False)),
-                fields=("parent", "perturbation", "seed"),
-                name="one_automatic_example_per_seed",
-            ),
+            model_name='example',
+            constraint=models.UniqueConstraint(condition=models.Q(('seed__isnull', False)), fields=('parent', 'perturbation', 'seed'), name='one_automatic_example_per_seed'),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="event",
-            field=models.OneToOneField(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="annotation.event",
-            ),
+            model_name='perturbationrun',
+            name='event',
+            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.event'),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="made_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='perturbationrun',
+            name='made_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="perturbation_runs",
-                to="annotation.project",
-            ),
+            model_name='perturbationrun',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='perturbation_runs', to='annotation.project'),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="sources",
-            field=models.ManyToManyField(related_name="perturbation_runs", to="annotation.source"),
+            model_name='perturbationrun',
+            name='sources',
+            field=models.ManyToManyField(related_name='perturbation_runs', to='annotation.source'),
         ),
     ]

@@ -25,133 +25,76 @@ def allow_updates(apps, editor):
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0006_automatic_perturbations"),
+        ('annotation', '0006_automatic_perturbations'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="batch",
-            name="loop_model",
+            model_name='batch',
+            name='loop_model',
             field=models.CharField(blank=True, max_length=64),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="loop_revision",
+            model_name='batch',
+            name='loop_revision',
             field=models.CharField(blank=True, max_length=200),
         ),
         migrations.CreateModel(
-            name="Try",
+            name='Try',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("person", "Person"), ("submission", "Submission"), ("panel", "Panel")],
-                        max_length=10,
-                    ),
-                ),
-                ("predictor", models.CharField(max_length=64)),
-                ("model", models.CharField(blank=True, max_length=200)),
-                ("digest", models.CharField(max_length=64)),
-                ("asked", models.JSONField()),
-                ("response", models.JSONField()),
-                ("original", models.JSONField(null=True)),
-                ("perturbed", models.JSONField(null=True)),
-                ("error", models.CharField(blank=True, max_length=400)),
-                ("milliseconds", models.PositiveIntegerField(null=True)),
-                ("made_at", models.DateTimeField()),
-                ("answered_at", models.DateTimeField(null=True)),
-                (
-                    "annotation",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="tries",
-                        to="annotation.annotation",
-                    ),
-                ),
-                (
-                    "assignment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="tries",
-                        to="annotation.assignment",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('kind', models.CharField(choices=[('person', 'Person'), ('submission', 'Submission'), ('panel', 'Panel')], max_length=10)),
+                ('predictor', models.CharField(max_length=64)),
+                ('model', models.CharField(blank=True, max_length=200)),
+                ('digest', models.CharField(max_length=64)),
+                ('asked', models.JSONField()),
+                ('response', models.JSONField()),
+                ('original', models.JSONField(null=True)),
+                ('perturbed', models.JSONField(null=True)),
+                ('error', models.CharField(blank=True, max_length=400)),
+                ('milliseconds', models.PositiveIntegerField(null=True)),
+                ('made_at', models.DateTimeField()),
+                ('answered_at', models.DateTimeField(null=True)),
+                ('annotation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='tries', to='annotation.annotation')),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tries', to='annotation.assignment')),
             ],
             options={
-                "verbose_name_plural": "tries",
+                'verbose_name_plural': 'tries',
             },
         ),
         migrations.CreateModel(
-            name="Verdict",
+            name='Verdict',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("verdict", models.CharField(max_length=20)),
-                ("gold", models.JSONField()),
-                ("judgements", models.JSONField()),
-                ("made_at", models.DateTimeField()),
-                (
-                    "of",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="verdicts",
-                        to="annotation.try",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('verdict', models.CharField(max_length=20)),
+                ('gold', models.JSONField()),
+                ('judgements', models.JSONField()),
+                ('made_at', models.DateTimeField()),
+                ('of', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='annotation.try')),
             ],
         ),
         migrations.AddIndex(
-            model_name="try",
-            index=models.Index(fields=["assignment", "made_at"], name="tries_of"),
+            model_name='try',
+            index=models.Index(fields=['assignment', 'made_at'], name='tries_of'),
         ),
         migrations.AddIndex(
-            model_name="try",
-            index=models.Index(
-                condition=models.Q(("answered_at__isnull", True)), fields=["made_at"], name="tries_open"
-            ),
+            model_name='try',
+            index=models.Index(condition=models.Q(('answered_at__isnull', True)), fields=['made_at'], name='tries_open'),
         ),
         migrations.AddConstraint(
-            model_name="try",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("kind", "person")),
-                fields=("assignment", "predictor", "digest"),
-                name="one_try_for_each_thing_tried",
-            ),
+            model_name='try',
+            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'person')), fields=('assignment', 'predictor', 'digest'), name='one_try_for_each_thing_tried'),
         ),
         migrations.AddConstraint(
-            model_name="try",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("annotation__isnull", False)),
-                fields=("annotation", "predictor"),
-                name="one_look_at_an_annotation_per_model",
-            ),
+            model_name='try',
+            constraint=models.UniqueConstraint(condition=models.Q(('annotation__isnull', False)), fields=('annotation', 'predictor'), name='one_look_at_an_annotation_per_model'),
         ),
         migrations.AddConstraint(
-            model_name="try",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("annotation__isnull", True), ("kind", "person")),
-                    models.Q(models.Q(("kind", "person"), _negated=True), ("annotation__isnull", False)),
-                    _connector="OR",
-                ),
-                name="a_submission_has_an_annotation",
-            ),
+            model_name='try',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('annotation__isnull', True), ('kind', 'person')), models.Q(models.Q(('kind', 'person'), _negated=True), ('annotation__isnull', False)), _connector='OR'), name='a_submission_has_an_annotation'),
         ),
         migrations.RunPython(forbid_updates, allow_updates),
     ]

@@ -32,333 +32,202 @@ def allow_updates(apps, editor):
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0007_model_in_the_loop"),
+        ('annotation', '0007_model_in_the_loop'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Handling",
+            name='Handling',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "act",
-                    models.CharField(choices=[("took", "Took"), ("rejected", "Rejected")], max_length=10),
-                ),
-                ("errors", models.JSONField(default=list)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('act', models.CharField(choices=[('took', 'Took'), ('rejected', 'Rejected')], max_length=10)),
+                ('errors', models.JSONField(default=list)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Proposal",
+            name='Proposal',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("source", models.CharField(choices=[("rules", "Rules"), ("model", "Model")], max_length=10)),
-                ("maker", models.CharField(max_length=200)),
-                ("category", models.CharField(blank=True, max_length=60)),
-                ("by", models.CharField(blank=True, max_length=200)),
-                ("data", models.JSONField()),
-                ("digest", models.CharField(max_length=64)),
-                ("why", models.TextField(blank=True)),
-                ("score", models.FloatField(default=0)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('source', models.CharField(choices=[('rules', 'Rules'), ('model', 'Model')], max_length=10)),
+                ('maker', models.CharField(max_length=200)),
+                ('category', models.CharField(blank=True, max_length=60)),
+                ('by', models.CharField(blank=True, max_length=200)),
+                ('data', models.JSONField()),
+                ('digest', models.CharField(max_length=64)),
+                ('why', models.TextField(blank=True)),
+                ('score', models.FloatField(default=0)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Provenance",
+            name='Provenance',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("helped", models.BooleanField()),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[("human", "Human"), ("machine", "Machine"), ("machine_edited", "Edited")],
-                        max_length=20,
-                    ),
-                ),
-                ("shared", models.FloatField(default=0)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('helped', models.BooleanField()),
+                ('origin', models.CharField(choices=[('human', 'Human'), ('machine', 'Machine'), ('machine_edited', 'Edited')], max_length=20)),
+                ('shared', models.FloatField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name="Reply",
+            name='Reply',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("maker", models.CharField(max_length=200)),
-                ("category", models.CharField(max_length=60)),
-                ("repetition", models.PositiveSmallIntegerField()),
-                ("seed", models.BigIntegerField()),
-                ("demonstrations", models.JSONField(default=list)),
-                (
-                    "outcome",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "Proposed"),
-                            ("again", "Again"),
-                            ("does_not_apply", "Does Not Apply"),
-                            ("refused", "Refused"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("reason", models.CharField(blank=True, max_length=400)),
-                ("text", models.TextField(blank=True)),
-                ("prompt_tokens", models.PositiveIntegerField(null=True)),
-                ("completion_tokens", models.PositiveIntegerField(null=True)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('maker', models.CharField(max_length=200)),
+                ('category', models.CharField(max_length=60)),
+                ('repetition', models.PositiveSmallIntegerField()),
+                ('seed', models.BigIntegerField()),
+                ('demonstrations', models.JSONField(default=list)),
+                ('outcome', models.CharField(choices=[('proposed', 'Proposed'), ('again', 'Again'), ('does_not_apply', 'Does Not Apply'), ('refused', 'Refused')], max_length=20)),
+                ('reason', models.CharField(blank=True, max_length=400)),
+                ('text', models.TextField(blank=True)),
+                ('prompt_tokens', models.PositiveIntegerField(null=True)),
+                ('completion_tokens', models.PositiveIntegerField(null=True)),
+                ('made_at', models.DateTimeField()),
             ],
             options={
-                "verbose_name_plural": "replies",
+                'verbose_name_plural': 'replies',
             },
         ),
         migrations.CreateModel(
-            name="Telling",
+            name='Telling',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveSmallIntegerField()),
-                ("told_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('told_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Trial",
+            name='Trial',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("predictor", models.CharField(max_length=64)),
-                ("model", models.CharField(max_length=200)),
-                ("verdict", models.CharField(max_length=20)),
-                ("original", models.JSONField(null=True)),
-                ("perturbed", models.JSONField(null=True)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('predictor', models.CharField(max_length=64)),
+                ('model', models.CharField(max_length=200)),
+                ('verdict', models.CharField(max_length=20)),
+                ('original', models.JSONField(null=True)),
+                ('perturbed', models.JSONField(null=True)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.AddField(
-            model_name="batch",
-            name="help",
+            model_name='batch',
+            name='help',
             field=models.CharField(blank=True, max_length=10),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="help_from",
+            model_name='batch',
+            name='help_from',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="unhelped",
+            model_name='batch',
+            name='unhelped',
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name="release",
-            name="purpose",
-            field=models.CharField(
-                blank=True, choices=[("training", "Training"), ("evaluation", "Evaluation")], max_length=10
-            ),
+            model_name='release',
+            name='purpose',
+            field=models.CharField(blank=True, choices=[('training', 'Training'), ('evaluation', 'Evaluation')], max_length=10),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("help__in", ["", "offered", "filled"])), name="known_help"
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('help__in', ['', 'offered', 'filled'])), name='known_help'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unhelped__lte", 90),
-                    models.Q(
-                        models.Q(("help", ""), _negated=True),
-                        models.Q(("help_from", {}), ("unhelped", 0)),
-                        _connector="OR",
-                    ),
-                ),
-                name="without_help_nothing_is_drawn",
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('unhelped__lte', 90), models.Q(models.Q(('help', ''), _negated=True), models.Q(('help_from', {}), ('unhelped', 0)), _connector='OR')), name='without_help_nothing_is_drawn'),
         ),
         migrations.AddConstraint(
-            model_name="release",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("purpose__in", ["", "training", "evaluation"])), name="known_purpose"
-            ),
+            model_name='release',
+            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['', 'training', 'evaluation'])), name='known_purpose'),
         ),
         migrations.AddField(
-            model_name="proposal",
-            name="item",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="proposals", to="annotation.item"
-            ),
+            model_name='proposal',
+            name='item',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='proposals', to='annotation.item'),
         ),
         migrations.AddField(
-            model_name="provenance",
-            name="annotation",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="provenance",
-                to="annotation.annotation",
-            ),
+            model_name='provenance',
+            name='annotation',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='provenance', to='annotation.annotation'),
         ),
         migrations.AddField(
-            model_name="reply",
-            name="item",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="replies", to="annotation.item"
-            ),
+            model_name='reply',
+            name='item',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='replies', to='annotation.item'),
         ),
         migrations.AddField(
-            model_name="reply",
-            name="proposal",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="replies",
-                to="annotation.proposal",
-            ),
+            model_name='reply',
+            name='proposal',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replies', to='annotation.proposal'),
         ),
         migrations.AddField(
-            model_name="telling",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="tellings",
-                to="annotation.assignment",
-            ),
+            model_name='telling',
+            name='assignment',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tellings', to='annotation.assignment'),
         ),
         migrations.AddField(
-            model_name="telling",
-            name="proposal",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="tellings", to="annotation.proposal"
-            ),
+            model_name='telling',
+            name='proposal',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tellings', to='annotation.proposal'),
         ),
         migrations.AddField(
-            model_name="provenance",
-            name="telling",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="became",
-                to="annotation.telling",
-            ),
+            model_name='provenance',
+            name='telling',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='became', to='annotation.telling'),
         ),
         migrations.AddField(
-            model_name="handling",
-            name="telling",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="handlings", to="annotation.telling"
-            ),
+            model_name='handling',
+            name='telling',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='handlings', to='annotation.telling'),
         ),
         migrations.AddField(
-            model_name="trial",
-            name="proposal",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="trials", to="annotation.proposal"
-            ),
+            model_name='trial',
+            name='proposal',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='trials', to='annotation.proposal'),
         ),
         migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.UniqueConstraint(
-                fields=("item", "maker", "digest"), name="one_proposal_of_a_maker"
-            ),
+            model_name='proposal',
+            constraint=models.UniqueConstraint(fields=('item', 'maker', 'digest'), name='one_proposal_of_a_maker'),
         ),
         migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("source__in", ["rules", "model"])), name="known_proposal_source"
-            ),
+            model_name='proposal',
+            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['rules', 'model'])), name='known_proposal_source'),
         ),
         migrations.AddConstraint(
-            model_name="reply",
-            constraint=models.UniqueConstraint(
-                fields=("item", "maker", "category", "repetition"), name="one_reply_to_each_request"
-            ),
+            model_name='reply',
+            constraint=models.UniqueConstraint(fields=('item', 'maker', 'category', 'repetition'), name='one_reply_to_each_request'),
         ),
         migrations.AddConstraint(
-            model_name="reply",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("outcome__in", ["proposed", "again"]), ("proposal__isnull", False)),
-                    models.Q(("outcome__in", ["does_not_apply", "refused"]), ("proposal__isnull", True)),
-                    _connector="OR",
-                ),
-                name="a_reply_makes_a_proposal_or_none",
-            ),
+            model_name='reply',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome__in', ['proposed', 'again']), ('proposal__isnull', False)), models.Q(('outcome__in', ['does_not_apply', 'refused']), ('proposal__isnull', True)), _connector='OR'), name='a_reply_makes_a_proposal_or_none'),
         ),
         migrations.AddConstraint(
-            model_name="telling",
-            constraint=models.UniqueConstraint(fields=("assignment", "proposal"), name="told_once"),
+            model_name='telling',
+            constraint=models.UniqueConstraint(fields=('assignment', 'proposal'), name='told_once'),
         ),
         migrations.AddConstraint(
-            model_name="telling",
-            constraint=models.UniqueConstraint(
-                fields=("assignment", "number"), name="one_proposal_at_a_place"
-            ),
+            model_name='telling',
+            constraint=models.UniqueConstraint(fields=('assignment', 'number'), name='one_proposal_at_a_place'),
         ),
         migrations.AddConstraint(
-            model_name="provenance",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("origin", "human"), ("telling__isnull", True)),
-                    models.Q(
-                        ("helped", True),
-                        ("origin__in", ["machine", "machine_edited"]),
-                        ("telling__isnull", False),
-                    ),
-                    _connector="OR",
-                ),
-                name="a_machine_has_its_proposal",
-            ),
+            model_name='provenance',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('origin', 'human'), ('telling__isnull', True)), models.Q(('helped', True), ('origin__in', ['machine', 'machine_edited']), ('telling__isnull', False)), _connector='OR'), name='a_machine_has_its_proposal'),
         ),
         migrations.AddConstraint(
-            model_name="provenance",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("shared__gte", 0), ("shared__lte", 1)), name="a_share_is_a_share"
-            ),
+            model_name='provenance',
+            constraint=models.CheckConstraint(condition=models.Q(('shared__gte', 0), ('shared__lte', 1)), name='a_share_is_a_share'),
         ),
         migrations.AddConstraint(
-            model_name="handling",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("act", "took"), ("errors", [])),
-                    models.Q(("act", "rejected"), models.Q(("errors", []), _negated=True)),
-                    _connector="OR",
-                ),
-                name="a_rejection_says_what_is_wrong",
-            ),
+            model_name='handling',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('act', 'took'), ('errors', [])), models.Q(('act', 'rejected'), models.Q(('errors', []), _negated=True)), _connector='OR'), name='a_rejection_says_what_is_wrong'),
         ),
         migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.UniqueConstraint(fields=("proposal", "model"), name="one_trial_per_model"),
+            model_name='trial',
+            constraint=models.UniqueConstraint(fields=('proposal', 'model'), name='one_trial_per_model'),
         ),
         migrations.RunPython(forbid_updates, allow_updates),
     ]

@@ -7,680 +7,473 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("annotation", "0008_help_in_crafting"),
+        ('annotation', '0008_help_in_crafting'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Consent",
+            name='Consent',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("given_at", models.DateTimeField()),
-                ("withdrawn_at", models.DateTimeField(null=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('given_at', models.DateTimeField()),
+                ('withdrawn_at', models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name="ConsentText",
+            name='ConsentText',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("text", models.TextField(blank=True)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('text', models.TextField(blank=True)),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="CrowdEntry",
+            name='CrowdEntry',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("external_id", models.CharField(max_length=200)),
-                ("study_id", models.CharField(blank=True, max_length=200)),
-                ("session_id", models.CharField(blank=True, max_length=200)),
-                ("entered_at", models.DateTimeField()),
-                (
-                    "outcome",
-                    models.CharField(
-                        blank=True,
-                        choices=[("completed", "Completed"), ("screened out", "Screened Out")],
-                        max_length=20,
-                    ),
-                ),
-                ("ended_at", models.DateTimeField(null=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('external_id', models.CharField(max_length=200)),
+                ('study_id', models.CharField(blank=True, max_length=200)),
+                ('session_id', models.CharField(blank=True, max_length=200)),
+                ('entered_at', models.DateTimeField()),
+                ('outcome', models.CharField(blank=True, choices=[('completed', 'Completed'), ('screened out', 'Screened Out')], max_length=20)),
+                ('ended_at', models.DateTimeField(null=True)),
             ],
             options={
-                "verbose_name_plural": "crowd entries",
+                'verbose_name_plural': 'crowd entries',
             },
         ),
         migrations.CreateModel(
-            name="CrowdLink",
+            name='CrowdLink',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("name", models.CharField(max_length=120)),
-                ("parameters", models.JSONField()),
-                ("completion_code", models.CharField(max_length=60)),
-                ("screen_out_code", models.CharField(max_length=60)),
-                ("return_url", models.CharField(blank=True, max_length=500)),
-                ("most", models.PositiveIntegerField(null=True)),
-                ("made_at", models.DateTimeField()),
-                ("expires_at", models.DateTimeField()),
-                ("closed_at", models.DateTimeField(null=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('parameters', models.JSONField()),
+                ('completion_code', models.CharField(max_length=60)),
+                ('screen_out_code', models.CharField(max_length=60)),
+                ('return_url', models.CharField(blank=True, max_length=500)),
+                ('most', models.PositiveIntegerField(null=True)),
+                ('made_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
+                ('closed_at', models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name="Gold",
+            name='Gold',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("expected", models.JSONField()),
-                ("why", models.TextField(blank=True)),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('expected', models.JSONField()),
+                ('why', models.TextField(blank=True)),
+                ('made_at', models.DateTimeField()),
             ],
             options={
-                "verbose_name_plural": "gold",
+                'verbose_name_plural': 'gold',
             },
         ),
         migrations.CreateModel(
-            name="Inquiry",
+            name='Inquiry',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True),
-                ),
-                ("asked_at", models.DateTimeField()),
-                ("text", models.TextField()),
-                ("answer", models.TextField(blank=True)),
-                ("answered_at", models.DateTimeField(null=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ('asked_at', models.DateTimeField()),
+                ('text', models.TextField()),
+                ('answer', models.TextField(blank=True)),
+                ('answered_at', models.DateTimeField(null=True)),
             ],
             options={
-                "verbose_name_plural": "inquiries",
+                'verbose_name_plural': 'inquiries',
             },
         ),
         migrations.CreateModel(
-            name="PracticeDone",
+            name='PracticeDone',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("task_type", models.CharField(max_length=60)),
-                ("variant", models.CharField(blank=True, max_length=60)),
-                ("right", models.PositiveSmallIntegerField()),
-                ("judged", models.PositiveSmallIntegerField()),
-                ("done_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('task_type', models.CharField(max_length=60)),
+                ('variant', models.CharField(blank=True, max_length=60)),
+                ('right', models.PositiveSmallIntegerField()),
+                ('judged', models.PositiveSmallIntegerField()),
+                ('done_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Qualification",
+            name='Qualification',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("right", models.PositiveIntegerField()),
-                ("judged", models.PositiveIntegerField()),
-                ("passed", models.BooleanField()),
-                ("at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('right', models.PositiveIntegerField()),
+                ('judged', models.PositiveIntegerField()),
+                ('passed', models.BooleanField()),
+                ('at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="Reading",
+            name='Reading',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("read_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('read_at', models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name="SentBack",
+            name='SentBack',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("note", models.TextField()),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('note', models.TextField()),
+                ('made_at', models.DateTimeField()),
             ],
             options={
-                "verbose_name_plural": "sent back",
+                'verbose_name_plural': 'sent back',
             },
         ),
         migrations.CreateModel(
-            name="Snapshot",
+            name='Snapshot',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("key", models.CharField(max_length=120)),
-                ("data", models.JSONField()),
-                ("watermark", models.BigIntegerField()),
-                ("made_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=120)),
+                ('data', models.JSONField()),
+                ('watermark', models.BigIntegerField()),
+                ('made_at', models.DateTimeField()),
             ],
         ),
         migrations.AddField(
-            model_name="adjudication",
-            name="weight",
+            model_name='adjudication',
+            name='weight',
             field=models.FloatField(default=0),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="caps",
+            model_name='batch',
+            name='caps',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="feeds_when",
+            model_name='batch',
+            name='feeds_when',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="gold_feedback",
+            model_name='batch',
+            name='gold_feedback',
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="gold_percent",
+            model_name='batch',
+            name='gold_percent',
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="must_practise",
+            model_name='batch',
+            name='must_practise',
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="pass_percent",
+            model_name='batch',
+            name='pass_percent',
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="paused_at",
+            model_name='batch',
+            name='paused_at',
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="pay",
+            model_name='batch',
+            name='pay',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="purpose",
-            field=models.CharField(
-                choices=[
-                    ("work", "Work"),
-                    ("qualification", "Qualification"),
-                    ("calibration", "Calibration"),
-                ],
-                default="work",
-                max_length=15,
-            ),
+            model_name='batch',
+            name='purpose',
+            field=models.CharField(choices=[('work', 'Work'), ('qualification', 'Qualification'), ('calibration', 'Calibration')], default='work', max_length=15),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="requires",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="required_by",
-                to="annotation.batch",
-            ),
+            model_name='batch',
+            name='requires',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='required_by', to='annotation.batch'),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="resolve",
+            model_name='batch',
+            name='resolve',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="sampling",
+            model_name='batch',
+            name='sampling',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="set_aside_at",
+            model_name='batch',
+            name='set_aside_at',
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="set_aside_because",
+            model_name='batch',
+            name='set_aside_because',
             field=models.CharField(blank=True, max_length=500),
         ),
         migrations.AddField(
-            model_name="batch",
-            name="strategy",
-            field=models.CharField(default="open", max_length=15),
+            model_name='batch',
+            name='strategy',
+            field=models.CharField(default='open', max_length=15),
         ),
         migrations.AddField(
-            model_name="decision",
-            name="rule",
+            model_name='decision',
+            name='rule',
             field=models.JSONField(null=True),
         ),
         migrations.AddField(
-            model_name="item",
-            name="is_gold",
+            model_name='item',
+            name='is_gold',
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name="membership",
-            name="characteristics",
+            model_name='membership',
+            name='characteristics',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="person",
-            name="erased_at",
+            model_name='person',
+            name='erased_at',
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name="person",
-            name="is_external",
+            model_name='person',
+            name='is_external',
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="feeds_from",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="fed_runs",
-                to="annotation.batch",
-            ),
+            model_name='perturbationrun',
+            name='feeds_from',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='fed_runs', to='annotation.batch'),
         ),
         migrations.AddField(
-            model_name="perturbationrun",
-            name="feeds_when",
+            model_name='perturbationrun',
+            name='feeds_when',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="place",
-            name="reserved_for",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='place',
+            name='reserved_for',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="project",
-            name="caps",
+            model_name='project',
+            name='caps',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="project",
-            name="consent_number",
+            model_name='project',
+            name='consent_number',
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name="project",
-            name="must_read",
+            model_name='project',
+            name='must_read',
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name="project",
-            name="pay",
+            model_name='project',
+            name='pay',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="project",
-            name="statement",
+            model_name='project',
+            name='statement',
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name="source",
-            name="how",
+            model_name='source',
+            name='how',
             field=models.JSONField(default=dict),
         ),
         migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["project", "at"], name="event_time"),
+            model_name='event',
+            index=models.Index(fields=['project', 'at'], name='event_time'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("purpose__in", ["work", "qualification", "calibration"])),
-                name="known_batch_purpose",
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['work', 'qualification', 'calibration'])), name='known_batch_purpose'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("strategy__in", ["open", "split", "everyone"])), name="known_strategy"
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('strategy__in', ['open', 'split', 'everyone'])), name='known_strategy'),
         ),
         migrations.AddConstraint(
-            model_name="batch",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("gold_percent__lte", 50), ("pass_percent__lte", 100)),
-                name="percents_of_gold",
-            ),
+            model_name='batch',
+            constraint=models.CheckConstraint(condition=models.Q(('gold_percent__lte', 50), ('pass_percent__lte', 100)), name='percents_of_gold'),
         ),
         migrations.AddField(
-            model_name="consent",
-            name="person",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="consents",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='consent',
+            name='person',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='consents', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="consenttext",
-            name="made_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='consenttext',
+            name='made_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="consenttext",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="consent_texts",
-                to="annotation.project",
-            ),
+            model_name='consenttext',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='consent_texts', to='annotation.project'),
         ),
         migrations.AddField(
-            model_name="consent",
-            name="text",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="consents",
-                to="annotation.consenttext",
-            ),
+            model_name='consent',
+            name='text',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='consents', to='annotation.consenttext'),
         ),
         migrations.AddField(
-            model_name="crowdentry",
-            name="person",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="crowd_entry",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='crowdentry',
+            name='person',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='crowd_entry', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="crowdlink",
-            name="made_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
+            model_name='crowdlink',
+            name='made_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="crowdlink",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="crowd_links",
-                to="annotation.project",
-            ),
+            model_name='crowdlink',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='crowd_links', to='annotation.project'),
         ),
         migrations.AddField(
-            model_name="crowdentry",
-            name="link",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="entries", to="annotation.crowdlink"
-            ),
+            model_name='crowdentry',
+            name='link',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='annotation.crowdlink'),
         ),
         migrations.AddField(
-            model_name="gold",
-            name="item",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.CASCADE, related_name="gold", to="annotation.item"
-            ),
+            model_name='gold',
+            name='item',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gold', to='annotation.item'),
         ),
         migrations.AddField(
-            model_name="gold",
-            name="made_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='gold',
+            name='made_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="inquiry",
-            name="answered_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='inquiry',
+            name='answered_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="inquiry",
-            name="asked_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
+            model_name='inquiry',
+            name='asked_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="inquiry",
-            name="assignment",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="inquiries",
-                to="annotation.assignment",
-            ),
+            model_name='inquiry',
+            name='assignment',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='inquiries', to='annotation.assignment'),
         ),
         migrations.AddField(
-            model_name="inquiry",
-            name="batch",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="inquiries",
-                to="annotation.batch",
-            ),
+            model_name='inquiry',
+            name='batch',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='inquiries', to='annotation.batch'),
         ),
         migrations.AddField(
-            model_name="inquiry",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="inquiries", to="annotation.project"
-            ),
+            model_name='inquiry',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='inquiries', to='annotation.project'),
         ),
         migrations.AddField(
-            model_name="practicedone",
-            name="person",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="practice",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='practicedone',
+            name='person',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='practice', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="practicedone",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="annotation.project"
-            ),
+            model_name='practicedone',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.project'),
         ),
         migrations.AddField(
-            model_name="qualification",
-            name="batch",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="qualifications",
-                to="annotation.batch",
-            ),
+            model_name='qualification',
+            name='batch',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='qualifications', to='annotation.batch'),
         ),
         migrations.AddField(
-            model_name="qualification",
-            name="granted_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='qualification',
+            name='granted_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="qualification",
-            name="person",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="qualifications",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='qualification',
+            name='person',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='qualifications', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="reading",
-            name="guidelines",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="readings",
-                to="annotation.guidelines",
-            ),
+            model_name='reading',
+            name='guidelines',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='readings', to='annotation.guidelines'),
         ),
         migrations.AddField(
-            model_name="reading",
-            name="person",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="readings",
-                to=settings.AUTH_USER_MODEL,
-            ),
+            model_name='reading',
+            name='person',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='readings', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="sentback",
-            name="annotation",
-            field=models.OneToOneField(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="sent_back",
-                to="annotation.annotation",
-            ),
+            model_name='sentback',
+            name='annotation',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='sent_back', to='annotation.annotation'),
         ),
         migrations.AddField(
-            model_name="sentback",
-            name="assignment",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="sent_back",
-                to="annotation.assignment",
-            ),
+            model_name='sentback',
+            name='assignment',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sent_back', to='annotation.assignment'),
         ),
         migrations.AddField(
-            model_name="sentback",
-            name="made_by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-            ),
+            model_name='sentback',
+            name='made_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
-            model_name="snapshot",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="annotation.project"
-            ),
+            model_name='snapshot',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='annotation.project'),
         ),
         migrations.AddConstraint(
-            model_name="consenttext",
-            constraint=models.UniqueConstraint(
-                fields=("project", "number"), name="one_consent_text_per_number"
-            ),
+            model_name='consenttext',
+            constraint=models.UniqueConstraint(fields=('project', 'number'), name='one_consent_text_per_number'),
         ),
         migrations.AddConstraint(
-            model_name="consent",
-            constraint=models.UniqueConstraint(fields=("text", "person"), name="one_consent_per_person"),
+            model_name='consent',
+            constraint=models.UniqueConstraint(fields=('text', 'person'), name='one_consent_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="crowdlink",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="one_crowd_link_per_name"),
+            model_name='crowdlink',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='one_crowd_link_per_name'),
         ),
         migrations.AddConstraint(
-            model_name="crowdentry",
-            constraint=models.UniqueConstraint(
-                fields=("link", "external_id"), name="one_entry_per_external_id"
-            ),
+            model_name='crowdentry',
+            constraint=models.UniqueConstraint(fields=('link', 'external_id'), name='one_entry_per_external_id'),
         ),
         migrations.AddConstraint(
-            model_name="crowdentry",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("outcome__in", ["", "completed", "screened out"])),
-                name="known_crowd_outcome",
-            ),
+            model_name='crowdentry',
+            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['', 'completed', 'screened out'])), name='known_crowd_outcome'),
         ),
         migrations.AddIndex(
-            model_name="inquiry",
-            index=models.Index(fields=["project", "answered_at"], name="inquiries_of"),
+            model_name='inquiry',
+            index=models.Index(fields=['project', 'answered_at'], name='inquiries_of'),
         ),
         migrations.AddConstraint(
-            model_name="practicedone",
-            constraint=models.UniqueConstraint(
-                fields=("project", "person", "task_type", "variant"), name="one_practice_per_person"
-            ),
+            model_name='practicedone',
+            constraint=models.UniqueConstraint(fields=('project', 'person', 'task_type', 'variant'), name='one_practice_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="qualification",
-            constraint=models.UniqueConstraint(
-                fields=("batch", "person"), name="one_qualification_per_person"
-            ),
+            model_name='qualification',
+            constraint=models.UniqueConstraint(fields=('batch', 'person'), name='one_qualification_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="qualification",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("right__lte", models.F("judged"))), name="right_of_judged"
-            ),
+            model_name='qualification',
+            constraint=models.CheckConstraint(condition=models.Q(('right__lte', models.F('judged'))), name='right_of_judged'),
         ),
         migrations.AddConstraint(
-            model_name="reading",
-            constraint=models.UniqueConstraint(
-                fields=("guidelines", "person"), name="one_reading_per_person"
-            ),
+            model_name='reading',
+            constraint=models.UniqueConstraint(fields=('guidelines', 'person'), name='one_reading_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="snapshot",
-            constraint=models.UniqueConstraint(fields=("project", "key"), name="one_snapshot_per_key"),
+            model_name='snapshot',
+            constraint=models.UniqueConstraint(fields=('project', 'key'), name='one_snapshot_per_key'),
         ),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -130,9 +129,6 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"invitation to {self.project} ({', '.join(self.roles)})"
-
-    def is_open(self, now: datetime) -> bool:
-        return self.accepted_at is None and now < self.expires_at
 
 
 class ApiToken(models.Model):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import zoneinfo
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -475,16 +475,3 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
 def in_words(label: Any) -> str:
     """A label for a table."""
     return {True: "yes", False: "no"}[label] if isinstance(label, bool) else str(label)
-
-
-def labels_given(batch: Batch) -> dict[str, list[tuple[str, str, Any]]]:
-    """For each measure on labels (item, person, label), as `tableqa.dawid_skene` takes them."""
-    measures = [
-        one for one in measures_of(batch.task(), batch.overlap) if one.level in ("nominal", "ordinal")
-    ]
-    found: dict[str, list[tuple[str, str, Any]]] = defaultdict(list)
-    for row in rated(batch) if measures else ():
-        for measure in measures:
-            if (label := measure.value(row.response)) is not None:
-                found[measure.name].append((row.item, row.annotator, label))
-    return dict(found)

@@ -22,8 +22,6 @@ from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
 
-ACTS = ("plan", "apply", "links")
-
 
 @page("GET", "POST")
 def study(request: PageRequest, slug: str) -> HttpResponse:

@@ -550,15 +550,6 @@ def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclu
     )
 
 
-def add_gold(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
-    """Write new gold items (unsaved, positions set): their places are made when their turn comes."""
-    for item in items:
-        item.is_gold = True
-    Item.objects.bulk_create(items, batch_size=500)
-    Exclusion.objects.bulk_create(exclusions, batch_size=500)
-    Batch.objects.filter(pk=batch.pk).update(items_count=F("items_count") + len(items))
-
-
 def add_place(item: Item) -> Place:
     """Room for one more person, marked as added. The caller holds the item's lock."""
     place = Place.objects.create(
