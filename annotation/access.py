@@ -30,6 +30,7 @@ from annotation.models import (
     Source,
     Tally,
 )
+from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.models.work import AssignmentQuerySet
 from annotation.refusals import Refused
 from annotation.roles import Permission, permissions
@@ -43,6 +44,8 @@ class Actor:
 
     person: Person
     token: ApiToken | None = None
+    loaded: Assignment | None = None
+    """The person's assignment that came with them (`annotation.signed_in`)."""
 
 
 def actor(request: HttpRequest | Any) -> Actor:
@@ -50,7 +53,9 @@ def actor(request: HttpRequest | Any) -> Actor:
     token = getattr(request, "auth", None)
     person = request.user
     assert isinstance(person, Person), "views that reach here ask for a signed-in person"  # nosec
-    return Actor(person, token if isinstance(token, ApiToken) else None)
+    if isinstance(token, ApiToken):
+        return Actor(person, token)
+    return Actor(person, loaded=getattr(request, "assignment", None))
 
 
 def may(actor: Actor, project: Project) -> frozenset[Permission]:
@@ -81,7 +86,7 @@ def no_member(*, left: bool = True) -> Refused:
         if left
         else gettext("You do not annotate in this project any more.")
     )
-    return Refused("no_member", said + " " + gettext("What you wrote is kept; ask a manager."))
+    return Refused("no_member", said + " " + gettext("What was saved before is kept; ask a manager."))
 
 
 def worked_in(actor: Actor, public_id: str) -> bool:
@@ -158,13 +163,23 @@ def releases(actor: Actor) -> QuerySet[Release]:
 
 def assignment(actor: Actor, public_id: str) -> Assignment:
     """The actor's own assignment, with everything that showing or submitting it needs."""
-    # A NUL is in no address, and PostgreSQL cannot be asked for one.
-    found = None if "\0" in public_id else _mine.one(id=public_id, person=actor.person.pk)
+    found: Any = actor.loaded
+    if found is None or found.public_id != public_id:
+        found = own_assignment(actor.person.pk, public_id)
     if found is None:
         raise Http404(NOT_HERE)
     _require_annotator(actor, found.batch.project, found.roles)
     found.person = actor.person
     return cast("Assignment", found)
+
+
+def own_assignment(person: int, public_id: str) -> Assignment | None:
+    """The assignment at this address where it is the person's (by id), whatever they may do."""
+    # A NUL is in no address, and PostgreSQL cannot be asked for one.
+    found: Assignment | None = None if "\0" in public_id else _mine.one(id=public_id, person=person)
+    # Asked for the person, too, PostgreSQL would read through everything they ever did where it knows too little of the
+    # table: of a batch that was just opened.
+    return found if found is not None and found.person_id == person else None
 
 
 def annotation(actor: Actor, public_id: str) -> Annotation:
@@ -294,10 +309,25 @@ def _assignments() -> AssignmentQuerySet:
     return found.select_related("batch__project", "item__example", "annotation", "draft")
 
 
+_SELDOM = (
+    *(
+        "batch__" + name
+        for name in ("settings_digest", "help_from", "sampling", "feeds_when", "resolve", "pay")
+    ),
+    *("batch__" + name for name in ("accepted_count", "excluded_count", "places_count", "pass_percent")),
+    *("batch__" + name for name in ("made_by", "made_at", "set_aside_at", "set_aside_because")),
+    *("batch__project__" + name for name in ("time_zone", "pay", "statement", "created_at")),
+    *("item__example__" + name for name in EXAMPLES_SELDOM),
+    *("person__" + name for name in ("last_login", "time_zone", "erased_at", "created_at")),
+)
+"""Columns that nothing asks for on the way from item to item; each is loaded where it is asked for all the same."""
+
 _mine = Select(
     lambda: (
         _assignments()
-        .filter(public_id=text("id"), person_id=number("person"))
+        .select_related("person")
+        .defer(*_SELDOM)
+        .filter(public_id=text("id"))
         .annotate(
             roles=Subquery(
                 Membership.objects.filter(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils import translation
 
+from annotation import words
 from tableqa import language
 
 
@@ -12,4 +13,4 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # What tableqa and the kinds refuse is read on pages, too.
-        language.use(translation.gettext, translation.ngettext)
+        language.use(translation.gettext, translation.ngettext, words.number)

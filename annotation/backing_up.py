@@ -151,7 +151,8 @@ def restore(folder: Path) -> Backup:
 
 def _copy_media(media: Path, to: Path) -> None:
     for path in _files(media) if media.exists() else ():
-        if path.split("/")[0] in MADE_AGAIN or path.endswith(".part") or _zipped_release(path):
+        unfinished = any(name.endswith(".part") for name in path.split("/"))
+        if path.split("/")[0] in MADE_AGAIN or unfinished or _zipped_release(path):
             continue
         target = to / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BigIntegerField, Func
 from django.db.models.query import QuerySet, get_related_populators
@@ -174,6 +174,24 @@ def together(*steps: Step) -> Any:
         return steps[-1].read(cursor)
 
 
+def _asked(step: Step) -> Any:
+    """Run what only reads. The first of a request finds out by itself whether the connection is still alive: Django would
+    ask the database for it before, with every request.
+    """
+    here: Any = _here()  # the stubs know nothing of its checks
+    unsure = here.health_check_enabled and not here.health_check_done
+    if not unsure or here.connection is None or here.in_atomic_block:
+        return step.run()
+    here.health_check_done = True
+    try:
+        return step.run()
+    except (OperationalError, InterfaceError):
+        if here.is_usable():
+            raise
+        here.close()
+        return step.run()
+
+
 class LastKey(Func):
     """The key of the row that this connection added last, which was one of this model: for a statement that points at it."""
 
@@ -199,7 +217,7 @@ class Select:
         self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
-        found: list[Any] = self.step(**values).run()
+        found: list[Any] = _asked(self.step(**values))
         return found
 
     def step(self, **values: Any) -> Step:

@@ -1,11 +1,13 @@
 """Background work: one Job row each, run by `manage.py worker`, safe to run twice.
 
 The queue carries ids only. A worker that dies leaves a heartbeat behind that stops; `reap` queues
-its job again, and compare-and-set makes sure that one reaper wins.
+its job again, and compare-and-set makes sure that one reaper wins. Heartbeats run on the database's clock (`clock`), as
+leases do: workers on several machines, and one whose clock is set, agree on what is late.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from collections.abc import Callable
@@ -13,8 +15,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from annotation.models import Job, Person, Project
@@ -32,6 +35,8 @@ BEAT = 0.3
 ALIVE = timedelta(seconds=30)
 """After which the heartbeat of a job that waits for something is renewed by its worker (`keep_alive`)."""
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
 LOOP, MODELS = "loop", "models"
 QUEUE_OF = {"predictions": LOOP, "proposals": MODELS, "ask_model": MODELS, "evaluate": MODELS}
 """Kinds of jobs that wait for models. They have queues and hands of their own, so that a model that hangs holds up neither
@@ -40,6 +45,16 @@ HANDS = {LOOP: 2, MODELS: 1}
 """Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
+
+
+def clock() -> datetime:
+    """What time it is for heartbeats: what the database says."""
+    if connection.vendor != "postgresql":
+        return timezone.now()  # the database is a file, and its clock is this machine's
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        found: datetime = cursor.fetchone()[0]
+        return found
 
 
 class Progress:
@@ -53,7 +68,7 @@ class Progress:
         if time.monotonic() - self.written < BEAT and done < total:
             return
         self.written = time.monotonic()
-        Job.objects.filter(pk=self.job_id).update(done=done, total=total, heartbeat=timezone.now())
+        Job.objects.filter(pk=self.job_id).update(done=done, total=total, heartbeat=Now())
 
 
 def kind(name: str) -> Callable[[Callable[[Job, Progress], dict[str, Any]]], Any]:
@@ -86,7 +101,7 @@ def run_job(job_id: int) -> str:
 def run(job_id: int) -> str:
     """Run a job that is queued; one that another worker took, or that is finished, is left alone."""
     won = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
-        state=Job.State.RUNNING, heartbeat=timezone.now(), error="", attempts=F("attempts") + 1
+        state=Job.State.RUNNING, heartbeat=Now(), error="", attempts=F("attempts") + 1
     )
     if not won:
         return "not queued"
@@ -100,6 +115,8 @@ def run(job_id: int) -> str:
     except Exception as error:
         log.exception("job %s (%s) failed", job.public_id, job.kind)
         words = f"Something went wrong inside ({type(error).__name__}). The log has the details."
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            words = "The disk of the data folder is full. Make room there, then start this again."
         return _end(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
@@ -109,7 +126,7 @@ def run(job_id: int) -> str:
 def _end(job: Job, state: Job.State, **more: Any) -> str:
     """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
     mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
-    if not mine.update(state=state, heartbeat=timezone.now(), **more):
+    if not mine.update(state=state, heartbeat=Now(), **more):
         log.warning("job %s (%s) ended after it was taken for lost", job.public_id, job.kind)
         return "lost"
     return str(state.value)
@@ -121,7 +138,11 @@ _under_way: set[int] = set()
 
 def keep_alive(*, now: datetime) -> None:
     """Say that jobs of this process are being worked at, also where nothing moves: a model may think for minutes."""
-    waiting = Job.objects.filter(pk__in=set(_under_way), state=Job.State.RUNNING, heartbeat__lt=now - ALIVE)
+    waiting = Job.objects.filter(
+        Q(heartbeat__lt=now - ALIVE) | Q(heartbeat__gt=now + ALIVE),
+        pk__in=set(_under_way),
+        state=Job.State.RUNNING,
+    )
     if _under_way and waiting.exists():
         waiting.update(heartbeat=now)
 
@@ -140,10 +161,13 @@ def hand_back(*, now: datetime) -> int:
 
 
 def reap(*, now: datetime) -> int:
-    """Queue jobs again whose worker is gone; after the last attempt they fail visibly. Returns how many."""
+    """Queue jobs again whose worker is gone; after the last attempt they fail visibly. Returns how many.
+
+    A heartbeat of a time to come is none: it was written before the clock was set back. `now` is what `clock` says.
+    """
     stale = Job.objects.filter(
-        Q(state=Job.State.RUNNING, heartbeat__lt=now - LOST_AFTER)
-        | Q(state=Job.State.QUEUED, heartbeat__lt=now - FORGOTTEN_AFTER)
+        Q(state=Job.State.RUNNING) & ~Q(heartbeat__range=(now - LOST_AFTER, now + LOST_AFTER))
+        | Q(state=Job.State.QUEUED) & ~Q(heartbeat__range=(now - FORGOTTEN_AFTER, now + FORGOTTEN_AFTER))
     )
     reaped = 0
     for job in list(stale[:50]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from annotation.access import Actor, involved, where
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Project, Release
@@ -35,6 +35,19 @@ def counts_kept_from(person: Person, batches: Iterable[Batch]) -> set[int]:
     keys = {one.pk for one in mixed}
     has = set(Assignment.objects.filter(person=person, batch__in=keys).values_list("batch_id", flat=True))
     return has | {one.pk for one in mixed if one.project_id in mine}
+
+
+def sees_counts(person: Person, batch: Batch) -> bool:
+    """Whether the person sees the counts of the batch: the rule of `counts_kept_from`, for one."""
+    return not counts_kept_from(person, [batch])
+
+
+def why_no_counts() -> str:
+    """What is said in place of a batch's counts to whoever does not see them."""
+    return gettext(
+        "You annotate in this batch yourself, and known answers are mixed in. "
+        "Its counts are shown to you once it is closed."
+    )
 
 
 def annotates_in(person: Person, project: Project) -> QuerySet[Batch]:
@@ -92,6 +105,31 @@ def require_no_open_work(person: Person, project: Project) -> None:
             gettext(
                 "You annotate in an open batch of this project. Its releases are for you once it is closed."
             ),
+        )
+
+
+def require_nothing_to_judge(person: Person, release: Release) -> None:
+    """The files of a release say under which pseudonym each response was given, also of items that wait for a decision:
+    whoever may be the one to decide about such an item gets the files afterwards.
+    """
+    if release.project_id not in where(Actor(person), Permission.ADJUDICATE):
+        return
+    waiting = Item.objects.filter(
+        batch__project=release.project_id,
+        adjudication__isnull=False,
+        decision__isnull=True,
+        assignments__annotations__event_id__lte=release.watermark,
+    )
+    if number := adjudicable(person, waiting).values("pk").distinct().count():
+        raise Refused(
+            "still_involved",
+            ngettext(
+                "{number} item of this release waits for a decision that may be yours, and its files tell whose response "
+                "is whose. Decide about it first, or have somebody download them who is no adjudicator.",
+                "{number} items of this release wait for a decision that may be yours, and its files tell whose response "
+                "is whose. Decide about them first, or have somebody download them who is no adjudicator.",
+                number,
+            ).format(number=number),
         )
 
 

@@ -1,11 +1,32 @@
 """Words that pages make of names in data: states, roles, fields of forms, columns of reports. Listed for translators.
 
-They are shown with the filter `translated` (templatetags/language.py), which finds them in the catalogue.
+They are shown with the filter `translated` (templatetags/language.py), which finds them in the catalogue. `shown` is
+that filter for Python; it finds sentences with values, too, where they were marked with `tableqa.language.sentence`.
 """
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_noop
+import re
+from typing import Any
+
+from django.conf import settings
+from django.utils.formats import get_format
+from django.utils.translation import get_language, gettext_noop
+
+from tableqa.language import kept
+
+
+def shown(words: Any) -> str:
+    """Words or sentences of ours, kept in English, in the reader's language; what is not ours stays as it is."""
+    text = "" if words is None else str(words)
+    return text if get_language() in (None, settings.LANGUAGE_CODE) else kept(text)
+
+
+def number(text: str) -> str:
+    """A number as Python writes it, such as 1,204.5, in the form of the reader's language."""
+    marks = {".": str(get_format("DECIMAL_SEPARATOR")), ",": str(get_format("THOUSAND_SEPARATOR"))}
+    return re.sub("[.,]", lambda mark: marks[mark[0]], text)
+
 
 SHOWN = (
     gettext_noop("Accepted"),

@@ -36,6 +36,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from benchmarks.figures import keep
+
 if TYPE_CHECKING:
     from annotation.models import Assignment, Batch, Person
 
@@ -401,6 +403,8 @@ def main() -> int:
     for figure in result.figures:
         interval = f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
         print(f"agreement  {figure.name}: {interval}, in truth {figure.truth:.3f}")
+    keep("what does not hold", len(result.wrong), at_most=0)
+    keep("Spearman's rho of estimated and true skill", result.rho, at_least=RHO)
     for one in result.wrong:
         print(f"WRONG      {one}")
     return 1 if result.wrong else 0

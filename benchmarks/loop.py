@@ -100,10 +100,11 @@ def compare_sizes(options: argparse.Namespace, sizes: list[int]) -> int:
         for _ in range(options.rounds):
             for side in sides:
                 side.run(submissions=AT_A_TIME)
-    first = sides[0]
-    for side in sides:
-        side.report()
-        print(f"       {side.cpu_of_an_item() / first.cpu_of_an_item():.2f} of the CPU of {first.name}")
+        first = sides[0]
+        for side in sides:
+            side.report()
+            more = side.cpu_of_an_item() / first.cpu_of_an_item()
+            print(f"       {more:.2f} of the CPU of {first.name}", flush=True)
     grew = any(side.cpu_of_an_item() > GROWTH * first.cpu_of_an_item() for side in sides)
     return 1 if _complain(*sides) or grew else 0
 
@@ -357,7 +358,8 @@ def _served(application: str) -> Iterator[tuple[int, int]]:
         "--no-control-socket",
     ]
     command += ["--worker-class", "gthread", "--workers", "2", "--threads", "8", "--log-level", "critical"]
-    command += ["--keep-alive", "30", "--preload"]
+    # People keep their connections; what waits for them at the end need not be long.
+    command += ["--keep-alive", "30", "--graceful-timeout", "2", "--preload"]
     server = subprocess.Popen(command, cwd=ROOT)
     try:
         for _ in range(600):
@@ -368,7 +370,7 @@ def _served(application: str) -> Iterator[tuple[int, int]]:
         yield port, server.pid
     finally:
         server.terminate()
-        server.wait(15)
+        server.wait(120)
 
 
 def random_child(pid: int, number: int) -> int:

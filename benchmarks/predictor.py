@@ -24,6 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.figures import keep
 from predictor.architectures import never
 from predictor.batcher import Batcher, Settings, plan, predict_all
 from predictor.protocol import Options, PredictRequest, ProtocolError
@@ -100,6 +101,12 @@ def compare(model: Tapex, requests: Sequence[PredictRequest], rounds: int) -> No
         if name == "batches by length":
             told += f"; {len(batches)} batches, {padded / sum(lengths):.2f} tokens computed for each real one"
         print(told)
+    keep(
+        f"batches by length, {model.device.type}",
+        len(requests) / wall["batches by length"],
+        "answers/s",
+        floor=len(requests) / wall["one by one"],
+    )
 
 
 def _one_by_one(model: Tapex, requests: Sequence[PredictRequest], times: list[float]) -> None:
@@ -158,6 +165,9 @@ async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int,
     counts = batcher.counts
     await batcher.close()
     if times:
+        keep(
+            f"answers to {typists} typists at p95, {model.device.type}", 1000 * _percentile(times, 0.95), "ms"
+        )
         print(f"{f'{typists} typists':17} {len(times) / seconds:8.1f} answers/s; median "
               f"{1000 * _percentile(times, 0.5):6.1f} ms, p95 {1000 * _percentile(times, 0.95):6.1f} ms")  # fmt: skip
     print(f"{'':17} {outcomes}; {counts['computed']} computed in {counts['batches']} batches, "

@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.figures import keep  # noqa: E402
 from benchmarks.reproducing import BEGIN, END, Figure, page_part  # noqa: E402
 
 NAMES = ("freb_tqa", "robut", "lftqa_eval", "torr", "suc")
@@ -42,6 +43,8 @@ def main(arguments: list[str]) -> int:
         found = list(figures_of(name)(options.data))
         part = page_part(name, found)
         print(f"{part}\n\n{name}: {len(found)} figures in {time.monotonic() - began:.1f} s\n", flush=True)
+        keep(f"{name}: figures of the paper made again", len(found))
+        keep(f"{name}: figures that differ unexplained", len(unexplained(found)), at_most=0)
         faults += [f"{name}: {one.what} differs and nothing says why" for one in unexplained(found)]
         page = PAGES / f"{name}.md"
         if options.write:

@@ -17,12 +17,14 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from benchmarks.loop import Side, _cpu, _prepare, _served
+from benchmarks.figures import keep
+from benchmarks.loop import ITEMS, Side, _cpu, _memory, _postgres, _side
 
 PACE, DRAFTS, LOADED = 10.0, 3, 0.6
+MEMORY, CPU = 300, 5.0
+"""Megabytes that web server and database may take together, and milliseconds of CPU that an item may cost the web server."""
 
 
 def main() -> int:
@@ -30,56 +32,55 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./run bench sizing")
     parser.add_argument("--people", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=8)
+    parser.set_defaults(overlap=1)
     options = parser.parse_args()
     import psycopg2
 
-    from tests.temp_postgres import DURABLE, temporary_postgres
-
     with ExitStack() as stack:
-        url = stack.enter_context(temporary_postgres(DURABLE))
-        host = url.partition("host=")[2]
-        os.environ |= {"DATABASE_URL": url, "FLOOR_DATABASE": host, "LOG_LEVEL": "WARNING"}
-        people = json.loads(_prepare("askew", options.people))
-        server = stack.enter_context(_served("config.wsgi"))
-        database = psycopg2.connect(host=host, user="postgres", dbname="postgres")
+        server = _postgres(stack)
+        side = _side(stack, server, "askew", options, ITEMS)
+        database = psycopg2.connect(host=server.url.partition("host=")[2], user="postgres", dbname="postgres")
+        stack.callback(database.close)
         database.autocommit = True
-        postmaster = int((Path(host) / "data" / "postmaster.pid").read_text().split()[0])
-        side = Side("askew", server, people)
-        side.run(options.seconds / 4)
+        side.run(options.seconds / 4)  # connections, caches and templates are warm afterwards
         submitted, size = _submitted(database), _size(database)
-        web, sql = _cpu(server[1]), _cpu(postmaster)
+        web, sql = _cpu(side.pid), server.cpu()
         side.run(options.seconds)
         if side.errors:
             print(side.errors[0], file=sys.stderr)
             return 1
         many = _submitted(database) - submitted
-        web, sql = (_cpu(server[1]) - web) / many, (_cpu(postmaster) - sql) / many
+        web, sql = 1000 * (_cpu(side.pid) - web) / many, 1000 * (server.cpu() - sql) / many
         grown = (_size(database) - size) / many
-        draft = _draft(side, people, server, postmaster, options.seconds / 2)
-        item = web + sql + DRAFTS * draft
-        print(f"items submitted            {many}")
-        print(f"CPU of web for an item     {web * 1000:6.2f} ms   (submit, and the next item)")
-        print(f"CPU of PostgreSQL          {sql * 1000:6.2f} ms")
-        print(f"CPU of both for a draft    {draft * 1000:6.2f} ms")
-        print(f"bytes for a response       {grown:6.0f}      (all tables and indexes, before VACUUM)")
-        print(
-            f"memory of the web server   {_memory(server[1]) / 1e6:6.0f} MB   (2 workers, parent; shared pages once)"
-        )
-        print(f"memory of PostgreSQL       {_memory(postmaster) / 1e6:6.0f} MB   (shared_buffers 128 MB)")
-        print(
-            f"annotators for a core      {LOADED * PACE / item:6.0f}      "
-            f"(one item in {PACE:.0f} s, {DRAFTS} drafts each, {LOADED:.0%} of the core)"
-        )
-        database.close()
+        draft = 1000 * _draft(side, server.pid, options.seconds / 2)
+        carried = LOADED * PACE * 1000 / (web + sql + DRAFTS * draft)
+        memory = side.memory(), _memory(server.pid)
+    print(f"items submitted            {many}")
+    print(f"CPU of web for an item     {web:6.2f} ms   (submit, and the next item)")
+    print(f"CPU of PostgreSQL          {sql:6.2f} ms")
+    print(f"CPU of both for a draft    {draft:6.2f} ms")
+    print(f"bytes for a response       {grown:6.0f}      (all tables and indexes, before VACUUM)")
+    print(f"memory of the web server   {memory[0]:6.0f} MB   (2 workers, parent; shared pages once)")
+    print(f"memory of PostgreSQL       {memory[1]:6.0f} MB   (shared_buffers 128 MB)")
+    print(
+        f"annotators for a core      {carried:6.0f}      "
+        f"(one item in {PACE:.0f} s, {DRAFTS} drafts each, {LOADED:.0%} of the core)"
+    )
+    print(f"load: {os.getloadavg()[0]:.1f}")
+    keep("CPU of web for an item", web, "ms", at_most=CPU)
+    keep("CPU of PostgreSQL for an item", sql, "ms")
+    keep("CPU of both for a draft", draft, "ms")
+    keep("database for a response", grown, "bytes")
+    keep("memory of web and database", sum(memory), "MB", at_most=MEMORY)
+    keep("annotators for a core", carried)
     return 0
 
 
-def _draft(
-    side: Side, people: list[dict[str, Any]], server: tuple[int, int], postmaster: int, seconds: float
-) -> float:
+def _draft(side: Side, postmaster: int, seconds: float) -> float:
     """Seconds of CPU for one saved draft."""
+    people = side.people
     counts = [0] * len(people)
-    before = _cpu(server[1]) + _cpu(postmaster)
+    before = _cpu(side.pid) + _cpu(postmaster)
     until = time.monotonic() + seconds
 
     def work(index: int) -> None:
@@ -87,14 +88,14 @@ def _draft(
         held = person.get("held")
         if not held:
             return
-        connection = http.client.HTTPConnection("127.0.0.1", server[0], timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", side.port, timeout=30)
         headers = {
             "Content-Type": "application/json",
             "Cookie": person["cookie"],
             "X-CSRFToken": person["csrf"],
         }
         envelope = {key: held[key] for key in ("type", "variant", "version", "base")}
-        revision = held.get("draft_revision", 0) or 0
+        revision = (held.get("draft") or {}).get("revision", 0)
         while time.monotonic() < until:
             body = {"revision": revision, "response": envelope | {"data": {"label": "extraction"}}}
             connection.request("PUT", f"/api/assignments/{held['id']}/draft/", json.dumps(body), headers)
@@ -113,7 +114,7 @@ def _draft(
         thread.join()
     if side.errors or not sum(counts):
         raise SystemExit(f"no drafts: {side.errors[:1]}")
-    return (_cpu(server[1]) + _cpu(postmaster) - before) / sum(counts)
+    return (_cpu(side.pid) + _cpu(postmaster) - before) / sum(counts)
 
 
 def _submitted(database: Any) -> int:
@@ -126,20 +127,6 @@ def _size(database: Any) -> int:
     with database.cursor() as cursor:
         cursor.execute("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'")
         return int(cursor.fetchone()[0])
-
-
-def _memory(pid: int) -> int:
-    """Bytes of a process and its children, shared pages shared out (Linux)."""
-    total = 0
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(")")[2].split()[1])
-            if pid in (parent, int(status.parent.name)):
-                rollup = (status.parent / "smaps_rollup").read_text()
-                total += int(rollup.partition("\nPss:")[2].split()[0]) * 1024
-        except OSError:
-            continue
-    return total
 
 
 if __name__ == "__main__":

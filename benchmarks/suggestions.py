@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.figures import keep
 from tableqa import Table
 from tableqa.corpus import Index, align, candidates
 from tableqa.headers import HeaderNames, Thesaurus, abbreviations, synonyms
@@ -104,7 +105,9 @@ def _columns_for(table: Table, others: Iterable[Table]) -> bool:
 def _once(what: str, do: Callable[[], Any]) -> Any:
     started = time.process_time()
     result = do()
-    print(f"{what}: {time.process_time() - started:.2f} s")
+    seconds = time.process_time() - started
+    print(f"{what}: {seconds:.2f} s")
+    keep(f"{what}, CPU", seconds, "s")
     return result
 
 
@@ -115,6 +118,7 @@ def _each(what: str, items: Iterable[Any], do: Callable[[Any], Any]) -> list[Any
         results.append(do(item))
         times.append(1000 * (time.process_time() - started))
     times.sort()
+    keep(f"{what}, CPU at p99", times[int(len(times) * 0.99)], "ms")
     print(
         f"{what}: median {times[len(times) // 2]:.1f} ms, 99 % {times[int(len(times) * 0.99)]:.1f}, most {times[-1]:.1f}"
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import io
 import json
 import os
 import re
@@ -24,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -102,6 +104,7 @@ def tried(stack: ExitStack, home: Path, path: str, options: argparse.Namespace) 
             "askew",
             str(options.people),
             "12000",
+            "1",
             str(TABLES),
         )
     )
@@ -121,6 +124,7 @@ def tried(stack: ExitStack, home: Path, path: str, options: argparse.Namespace) 
     pages, files = crawl(site)
     print(f"  {pages} pages and {files} static files, every link and redirect below {site}")
     headers_hold(site, path)
+    print(journey(site))
     print("  cookies, headers, https, health checks and the interface's addresses are as they should be")
     people.work(options.seconds)
     people.check(environment)
@@ -139,6 +143,9 @@ ADMINISTRATOR = f"""
 import django; django.setup()
 from annotation.models import Person
 person = Person.objects.create_superuser(email="root@example.org", name="Root Ursula", password={PASSWORD!r})
+mara = Person.objects.get(email="mara@example.org")
+mara.set_password({PASSWORD!r})
+mara.save()
 """
 
 
@@ -234,7 +241,7 @@ def nginx(home: Path, path: str, port: int, upstreams: Sequence[int], *, static:
         text = re.sub(r"listen 80;", f"listen 127.0.0.1:{free_ports(1)[0]};", text)
         text = re.sub(r"listen 443", f"listen 127.0.0.1:{port}", text)
         if not static:
-            text = re.sub(r"\n    location /static/ \{.*?\n    \}\n", "\n", text, flags=re.DOTALL)
+            text = re.sub(r"\n( *)location /(askew/)?static/ \{.*?\n\1\}\n", "\n", text, flags=re.DOTALL)
         return text
 
     (folder / "askew-proxy.conf").write_text(here("askew-proxy.conf"))
@@ -351,6 +358,121 @@ def crawl(site: str, most: int = 120) -> tuple[int, int]:
             for module in re.findall(r"""from ["'](\./[^"']+)["']""", answer.text):
                 files.add(urljoin(address, module))
         return pages, len(files)
+
+
+class Forms(HTMLParser):
+    """The forms of a page: where each is sent, and what stands in its fields."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.forms: list[tuple[str, dict[str, str]]] = []
+        self._select = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.forms.append((said.get("action", ""), {}))
+        if not self.forms:
+            return
+        fields = self.forms[-1][1]
+        name = said.get("name", "")
+        if tag in ("input", "textarea") and name:
+            chosen = said.get("type") not in ("checkbox", "radio", "submit") or "checked" in said
+            fields.setdefault(name, said.get("value", "") if chosen else "")
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and self._select and (self._select not in fields or "selected" in said):
+            fields[self._select] = said.get("value", "")
+
+
+def filled(client: httpx.Client, address: str, files: Any = None, **given: str) -> httpx.Response:
+    """Fill in and send the form of a page that has these fields, as a browser does. Raises Wrong."""
+    page = client.get(address)
+    for action, fields in Forms(page.text).forms:
+        if set(given) <= {*fields, "action"} and "csrfmiddlewaretoken" in fields:
+            data = {name: value for name, value in {**fields, **given}.items() if value or name in given}
+            place = urljoin(str(page.url), action) if action else str(page.url)
+            headers = {"Referer": str(page.url), "Origin": f"https://{page.url.netloc.decode()}"}
+            return client.post(place, data=data, files=files, headers=headers)
+    raise Wrong(f"{address} has no form with {', '.join(given)} ({page.status_code})")
+
+
+def journey(site: str) -> str:
+    """From the sign-in to a release on the disk, by forms alone; what was done, in words. Raises Wrong."""
+
+    def led(answer: httpx.Response, what: str) -> str:
+        place = urljoin(str(answer.url), answer.headers.get("location", ""))
+        if answer.status_code not in (302, 303) or not place.startswith(f"{site}/"):
+            raise Wrong(f"{what} answers {answer.status_code} and leads to {place}: {answer.text[:300]}")
+        return place
+
+    def finished(client: httpx.Client, address: str, what: str) -> httpx.Response:
+        wait_for(lambda: 'data-kind="open"' not in client.get(address, follow_redirects=True).text, what)
+        page = client.get(address, follow_redirects=True)
+        if "notice problem" in page.text:
+            raise Wrong(f"{what}: {address} says {re.findall('notice problem.*', page.text)[:1]}")
+        return page
+
+    project = f"{site}/projects/bench"
+    question = "id\tutterance\tcontext\ttargetValue\nnu-1\twho is it?\tcsv/1-csv/1.csv\tAnn\n"
+    with browser() as mara, browser() as guest, browser() as stranger:
+        led(filled(mara, f"{site}/sign-in/", username="mara@example.org", password=PASSWORD), "signing in")
+        if any(not one.secure or one.path != f"{urlsplit(site).path}/" for one in mara.cookies.jar):
+            raise Wrong(f"a cookie is not secure, or not for the site alone: {list(mara.cookies.jar)}")
+        tables = archive("csv/1-csv/1.csv", b'"Name"\n"Ann"\n')
+        files = [("questions", ("one-dev.tsv", question.encode())), ("tables", ("tables.zip", tables))]
+        given = {"reader": "wtq", "name": "uploaded"}
+        job = led(filled(mara, f"{project}/sources/import/", files=files, **given), "uploading")
+        finished(mara, job, "the import ends")
+        if "uploaded" not in mara.get(f"{project}/sources/").text:
+            raise Wrong("what was uploaded is not among the sources")
+
+        invited = filled(mara, f"{project}/people/", name="a guest", roles="annotator")
+        link = re.search(rf"{re.escape(site)}/join/[\w-]+/", invited.text)
+        if not link:
+            raise Wrong(f"no link of an invitation: {invited.status_code} {invited.text[:300]}")
+        work = led(
+            filled(guest, link[0], name="Gus", email="gus@example.org", password=PASSWORD),
+            "joining by the link",
+        )
+        pages = set(
+            re.findall(r'href="([^"]*/batches/\w+/annotate/)', guest.get(work, follow_redirects=True).text)
+        )
+        if not pages:
+            raise Wrong(f"{work} names no batch")
+        page = f"{urljoin(site, sorted(pages)[0])}?plain=1"
+        before = guest.get(page).text
+        if guest.post(page, data={"action": "submit", "label": "extraction"}).status_code != 403:
+            raise Wrong("a response without its token is taken")
+        led(filled(guest, page, action="submit", label="extraction"), "handing in a response")
+        if (
+            guest.get(page).text.partition('name="assignment"')[2][:40]
+            == before.partition('name="assignment"')[2][:40]
+        ):
+            raise Wrong("the same item comes again")
+
+        release = led(filled(mara, f"{project}/releases/", name="1.0", format="askew"), "making a release")
+        address = str(finished(mara, release, "the release ends").url)
+        found = mara.get(f"{address}download/")
+        with zipfile.ZipFile(io.BytesIO(found.content)) as whole:
+            manifest = next(name for name in whole.namelist() if name.endswith("manifest.json"))
+            if whole.testzip() or json.loads(whole.read(manifest))["name"] != "1.0":
+                raise Wrong("the release that was downloaded is not whole")
+        if stranger.get(f"{address}download/").status_code == 200:
+            raise Wrong("a release is downloaded by somebody without an account")
+    return (
+        f"  signed in, uploaded a file, invited somebody who joined and handed in a response without scripts, released and "
+        f"downloaded it ({len(found.content) / 1000:.0f} kB)"
+    )
+
+
+def archive(name: str, data: bytes) -> bytes:
+    """A zip file of one member."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr(name, data)
+    return out.getvalue()
 
 
 def headers_hold(site: str, path: str) -> None:

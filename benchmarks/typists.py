@@ -30,6 +30,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks.figures import keep
 from predictor.bundled import WEIGHTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,6 +120,10 @@ class Run:
             if times:
                 print(f"{what}: median {_percentile(times, 50):.0f} ms, p95 {_percentile(times, 95):.0f} ms")
         total = sum(self.last.values())
+        keep("last keystrokes lost", self.last["lost"], at_most=0)
+        keep("answers", answered / seconds, "/s")
+        if len(self.waits) > 1:
+            keep("asked to answered at p95", _percentile(self.waits, 95), "ms")
         print(f"last keystrokes: {total}: " + ", ".join(f"{name} {n}" for name, n in self.last.most_common()))
         grown = []
         for name, (first, middle, end) in self.memory.items():

@@ -109,7 +109,7 @@ def _say_so() -> None:
     pause = threading.Event()
     while not pause.wait(worker.EVERY):
         try:
-            jobs.keep_alive(now=timezone.now())
+            jobs.keep_alive(now=jobs.clock())
         except DatabaseError:
             log.warning("heartbeats wait for the database", exc_info=True)
             connection.close()

@@ -37,6 +37,7 @@ from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from whitenoise.compress import Compressor
 
 from predictor.configuration import ConfigurationError
 from predictor.configuration import read as read_predictors
@@ -146,7 +147,7 @@ MIDDLEWARE = [
     "config.language.OfTheReader",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.signed_in.WithAssignment",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -266,6 +267,9 @@ COMPRESS_STATIC = env.bool("COMPRESS_STATIC", default=False)
 # Compressing takes half a minute: without it the files are served from where they lie, and nothing is collected.
 WHITENOISE_USE_FINDERS = not COMPRESS_STATIC
 STATIC_ROOT = DATA_DIR / "static" if COMPRESS_STATIC else None
+# Nothing asks for a file by its plain name; maps are for those who mend the scripts of others.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -291,6 +295,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "URL_FORMAT_OVERRIDE": None,  # there is one format
     "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.ByNewest",
     "EXCEPTION_HANDLER": "annotation.api.problems.exception_handler",
     "PAGE_SIZE": 50,

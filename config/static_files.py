@@ -1,29 +1,62 @@
-"""Static files of a production build: compressed, and named by their contents."""
+"""Static files of a production build: light (config/shipped.py), compressed, and named by their contents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from config.shipped import shipped
 
 OURS = "askew/"
 
 
 class NamedByContent(CompressedManifestStaticFilesStorage):
-    """Also rewrites the imports between our modules, so that each is loaded once and under one name.
+    """Ships our scripts and style sheets light, and rewrites the imports between our modules and those of the kinds, so
+    that each is loaded once and under one name.
 
     Scripts of others are left as they are: some name files that they do not ship.
     """
 
     support_js_module_import_aggregation = True
 
+    def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
+        """Put what is shipped in the place of what was copied, before it is named and compressed."""
+        if not dry_run:
+            ours = {
+                name: text
+                for name, (storage, path) in paths.items()
+                if name.endswith((".js", ".css")) and (text := _ours(name, storage, path))
+            }
+            for name, text in shipped(ours).items():
+                if self.exists(name):
+                    self.delete(name)
+                self._save(name, ContentFile(text.encode()))
+                paths[name] = (self, name)
+        yield from super().post_process(paths, dry_run, **options)
+
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
         """How a reference inside the file `name` is rewritten."""
-        if name.endswith(".js") and not name.startswith(OURS):
-            return lambda match: match[0]
         convert: Any = super().url_converter(name, hashed_files, template)
-        return lambda match: str(convert(match))
+
+        def converted(match: re.Match[str]) -> str:
+            ours = not name.endswith(".js") or name.startswith(OURS) or f"/{OURS}" in match[0]
+            return str(convert(match)) if ours else match[0]
+
+        return converted
+
+
+def _ours(name: str, storage: Any, path: str) -> str:
+    """The text of a file of ours, or of a kind's script, which imports ours; "" for one of others."""
+    if not name.startswith(OURS) and (
+        not name.endswith(".js") or name.startswith(("admin/", "rest_framework/"))
+    ):
+        return ""
+    with storage.open(path) as file:
+        text: str = file.read().decode("utf-8", errors="replace")
+    return text if name.startswith(OURS) or f'"../{OURS}' in text else ""

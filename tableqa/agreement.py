@@ -29,11 +29,13 @@ Sources:
 # therefore imported inside the functions, like scipy and krippendorff; after the first call that is a dictionary look-up.
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+from tableqa.language import sentence
 from tableqa.set_distances import Distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -60,14 +62,16 @@ WITH_SINGLE = ("fleiss_kappa", "gwet_ac1")
 WITH_ORDER = ("krippendorff_alpha_ordinal", "gwet_ac1")
 """Measures that have a use for the list of all categories."""
 
-NO_PAIR = "No unit has two ratings, so there is nothing to compare."
-ONE_CATEGORY = "Only one category was ever used, so agreement cannot be told from chance."
-ONE_UNIT = "One unit has no spread between units, so there is no interval."
-GENERALISED = (
+NO_PAIR = sentence("No unit has two ratings, so there is nothing to compare.")
+ONE_CATEGORY = sentence("Only one category was ever used, so agreement cannot be told from chance.")
+ONE_UNIT = sentence("One unit has no spread between units, so there is no interval.")
+GENERALISED = sentence(
     "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in which units with a "
     "single rating count in the expected agreement only."
 )
-UNEQUAL = "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014)."
+UNEQUAL = sentence(
+    "Units have unequal numbers of ratings; those with a single one count in the expected agreement only (Gwet 2014)."
+)
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,63 @@ def from_patterns(
     if raters < widest:
         raise ValueError(f"raters is {raters}, but a pattern holds {widest} ratings.")
     return _measured(rows, weights, categories, raters, measure, order, replicates, seed, confidence)
+
+
+def over_clusters(
+    found: Agreement,
+    clusters: Mapping[Sequence[Sequence[object]], int],
+    measure: str,
+    *,
+    order: Sequence[object] | None = None,
+) -> Agreement:
+    """The same figure with the interval that holds where units belong together: a bootstrap that draws whole clusters.
+
+    found: of all units, with `from_patterns`. clusters: for each distinct cluster the patterns of its units, each of at
+    least two ratings, and how many clusters are like it. One person's response beside each of several others' to one
+    item are such a cluster: they share an item and a response, and as many independent units as there are comparisons
+    there are not (Field and Welsh, Journal of the Royal Statistical Society B 69, 2007). Of one cluster there is no
+    interval. Raises ValueError as `from_patterns` does.
+    """
+    import numpy as np
+
+    if found.value is None or not found.replicates:
+        return found
+    distinct = {pattern: place for place, pattern in enumerate({one: None for each in clusters for one in each})}
+    totals = Counter[int]()
+    for cluster, times in clusters.items():
+        for pattern in cluster:
+            totals[distinct[pattern]] += times
+    patterns = _canonical(
+        *_from_patterns(list(distinct), [totals[place] for place in range(len(distinct))]), measure, order
+    )
+    which = cast("Array", patterns.which)
+    keyed = Counter[tuple[int, ...]]()
+    for cluster, times in clusters.items():
+        keyed[tuple(sorted(int(which[distinct[pattern]]) for pattern in cluster))] += times
+    if keyed.total() == 1:
+        return replace(found, low=None, high=None, left_out=0)
+    estimate = _estimator(measure, patterns)
+    # In an order of their own, so that a seed draws the same whatever the order in which they came.
+    ordered = sorted(keyed)
+    counts = np.array([keyed[one] for one in ordered])
+    owner = np.repeat(np.arange(len(ordered)), [len(one) for one in ordered])
+    flat = np.concatenate([np.array(one) for one in ordered])
+    generator = np.random.default_rng(found.seed)
+    chunk = max(1, _DENSE // max(len(ordered), len(patterns.category)))
+    drawn = []
+    for done in range(0, found.replicates, chunk):
+        size = min(chunk, found.replicates - done)
+        weights = generator.multinomial(counts.sum(), counts / counts.sum(), size=size).astype(float)
+        drawn.append(
+            estimate(
+                np.array([np.bincount(flat, one[owner], minlength=len(patterns.counts)) for one in weights])
+            )
+        )
+    values = np.concatenate(drawn)
+    defined = values[~np.isnan(values)]
+    tail = (1 - found.confidence) / 2
+    low, high = map(float, np.quantile(defined, [tail, 1 - tail])) if len(defined) else (None, None)
+    return replace(found, low=low, high=high, left_out=found.replicates - len(defined))
 
 
 def influence(
@@ -509,6 +570,7 @@ class _Patterns:
     values: Array | None  # (K,) the numbers behind the categories, at the interval level
     apart: Array | None = None  # (K, K) how far two categories are apart, where they are sets
     scale: int = 0  # categories that there could have been, for AC1
+    which: Array | None = None  # of each row that entered, its pattern
 
 
 def _canonical(
@@ -544,6 +606,7 @@ def _canonical(
         values=values,
         apart=_apart(labels, measure) if measure in SET_MEASURES else None,
         scale=max(len(order or ()), len(labels)),
+        which=which,
     )
 
 

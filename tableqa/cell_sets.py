@@ -22,12 +22,13 @@ Sources:
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.language import sentence
 from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ CellSet: TypeAlias = Set[Cell]
 Unit: TypeAlias = tuple[tuple[int, int], Sequence[CellSet | None]]
 """((number of rows, number of columns) of the item's table, one set of cells for each rater, None where missing)."""
 
-WITHIN_TABLES = (
+WITHIN_TABLES = sentence(
     "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells."
 )
-NO_CHOICE = (
+NO_CHOICE = sentence(
     "No two raters could have differed: their sets are empty or cover the whole table, so agreement cannot be told from "
     "chance."
 )
@@ -126,6 +127,33 @@ def from_patterns(
         seed=seed,
         confidence=confidence,
     )
+
+
+def over_clusters(
+    found: Agreement,
+    clusters: Mapping[tuple["Pattern", ...], int],
+    distance: Distance = "masi",
+) -> Agreement:
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    ordered = sorted(clusters, key=lambda cluster: [pattern.key() for pattern in cluster])
+    return with_interval_over(
+        found,
+        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
+        [sum(one.ratings * one.expected(distance) for one in cluster) for cluster in ordered],
+        [clusters[cluster] for cluster in ordered],
+    )
+
+
+def with_interval_over(
+    found: Agreement, observed: Sequence[float], expected: Sequence[float], counts: Sequence[int]
+) -> Agreement:
+    """A figure of `of_ratios` with the interval over clusters, from the sums of each; of one cluster there is none."""
+    if found.value is None or not found.replicates:
+        return found
+    if sum(counts) == 1:
+        return replace(found, low=None, high=None, left_out=0)
+    low, high, left_out = _interval(observed, expected, counts, found.replicates, found.seed, found.confidence)
+    return replace(found, low=low, high=high, left_out=left_out)
 
 
 def influence(

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from tableqa.answers import Comparison, Difference, compare
 from tableqa.cells import model_for, same_format, visible
 from tableqa.examples import Example
-from tableqa.language import gettext
+from tableqa.language import gettext, gettext_noop, ngettext
 from tableqa.operations import (
     OPERATIONS,
     InsertRow,
@@ -210,10 +210,14 @@ def structure(
     unchanged = contract.table == "differs" and _looks_the_same(base_table, edited)
     if unchanged:
         same = edited.same_content(base_table)
-        message = "The table is the original one. Change something." if same else _ONLY_BLANKS
+        message = (
+            gettext("The table is the original one. Change something.") if same else gettext(_ONLY_BLANKS)
+        )
         violations.append(Violation("table_unchanged", message))
     if all(base_table.shape) and not all(edited.shape) and contract.table != "gone":
-        message = f"The table has {_shape(edited)} now, and nothing can be asked of that. Put something back."
+        message = gettext(
+            "The table has {shape} now, and nothing can be asked of that. Put something back."
+        ).format(shape=_shape(edited))
         violations.append(Violation("table_empty", message))
     if contract.allowed is not None:
         violations += _allowed(contract.allowed, base_table, edited, net)
@@ -226,7 +230,7 @@ def structure(
     return violations if unchanged else [*violations, *_blanks(base_table, net)]
 
 
-_ONLY_BLANKS = (
+_ONLY_BLANKS = gettext_noop(
     "Only blanks or invisible characters differ from the original table. Change something that can be seen."
 )
 
@@ -245,7 +249,11 @@ def _looks_the_same(one: Table, other: Table) -> bool:
 def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
     """Texts that changed in blanks or invisible characters alone, which nobody can see and hardly anybody meant."""
     return [
-        Violation("blanks_changed", f"{describe(operation, base)}. Put back what stood there.", "warning")
+        Violation(
+            "blanks_changed",
+            gettext("{change}. Put back what stood there.").format(change=describe(operation, base)),
+            "warning",
+        )
         for operation in net
         if isinstance(operation, SetCell | RenameHeader) and visible(operation.old) == visible(operation.new)
     ]
@@ -255,10 +263,12 @@ def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[O
     violations = []
     for name in OPERATIONS:
         if name not in allowed and any(operation.op == name for operation in net):
-            message = f"{_spoken(name).capitalize()} is not allowed here."
+            message = gettext("{operation} is not allowed here.").format(operation=gettext(_SPOKEN[name]))
             violations.append(Violation("operation_not_allowed", message))
     if base.shape != edited.shape and not _SHAPE_CHANGING.intersection(allowed):
-        message = f"The table had {_shape(base)} and has {_shape(edited)} now. Its shape must stay."
+        message = gettext("The table had {before} and has {after} now. Its shape must stay.").format(
+            before=_shape(base), after=_shape(edited)
+        )
         violations.append(Violation("shape_changed", message))
     return violations
 
@@ -266,11 +276,17 @@ def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[O
 def _too_many(contract: Contract, number: int, reason: str) -> list[Violation]:
     if contract.more_with_reason and reason.strip():
         return []
-    there = "is 1 change" if number == 1 else f"are {number} changes"
-    most = "1 change is" if contract.at_most == 1 else f"{contract.at_most} are"
-    message = f"There {there}; at most {most} allowed."
+    most = contract.at_most or 0
+    message = ngettext(
+        "There is {number} change; {most}.", "There are {number} changes; {most}.", number
+    ).format(
+        number=number,
+        most=ngettext("at most {most} change is allowed", "at most {most} are allowed", most).format(
+            most=most
+        ),
+    )
     if contract.more_with_reason:
-        message += " Take some back, or say why more are needed."
+        message += gettext(" Take some back, or say why more are needed.")
     return [Violation("too_many_operations", message)]
 
 
@@ -279,8 +295,11 @@ def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Vio
     for row, column in contract.protected:
         before, after = _cell(base, row, column), _cell(edited, row, column)
         if before is not None and before != after:
-            what = "has been removed" if after is None else "has been changed"
-            message = f"The protected cell ({cell_place(base, row, column)}) {what}. Take that back."
+            message = (
+                gettext("The protected cell ({place}) has been removed. Take that back.")
+                if after is None
+                else gettext("The protected cell ({place}) has been changed. Take that back.")
+            ).format(place=cell_place(base, row, column))
             violations.append(Violation("protected_cell", message))
     return violations
 
@@ -296,9 +315,11 @@ def _cell(table: Table, row: str, column: str) -> str | None:
 def cell_place(table: Table, row: str, column: str) -> str:
     """Where a cell is, in words: "row 2, Votes", "header of column 3"."""
     if row == table.header_id:
-        return f"header of column {table.column_index(column) + 1 if column in table.column_ids else column}"
-    name = f"row {table.row_index(row) + 1}" if row in table.row_ids else f"row {row}"
-    return f"{name}, {column_name(table, column)}"
+        number = table.column_index(column) + 1 if column in table.column_ids else column
+        return gettext("header of column {column}").format(column=number)
+    return gettext("row {row}, {column}").format(
+        row=table.row_index(row) + 1 if row in table.row_ids else row, column=column_name(table, column)
+    )
 
 
 def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level) -> list[Violation]:
@@ -310,9 +331,12 @@ def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level)
         cells = columns[column]
         if not same_format(old, new, cells):
             model = model_for(old, new, cells)
-            like = "the others in its column" if model is None else _quoted(model)
-            place = f"Row {edited.row_index(row) + 1}, {column_name(edited, column)}"
-            message = f"{place}: {_quoted(new)} is not written like {like}."
+            message = gettext("Row {row}, {column}: {text} is not written like {like}.").format(
+                row=edited.row_index(row) + 1,
+                column=column_name(edited, column),
+                text=_quoted(new),
+                like=gettext("the others in its column") if model is None else _quoted(model),
+            )
             violations.append(Violation("cell_format", message, level))
     return violations
 
@@ -340,7 +364,8 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
     if not edited.answers or not any(answer.strip() for answer in edited.answers):
         return [
             Violation(
-                "answer_missing", "There is no answer. Give the answer that holds for the edited table."
+                "answer_missing",
+                gettext("There is no answer. Give the answer that holds for the edited table."),
             )
         ]
     if not has_gold:
@@ -349,17 +374,21 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
     was, now = _list(base.answers), _list(edited.answers)
     violations = []
     if _looks_the_same(base.table, edited.table) and not comparison.equal:
-        message = f"The table is the original one, and yet the answer was {was} and is {now}."
+        message = gettext("The table is the original one, and yet the answer was {was} and is {now}.").format(
+            was=was, now=now
+        )
         violations.append(Violation("same_table_other_answer", message))
     if contract.answer == "changes" and comparison.equal:
-        said = (
-            f"still {now}"
+        message = (
+            gettext("The answer is still {now}. It must change.")
             if comparison.difference is None
-            else f"{now}, and that is {was} {_note(comparison)}"
-        )
-        violations.append(Violation("answer_unchanged", f"The answer is {said}. It must change."))
+            else gettext("The answer is {now}, and that is {was} {how}. It must change.")
+        ).format(now=now, was=was, how=_note(comparison))
+        violations.append(Violation("answer_unchanged", message))
     if contract.answer == "stays" and not comparison.equal:
-        message = f"The answer was {was} and is {now} now{_name(comparison)}. It must stay."
+        message = gettext("The answer was {was} and is {now} now{how}. It must stay.").format(
+            was=was, now=now, how=_name(comparison)
+        )
         violations.append(Violation("answer_changed", message))
     return violations
 
@@ -373,64 +402,65 @@ def _computed(
     is told and stops nobody.
     """
     if isinstance(computed, ProgramError):
-        message = (
-            f"The program of the answer cannot be run on this table: {computed} Check the answer by hand."
-        )
+        message = gettext(
+            "The program of the answer cannot be run on this table: {why} Check the answer by hand."
+        ).format(why=computed)
         return [Violation("program_fails", message, "warning")]
     if computed is None or reason.strip() or not any(answer.strip() for answer in typed):
         return []
     comparison = compare(typed, computed)
     if comparison.equal:
         return []
-    message = (
-        f"The answer is {_list(typed)}, and the program gives {_list(computed)}{_name(comparison)}. "
-        "Mend the answer or the table, or say why they differ."
-    )
+    message = gettext(
+        "The answer is {typed}, and the program gives {computed}{how}. Mend the answer or the table, or say why they differ."
+    ).format(typed=_list(typed), computed=_list(computed), how=_name(comparison))
     return [Violation("computed_answer_differs", message)]
 
 
 def _note(comparison: Comparison) -> str:
     notes: dict[Difference, str] = {
-        "form": "written in another way",
-        "unit": "with or without its unit",
-        "rounding": "rounded",
-        "order": "in another order",
+        "form": gettext("written in another way"),
+        "unit": gettext("with or without its unit"),
+        "rounding": gettext("rounded"),
+        "order": gettext("in another order"),
     }
     return notes[comparison.difference] if comparison.difference else ""
 
 
 def _name(comparison: Comparison) -> str:
     if comparison.difference == "sign":
-        return " (only the sign differs)"
+        return gettext(" (only the sign differs)")
     if comparison.difference == "scale":
-        return f" (they differ by the factor {comparison.factor:,})"
-    return " (some answers are the same)" if comparison.difference == "partial" else ""
+        return gettext(" (they differ by the factor {factor})").format(factor=f"{comparison.factor:,}")
+    return gettext(" (some answers are the same)") if comparison.difference == "partial" else ""
 
 
-def _spoken(name: str) -> str:
-    return {
-        "set_cell": "changing a cell",
-        "remove_row": "removing a row",
-        "insert_row": "adding a row",
-        "move_row": "moving a row",
-        "rename_header": "renaming a column",
-        "remove_column": "removing a column",
-        "insert_column": "adding a column",
-        "move_column": "moving a column",
-        "split_column": "splitting a column",
-        "transpose": "exchanging rows and columns",
-        "mask_cells": "masking cells",
-    }[name]
+_SPOKEN = {
+    "set_cell": gettext_noop("Changing a cell"),
+    "remove_row": gettext_noop("Removing a row"),
+    "insert_row": gettext_noop("Adding a row"),
+    "move_row": gettext_noop("Moving a row"),
+    "rename_header": gettext_noop("Renaming a column"),
+    "remove_column": gettext_noop("Removing a column"),
+    "insert_column": gettext_noop("Adding a column"),
+    "move_column": gettext_noop("Moving a column"),
+    "split_column": gettext_noop("Splitting a column"),
+    "transpose": gettext_noop("Exchanging rows and columns"),
+    "mask_cells": gettext_noop("Masking cells"),
+}
 
 
 def _shape(table: Table) -> str:
     rows, columns = table.shape
-    return f"{rows} {'row' if rows == 1 else 'rows'} and {columns} {'column' if columns == 1 else 'columns'}"
+    return gettext("{rows} and {columns}").format(
+        rows=ngettext("{number} row", "{number} rows", rows).format(number=rows),
+        columns=ngettext("{number} column", "{number} columns", columns).format(number=columns),
+    )
 
 
 def _quoted(text: str) -> str:
     if not text.strip():
-        return "(blank)" if text else "(empty)"
+        return gettext("(blank)") if text else gettext("(empty)")
     return f"“{text if len(text) <= 60 else text[:59] + '…'}”"
 
 

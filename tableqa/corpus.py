@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from tableqa.cells import fold, view, without_details, without_notes
 from tableqa.headers.writing import same_name
+from tableqa.language import sentence
 from tableqa.tables import Table
 
 K1, B = 1.2, 0.4
@@ -31,6 +32,15 @@ _MOST_VALUES = 300
 _LONGEST_VALUE = 80
 _VERSION = 1
 _KEYS = ("value", "date")
+# Why a table is offered; kept with a proposal, in English. Pages say it in the reader's language.
+KEYS = sentence("{number} of {of} values of the key columns in common ({some}).")
+TITLE = sentence("Words of the title in common ({some}).")
+NAMES = sentence("Column names in common ({some}).")
+LACKS = {
+    True: sentence("{number} column that this table lacks ({some})."),
+    False: sentence("{number} columns that this table lacks ({some})."),
+}
+"""By whether it is one."""
 _WORD = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 
@@ -164,17 +174,15 @@ class Index:
         values = [text for kind in _KEYS for text in by_kind.get(kind, ())]
         reasons = []
         if values:
-            reasons.append(f"{len(values)} of {of} values of the key columns in common ({_some(values)})")
+            reasons.append(KEYS.format(number=len(values), of=of, some=_some(values)))
         if titles := by_kind.get("title"):
-            reasons.append(f"words of the title in common ({_some(titles)})")
+            reasons.append(TITLE.format(some=_some(titles)))
         if headers := [*by_kind.get("header", []), *by_kind.get("word", [])]:
-            reasons.append(f"column names in common ({_some(headers)})")
+            reasons.append(NAMES.format(some=_some(headers)))
         own = set(map(same_name, table.header))
         fresh = [header for header in document.headers if header not in own]
-        reasons.append(
-            f"{len(fresh)} {'column' if len(fresh) == 1 else 'columns'} that this table lacks ({_some(fresh)})"
-        )
-        return Related(document.digest, score, len(values), of, _capital(f"{'; '.join(reasons)}."))
+        reasons.append(LACKS[len(fresh) == 1].format(number=len(fresh), some=_some(fresh)))
+        return Related(document.digest, score, len(values), of, " ".join(reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads."""
@@ -234,13 +242,6 @@ def _words(text: str) -> list[str]:
 def _some(texts: Sequence[str]) -> str:
     shown = ", ".join(text if len(text) <= 30 else text[:29] + "…" for text in texts[:3])
     return f"{shown}, …" if len(texts) > 3 else shown
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-# -- key columns and rows ------------------------------------------------------------------------------
 
 
 def key_columns(table: Table, most: int = _MOST_KEYS) -> list[int]:

@@ -25,7 +25,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.agreement import Agreement
-from tableqa.cell_sets import Pattern, common_by_chance, of_ratios, ratio_influence
+from tableqa.cell_sets import Pattern, common_by_chance, of_ratios, ratio_influence, with_interval_over
+from tableqa.language import sentence
 from tableqa.operations import Operation
 from tableqa.set_distances import Distance, check_distance, distance_of_sizes
 
@@ -42,10 +43,12 @@ EditSet: TypeAlias = Set[Edit]
 Unit: TypeAlias = tuple[int, Sequence[EditSet | None]]
 """(places of the table, one set of edits for each rater, None where missing)."""
 
-WITHIN_TABLES = (
+WITHIN_TABLES = sentence(
     "Chance is taken within each table: edits at random places, values equal as often as in different items."
 )
-NO_CHOICE = "No two raters could have differed: nobody edited anything, or there was only one way to do it."
+NO_CHOICE = sentence(
+    "No two raters could have differed: nobody edited anything, or there was only one way to do it."
+)
 
 
 def edit_agreement(
@@ -84,6 +87,24 @@ def edit_agreement(
         replicates=replicates,
         seed=seed,
         confidence=confidence,
+    )
+
+
+def over_clusters(
+    found: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
+) -> Agreement:
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    same = equal_by_chance([unit for cluster in clusters for unit in cluster])
+    sums: Counter[tuple[Pattern, ...]] = Counter()
+    for cluster in clusters:
+        patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
+        sums[tuple(sorted((one for one in patterns if one.pairs), key=Pattern.key))] += 1
+    ordered = sorted(sums, key=lambda cluster: [pattern.key() for pattern in cluster])
+    return with_interval_over(
+        found,
+        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
+        [sum(_by_chance(one, same, distance) for one in cluster) for cluster in ordered],
+        [sums[cluster] for cluster in ordered],
     )
 
 
@@ -186,13 +207,13 @@ def _prepared(units: Sequence[Unit], distance: Distance) -> tuple[Counter[Patter
     )
     same = equal_by_chance(units)
     observed = [pattern.ratings * pattern.observed(distance) for pattern in counted]
-    expected = [
-        pattern.ratings
-        * sum(_expected(small, large, pattern.cells, same, distance) for small, large, _ in pattern.pairs)
-        / len(pattern.pairs)
-        for pattern in counted
-    ]
-    return counted, observed, expected
+    return counted, observed, [_by_chance(pattern, same, distance) for pattern in counted]
+
+
+def _by_chance(pattern: Pattern, same: float, distance: Distance) -> float:
+    """The expected distance within a unit, weighted by its ratings."""
+    pairs = (_expected(small, large, pattern.cells, same, distance) for small, large, _ in pattern.pairs)
+    return pattern.ratings * sum(pairs) / len(pattern.pairs)
 
 
 def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Pattern:

@@ -12,15 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import sentence
 from tableqa.tables import Table
 
 CellRef = tuple[str, str]
 """(row id, column id); the header row has an id, too."""
 
+# Kept with an item, in English; pages say them in the reader's language.
+BY_PEOPLE = sentence("cells marked by people in this project")
+BY_PROGRAM = sentence("cells that the program of the answer reads")
+BY_MODEL = sentence("cells that a model pointed at ({model})")
+BY_SOME_MODEL = sentence("cells that a model pointed at")
 _IN_META: Mapping[str, str] = {
-    "relevant_cells": "relevant cells named in the source (as FREB-TQA does)",
-    "highlighted_cells": "cells highlighted in the source (as in FeTaQA)",
-    "answer_cells": "the answer's coordinates in the source (as in SQA)",
+    "relevant_cells": sentence("relevant cells named in the source (as FREB-TQA does)"),
+    "highlighted_cells": sentence("cells highlighted in the source (as in FeTaQA)"),
+    "answer_cells": sentence("the answer's coordinates in the source (as in SQA)"),
 }
 """Fields of `Example.meta` in which readers keep marked cells, and what to call them; the first one counts."""
 
@@ -54,7 +60,7 @@ def evidence(
     """
     for entry in reversed(list(marked)):
         if cells := cells_in(example.table, entry.get("cells")):
-            return Evidence(cells, "cells marked by people in this project")
+            return Evidence(cells, BY_PEOPLE)
     for name, words in _IN_META.items():
         if cells := cells_in(example.table, example.meta.get(name)):
             return Evidence(cells, words)
@@ -67,7 +73,7 @@ def evidence(
             model = entry.get("model")
             return Evidence(
                 cells,
-                f"cells that a model pointed at ({model})" if model else "cells that a model pointed at",
+                BY_MODEL.format(model=model) if model else BY_SOME_MODEL,
             )
     return None
 
@@ -89,10 +95,10 @@ def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
         if not isinstance(given, ProgramError) and (
             not example.answers or compare(given, example.answers).equal
         ):
-            return example.program, "cells that the program of the answer reads"
+            return example.program, BY_PROGRAM
     for programs, words in (
-        (from_derivation, "numbers of the source's derivation (as in TAT-QA)"),
-        (from_logical_form, "cells that the source's logical form reads (as in WikiSQL)"),
+        (from_derivation, sentence("numbers of the source's derivation (as in TAT-QA)")),
+        (from_logical_form, sentence("cells that the source's logical form reads (as in WikiSQL)")),
     ):
         if found := programs(example):
             return found[0].to_dict(), words

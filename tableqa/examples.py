@@ -125,6 +125,11 @@ class Example:
             "table": self.table.to_wire(),
             "answers": list(self.answers),
         }
+        return data | self.beside()
+
+    def beside(self) -> dict[str, Any]:
+        """What `to_dict` has of meta, program, context and history: JSON, empty fields left out."""
+        data: dict[str, Any] = {}
         if self.meta:
             data["meta"] = thaw(self.meta)
         if self.program is not None:

@@ -139,7 +139,9 @@ def in_words(program: Mapping[str, Any] | None, table: Table) -> str:
     """A stored program in words; "" where nobody has said anything."""
     if program is None:
         return ""
-    return describe(program, table) if is_program(program) else "none of the programs that were offered"
+    return (
+        describe(program, table) if is_program(program) else gettext("none of the programs that were offered")
+    )
 
 
 def _gives(program: Mapping[str, Any], example: Example) -> bool:

@@ -1,6 +1,6 @@
 """Ways of working that a manager should look at: too fast, always the same, copied texts. They accuse nobody.
 
-    too_fast(seconds_of_the_person, seconds_of_the_others)
+    too_fast(seconds_of_the_person, seconds_of_the_others, floor)
     sped_up(seconds_in_order)
     always_the_same(labels_in_order, Counter(labels_of_the_others))
     copy_paste({item: text}, texts_of_the_others)
@@ -21,6 +21,7 @@ from math import exp, log
 from statistics import median
 from typing import Literal, TypeVar
 
+from tableqa.language import sentence
 from tableqa.proportions import proportion
 
 Key = TypeVar("Key", bound=Hashable)
@@ -35,6 +36,33 @@ ROBUST = 1.4826
 """From the median absolute deviation to a standard deviation, were the logarithms normal."""
 RUN = 5
 """Items in a row that count as a change of pace."""
+TOO_FEW = sentence("Too early to say: {items} items, {needed} are needed.")
+TOO_FEW_OF_OTHERS = sentence("Too early to say: others did {items} items, {needed} are needed.")
+FAST = sentence(
+    "{fast} of {items} items took less than {bound} s ({share}); of the others' items it is {of_others}. The person's "
+    "median is {median} s, the others' {median_of_others} s."
+)
+ALONE = sentence(
+    "{fast} of {items} items took less than {bound} s ({share}). The person's median is {median} s. Others did {others} "
+    "items, too few to compare with."
+)
+SPED_UP = sentence(
+    "At most {longest} items in a row took less than a third of the person's own median of {median} s."
+)
+NOT_SPED_UP = sentence("No item took less than a third of the person's own median of {median} s.")
+THE_SAME = {
+    True: sentence(
+        "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
+        "unlikely run is {run}, {length} time in a row."
+    ),
+    False: sentence(
+        "{label} was given to {times} of {items} items ({share}); others give it to {of_others} of theirs. The most "
+        "unlikely run is {run}, {length} times in a row."
+    ),
+}
+"""By whether the run is of one item."""
+REPEATED = sentence("One text stands on {times} of {items} items: “{text}”")
+NOT_REPEATED = sentence("No text is repeated on the {items} items with one.")
 SHORT = 12
 """Texts of fewer characters repeat by themselves: "yes", "row 3"."""
 
@@ -56,38 +84,52 @@ class Habit:
     items: tuple[Hashable, ...] = ()
 
 
-def too_fast(seconds: Sequence[float], of_others: Sequence[float]) -> Habit:
-    """Items done in less than a third of the others' median time, and far outside their spread.
+def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float = 0.0) -> Habit:
+    """Items done in less than a third of the others' median time, and far outside their spread; or below a floor.
 
-    seconds: active time of each of the person's items; of_others: of the batch's other items. The bound is the lower of a
-    third of the others' median and what lies 2.5 robust standard deviations (of logarithms) below it. Raised where at least
-    three items are below it and their share is above the others' beyond what its interval allows. Raises ValueError for a
-    time below 0.
+    seconds: active time of each of the person's items; of_others: of the batch's other items; floor: the time in which
+    nobody can do such an item, 0 where that is not known. The bound is the lower of a third of the others' median and
+    what lies 2.5 robust standard deviations (of logarithms) below it, but never below the floor. Raised where at least
+    three items are below the bound and their share is above the others' beyond what its interval allows, or where at
+    least three items and a tenth of them are below the floor: that also tells of a batch in which everybody is too fast,
+    or one person alone. Raises ValueError for a time or a floor below 0.
     """
-    _check_times(seconds, of_others)
-    if few := _too_few("too_fast", len(seconds), len(of_others)):
+    _check_times(seconds, of_others, [floor])
+    if few := _too_few("too_fast", len(seconds), None if floor else len(of_others)):
         return few
-    bound = _bound(of_others)
+    compared = len(of_others) >= FEWEST
+    bound = max(floor, _bound(of_others)) if compared else floor
     fast = tuple(number for number, time in enumerate(seconds) if time < bound)
     own = proportion(len(fast), len(seconds))
     others = proportion(sum(time < bound for time in of_others), len(of_others))
-    raised = len(fast) >= 3 and (own.low or 0.0) > (others.high or 0.0)
-    return Habit(
-        "too_fast",
-        raised,
-        f"{len(fast)} of {len(seconds)} items took less than {bound:.1f} s ({own.percent}); of the others' items it is "
-        f"{others.percent}. The person's median is {median(seconds):.1f} s, the others' {median(of_others):.1f} s.",
-        {
-            "items": len(seconds),
-            "fast": len(fast),
-            "bound_seconds": bound,
-            "share": own.value or 0.0,
-            "share_of_others": others.value or 0.0,
-            "median_seconds": median(seconds),
-            "median_seconds_of_others": median(of_others),
-        },
-        fast,
-    )
+    impossible = sum(time < floor for time in seconds)
+    stands_out = compared and len(fast) >= 3 and (own.low or 0.0) > (others.high or 0.0)
+    words = {
+        "fast": len(fast),
+        "items": len(seconds),
+        "bound": f"{bound:.1f}",
+        "share": own.percent,
+        "median": f"{median(seconds):.1f}",
+    }
+    figures = {
+        "items": len(seconds),
+        "fast": len(fast),
+        "bound_seconds": bound,
+        "floor_seconds": floor,
+        "below_floor": impossible,
+        "share": own.value or 0.0,
+        "share_of_others": others.value or 0.0,
+        "median_seconds": median(seconds),
+    }
+    if compared:
+        figures["median_seconds_of_others"] = median(of_others)
+        said = FAST.format(
+            **words, of_others=others.percent, median_of_others=f"{figures['median_seconds_of_others']:.1f}"
+        )
+    else:
+        said = ALONE.format(**words, others=len(of_others))
+    raised = stands_out or (impossible >= 3 and impossible >= 0.1 * len(seconds))
+    return Habit("too_fast", raised, said, figures, fast)
 
 
 def sped_up(seconds: Sequence[float]) -> Habit:
@@ -103,9 +145,7 @@ def sped_up(seconds: Sequence[float]) -> Habit:
     return Habit(
         "sped_up",
         length >= RUN,
-        f"At most {length} items in a row took less than a third of the person's own median of {usual:.1f} s."
-        if length
-        else f"No item took less than a third of the person's own median of {usual:.1f} s.",
+        (SPED_UP if length else NOT_SPED_UP).format(longest=length, median=f"{usual:.1f}"),
         {"items": len(seconds), "longest_run": length, "median_seconds": usual},
         tuple(range(start, start + length)),
     )
@@ -139,8 +179,15 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
     return Habit(
         "always_the_same",
         raised,
-        f"{top!s} was given to {counted[top]} of {number} items ({share.percent}); others give it to {100 * usual:.1f} % of "
-        f"theirs. The most unlikely run is {labels[start]!s}, {length} time{'' if length == 1 else 's'} in a row.",
+        THE_SAME[length == 1].format(
+            label=top,
+            times=counted[top],
+            items=number,
+            share=share.percent,
+            of_others=f"{100 * usual:.1f} %",
+            run=labels[start],
+            length=length,
+        ),
         {
             "items": number,
             "share": share.value or 0.0,
@@ -173,7 +220,7 @@ def copy_paste(texts: Mapping[Key, str], of_others: Sequence[str] = ()) -> Habit
         return Habit(
             "copy_paste",
             False,
-            f"No text is repeated on the {len(told)} items with one.",
+            NOT_REPEATED.format(items=len(told)),
             {"items": len(told)},
         )
     top = max(counted, key=lambda text: (counted[text], text))
@@ -183,9 +230,7 @@ def copy_paste(texts: Mapping[Key, str], of_others: Sequence[str] = ()) -> Habit
     return Habit(
         "copy_paste",
         raised,
-        f"One text stands on {times} of {len(told)} items: “{shown}”"
-        if times > 1
-        else f"No text is repeated on the {len(told)} items with one.",
+        (REPEATED if times > 1 else NOT_REPEATED).format(times=times, items=len(told), text=shown),
         {
             "items": len(told),
             "repeated": times,
@@ -208,11 +253,9 @@ def _check_times(*lists: Sequence[float]) -> None:
 def _too_few(kind: Kind, own: int, others: int | None = None) -> Habit | None:
     figures = {"items": own} if others is None else {"items": own, "items_of_others": others}
     if own < FEWEST:
-        return Habit(kind, False, f"Too early to say: {own} items, {FEWEST} are needed.", figures)
+        return Habit(kind, False, TOO_FEW.format(items=own, needed=FEWEST), figures)
     if others is not None and others < FEWEST:
-        return Habit(
-            kind, False, f"Too early to say: others did {others} items, {FEWEST} are needed.", figures
-        )
+        return Habit(kind, False, TOO_FEW_OF_OTHERS.format(items=others, needed=FEWEST), figures)
     return None
 
 

@@ -5,20 +5,38 @@ back until a platform lends its own functions with `use`. A sentence with values
 in afterwards, so that a translation may put them in another order:
 
     _("Row {row} is not there.").format(row=row)
+
+Some sentences are kept as they are made: with a figure, a decision, a proposal, in a release. They are kept in English,
+whoever was looking when they were made, and are marked with `sentence`:
+
+    TOO_FEW = sentence("Too early to say: {items} items, {needed} are needed.")
+    TOO_FEW.format(items=3, needed=10)
+
+`kept` says such a text in the reader's language: it finds the message and its values in it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 
 _one: Callable[[str], str] | None = None
+_number: Callable[[str], str] | None = None
 _counted: Callable[[str, str, int], str] | None = None
 
 
-def use(one: Callable[[str], str] | None, counted: Callable[[str, str, int], str] | None) -> None:
-    """Have sentences translated by these functions from now on, in the whole process; None: English again."""
-    global _one, _counted
-    _one, _counted = one, counted
+def use(
+    one: Callable[[str], str] | None,
+    counted: Callable[[str, str, int], str] | None,
+    number: Callable[[str], str] | None = None,
+) -> None:
+    """Have sentences translated by these functions from now on, in the whole process; None: English again.
+
+    number: writes a number in a sentence that is kept, such as "1,204" or "93.3 %", in the reader's form.
+    """
+    global _one, _counted, _number
+    _one, _counted, _number = one, counted, number
 
 
 def gettext(message: str) -> str:
@@ -36,3 +54,103 @@ def ngettext(singular: str, plural: str, number: int) -> str:
 def gettext_noop(message: str) -> str:
     """The sentence as it is: marked for translators where it is data, and translated where it is shown."""
     return message
+
+
+# -- sentences that are kept ------------------------------------------------------------------------
+
+Said = tuple[str, Mapping[str, str]]
+"""A message and its values, by the names of its places."""
+
+_PLACE = re.compile(r"\{(\w+)\}")
+OURS = {"tally", "names", "why", "label", "run", "standing", "each"}
+"""Places whose values are words of ours, or lists of such; in all others stands what somebody or a table says."""
+_BETWEEN = (", ", gettext_noop(" and "))
+_COUNTED = re.compile(r"^((?:\d+ x )?)(.+?)((?: \(?\d+\)?)?)$")
+_NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?")
+_sentences: dict[str, None] = {}
+
+
+def sentence(message: str) -> str:
+    """The message as it is, known from now on to `taken_apart`. Call it where modules are imported, not later."""
+    _sentences[message] = None
+    return message
+
+
+def kept(text: str) -> str:
+    """A text that was kept in English, in the reader's language; what is not ours stays as it is."""
+    if _one is None or not text.strip():
+        return text
+    if (said := _one(text)) != text:
+        return said
+    if not (found := taken_apart(text)):
+        return text
+    return " ".join(
+        _one(message).format(**{name: _value(name, value) for name, value in values.items()})
+        for message, values in found
+    )
+
+
+def kept_list(text: str, sign: str = "; ") -> str:
+    """The same of several such texts with a sign between them."""
+    return sign.join(map(kept, text.split(sign)))
+
+
+def _value(name: str, text: str) -> str:
+    """A value of a sentence: a number, words of ours, or a list of such, with how often each was said."""
+    if _NUMBER.fullmatch(text):
+        return text if _number is None else _number(text)
+    if name not in OURS:
+        return text
+    if (said := kept(text)) != text:
+        return said
+    return "".join(
+        kept(piece)
+        if piece in _BETWEEN
+        else _COUNTED.sub(lambda found: found[1] + kept(found[2]) + found[3], piece)
+        for piece in re.split(f"({'|'.join(_BETWEEN)})", text)
+    )
+
+
+def sentences() -> list[str]:
+    """The messages of all sentences that are kept, of the modules that are imported."""
+    return list(_sentences)
+
+
+@lru_cache(maxsize=4096)
+def taken_apart(text: str) -> tuple[Said, ...]:
+    """The sentences that a kept text is made of, one behind the other, each with its values as they are written in it.
+
+    () where not all of it is known. Where several messages fit, the one with the most words of its own counts.
+    """
+    if (found := _one_sentence(text)) is not None:
+        return (found,)
+    for cut in re.finditer(r"(?<=[.?!]) ", text):
+        first = _one_sentence(text[: cut.start()])
+        if first is not None and (others := taken_apart(text[cut.end() :])):
+            return (first, *others)
+    return ()
+
+
+def _one_sentence(text: str) -> Said | None:
+    for message, pattern in _patterns(len(_sentences)):
+        if match := pattern.fullmatch(text):
+            return message, match.groupdict()
+    return None
+
+
+@cache
+def _patterns(number: int) -> list[tuple[str, re.Pattern[str]]]:
+    """The messages with what finds them, those with the most words of their own first; made anew as their number grows."""
+    ordered = sorted(_sentences, key=lambda message: (-len(_PLACE.sub("", message)), message))
+    return [(message, _pattern(message)) for message in ordered]
+
+
+def _pattern(message: str) -> re.Pattern[str]:
+    pieces = _PLACE.split(message)  # text, name, text, name, ..., text
+    seen: set[str] = set()
+    made = re.escape(pieces[0])
+    for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        made += rf"(?P={name})" if name in seen else rf"(?P<{name}>.+?)"
+        made += re.escape(text)
+        seen.add(name)
+    return re.compile(made, re.DOTALL)

@@ -26,6 +26,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tableqa.agreement import Agreement, agreement, from_patterns, influence, influence_of_patterns
+from tableqa.language import sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,36 @@ FEWEST_UNITS = 20
 """Below so many units a percentile interval is too narrow itself."""
 FEWEST_TELLING = 8
 """Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
+NOT_YET = sentence("Cannot be said yet.")
+REACHED = sentence("The interval is within ± {wanted} already.")
+NEARLY_REACHED = sentence("The interval is within ± {wanted}, by so little that it may widen again.")
+ABOUT = {
+    True: sentence("About {likely} more labelled item would bring the interval within ± {wanted}."),
+    False: sentence("About {likely} more labelled items would bring the interval within ± {wanted}."),
+}
+"""By whether it is one."""
+ABOUT_AND_SAFE = {
+    True: sentence(
+        "About {likely} more labelled item would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
+        "if they are like the items so far."
+    ),
+    False: sentence(
+        "About {likely} more labelled items would bring the interval within ± {wanted}; with {safe} it is safe to expect, "
+        "if they are like the items so far."
+    ),
+}
+TOO_FEW = {
+    True: sentence("Only {units} item so far has two ratings; from {fewest} on their spread says something."),
+    False: sentence(
+        "Only {units} items so far have two ratings; from {fewest} on their spread says something."
+    ),
+}
+NO_INTERVAL = sentence("There is no interval to start from.")
+OFTEN_UNDEFINED = sentence(
+    "Too many draws of the items leave the measure undefined: nearly all ratings are of one category."
+)
+ALIKE = sentence("All items came out alike, so nothing is known of their spread.")
+FEW_PLACES = sentence("The items differ in too few places: the interval rests on {telling} of {units} items.")
 MARGIN = 1.05
 """On the half-width: an interval of 1,000 replicates wavers by some three per cent."""
 BOUND = 0.9
@@ -87,21 +118,15 @@ class Needed:
     def sentence(self) -> str:
         """The finding in words, for a page."""
         if self.reason is not None or self.likely is None or self.safe is None:
-            return f"Cannot be said yet. {self.reason}"
+            return f"{NOT_YET} {self.reason}"
         if not self.safe:
-            return f"The interval is within ± {self.wanted:g} already."
+            return REACHED.format(wanted=f"{self.wanted:g}")
         if not self.likely:
-            return f"The interval is within ± {self.wanted:g}, by so little that it may widen again."
-        if self.likely == self.safe:
-            return f"About {_items(self.likely)} would bring the interval within ± {self.wanted:g}."
-        return (
-            f"About {_items(self.likely)} would bring the interval within ± {self.wanted:g}; "
-            f"with {self.safe:,} it is safe to expect, if they are like the items so far."
+            return NEARLY_REACHED.format(wanted=f"{self.wanted:g}")
+        said = ABOUT if self.likely == self.safe else ABOUT_AND_SAFE
+        return said[self.likely == 1].format(
+            likely=f"{self.likely:,}", safe=f"{self.safe:,}", wanted=f"{self.wanted:g}"
         )
-
-
-def _items(number: int) -> str:
-    return f"{number:,} more labelled item{'' if number == 1 else 's'}"
 
 
 def for_ratings(
@@ -171,28 +196,20 @@ def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array
     if found.reason is not None:
         return found.reason
     if found.units < FEWEST_UNITS:
-        return (
-            f"Only {found.units} item{'' if found.units == 1 else 's'} so far {'has' if found.units == 1 else 'have'} two "
-            f"ratings; from {FEWEST_UNITS} on their spread says something."
-        )
+        return TOO_FEW[found.units == 1].format(units=found.units, fewest=FEWEST_UNITS)
     if half is None:
-        return "There is no interval to start from."
+        return NO_INTERVAL
     if found.left_out > 0.05 * found.replicates:
-        return (
-            "Too many draws of the items leave the measure undefined: nearly all ratings are of one category."
-        )
+        return OFTEN_UNDEFINED
     if half == 0 or not len(moved):
-        return "All items came out alike, so nothing is known of their spread."
+        return ALIKE
     centred = moved - (moved * counts).sum() / counts.sum()
     fourth = float((centred**4 * counts).sum())
     if not fourth:
-        return "All items came out alike, so nothing is known of their spread."
+        return ALIKE
     telling = float((centred**2 * counts).sum() ** 2 / fourth)
     if telling < FEWEST_TELLING:
-        return (
-            "The items differ in too few places: the interval rests on "
-            f"{max(1, round(telling))} of {found.units} items."
-        )
+        return FEW_PLACES.format(telling=max(1, round(telling)), units=found.units)
     return None
 
 

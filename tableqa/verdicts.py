@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from tableqa import matchers
 from tableqa.answers import Comparison, Difference, compare, normal_forms
+from tableqa.language import gettext_noop
 from tableqa.nearness import same_in_another_form
 
 Verdict = Literal[
@@ -23,13 +24,13 @@ Verdict = Literal[
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
 WORDS: Mapping[str, str] = {
-    "fooled": "Fooled: the model was right on the original and is wrong now.",
-    "not_fooled": "Not fooled: the model is still right.",
-    "wrong_on_original": "The model is wrong on the original already.",
-    "unsure": "Not sure: the two answers may be the same in another form.",
-    "gold_suspect": "Look at the given answer: the table's own program agrees with the model.",
-    "model_error": "The model cannot read this, or gave no answer that can be read.",
-    "pending": "Open: the model's answer is still to come.",
+    "fooled": gettext_noop("Fooled: the model was right on the original and is wrong now."),
+    "not_fooled": gettext_noop("Not fooled: the model is still right."),
+    "wrong_on_original": gettext_noop("The model is wrong on the original already."),
+    "unsure": gettext_noop("Not sure: the two answers may be the same in another form."),
+    "gold_suspect": gettext_noop("Look at the given answer: the table's own program agrees with the model."),
+    "model_error": gettext_noop("The model cannot read this, or gave no answer that can be read."),
+    "pending": gettext_noop("Open: the model's answer is still to come."),
 }
 """A sentence for each verdict."""
 

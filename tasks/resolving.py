@@ -24,9 +24,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, sentence
 from tasks.common.scales import HIGHEST, LOWEST, mean
 
 if TYPE_CHECKING:
@@ -181,17 +181,17 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
         )
     if not isinstance(name, str) or name not in rules:
         there_is = (
-            f"resolve.rule: {name!r} exists, but does not fit {task.key}" if str(name) in RULES else None
+            f"resolve.rule: {name!r} exists, but does not fit {task.key}." if str(name) in RULES else None
         )
         message = there_is or f"resolve.rule: there is no rule {name!r}{_perhaps(str(name), rules)}"
         raise BadRule(
-            gettext("{message}. These fit: {rules}.").format(message=message, rules=", ".join(rules))
+            gettext("{message} These fit: {rules}.").format(message=message, rules=", ".join(rules))
         )
     rule = rules[name]
     for option in data:
         if option != "rule" and option not in rule.options:
             raise BadRule(
-                gettext("resolve.{option}: the rule {name} has no such option{perhaps}. ").format(
+                gettext("resolve.{option}: the rule {name} has no such option{perhaps} ").format(
                     option=option, name=name, perhaps=_perhaps(str(option), rule.options)
                 )
                 + (
@@ -226,12 +226,26 @@ def schema() -> dict[str, Any]:
 def in_words(rule: Mapping[str, Any]) -> str:
     """A rule as pages name it: "majority (more_than 0.5, most 5)"; "the kind's own rule" for {}."""
     if not rule:
-        return "the kind's own rule"
+        return gettext("the kind's own rule")
     options = ", ".join(f"{name} {value}" for name, value in rule.items() if name != "rule")
     return f"{rule['rule']} ({options})" if options else str(rule["rule"])
 
 
 # -- the rules --------------------------------------------------------------------------------------
+
+# Reasons are kept with what is decided, and published: in English. Pages say them in the reader's language.
+NOT_ALL: Final = sentence("Not everybody says the same ({tally}).")
+NO_LABEL: Final = sentence("No label has a majority ({tally}).")
+NO_EDIT: Final = sentence("No edit has a majority ({tally}).")
+APART: Final = sentence("The scores for {names} are {gap} or more apart.")
+NOT_THE_SAME: Final = sentence("People do not say the same ({tally}).")
+OVERLAP: Final = sentence("What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.")
+NOTHING: Final = sentence("Nothing was marked by more than half of the people.")
+NOTHING_TOLD: Final = sentence("Nothing was marked by more than half of the people: {tally}.")
+DIFFER: Final = sentence("{number} of {of} answers differ from the given one: {names}.")
+NOBODY: Final = sentence("Nobody gives the given answer: {names}.")
+ALL_DIFFERENT: Final = sentence("{number} different responses from {people} people")
+DIFFERENT: Final = sentence("{number} different responses, from {first} and {last} of {people} people")
 
 
 def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
@@ -239,7 +253,7 @@ def unanimous(task: TaskType, responses: Sequence[Any], item: Item, options: Map
     groups = _groups(task, responses, item)
     if len(groups) == 1:
         return _one(task, responses, next(iter(groups.values())))
-    return Adjudicate(f"Not everybody says the same ({_tally(task, responses, groups)}).")
+    return Adjudicate(NOT_ALL.format(tally=_tally(task, responses, groups)))
 
 
 def majority(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
@@ -249,7 +263,7 @@ def majority(task: TaskType, responses: Sequence[Any], item: Item, options: Mapp
         if len(by) > Fraction(str(options["more_than"])) * len(responses):
             return _one(task, responses, by)
     return _open(
-        f"No {'label' if task.compares == 'labels' else 'edit'} has a majority ({_tally(task, responses, groups)}).",
+        (NO_LABEL if task.compares == "labels" else NO_EDIT).format(tally=_tally(task, responses, groups)),
         responses,
         options,
     )
@@ -278,7 +292,7 @@ def gap(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[s
         for name, said in scores.items()
     }
     still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
-    reason = f"The scores for {' and '.join(apart)} are {options['gap']:g} or more apart."
+    reason = APART.format(names=" and ".join(apart), gap=f"{options['gap']:g}")
     if apart and len(responses) < options["most"]:
         settled = then == "adjudicate" and not still
         if not settled:
@@ -299,7 +313,7 @@ def set_overlap(
     words = Counter(task.word(response) for response in responses)
     word, most = max(words.items(), key=lambda pair: pair[1])
     if 2 * most <= len(responses):
-        return _open(f"People do not say the same ({_tally_words(words)}).", responses, options)
+        return _open(NOT_THE_SAME.format(tally=_tally_words(words)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
         return _one(task, responses, by)
@@ -307,7 +321,7 @@ def set_overlap(
     overlap = mean_overlap(sets)
     if overlap < options["least"]:
         return _open(
-            f"What people marked overlaps by {overlap:.2f} (mean Jaccard); {options['least']:.2f} is asked for.",
+            OVERLAP.format(overlap=f"{overlap:.2f}", least=f"{options['least']:.2f}"),
             responses,
             options,
         )
@@ -315,8 +329,8 @@ def set_overlap(
     found = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
     if not found:
         titles = sorted((title, count) for one, count in counts.items() if (title := task.member_title(one)))
-        tally = ": " + ", ".join(f"{title} ({count})" for title, count in titles) if titles else ""
-        return _open(f"Nothing was marked by more than half of the people{tally}.", responses, options)
+        tally = ", ".join(f"{title} ({count})" for title, count in titles)
+        return _open((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
     return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
 
 
@@ -324,7 +338,7 @@ def each(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping[
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
     if len(words) > 1:
-        return Adjudicate(f"People do not say the same ({_tally_words(words)}).")
+        return Adjudicate(NOT_THE_SAME.format(tally=_tally_words(words)))
     if next(iter(words)):
         first = min(responses, key=_as_written)
         return _one(task, responses, [index for index, one in enumerate(responses) if one == first])
@@ -351,13 +365,11 @@ def given(task: TaskType, responses: Sequence[Any], item: Item, options: Mapping
     """
     found = [task.departure(response, item) for response in responses]
     if other := [name for how, name in found if how == "other"]:
-        return Adjudicate(
-            f"{len(other)} of {len(responses)} answers differ from the given one: {_times(other)}."
-        )
+        return Adjudicate(DIFFER.format(number=len(other), of=len(responses), names=_times(other)))
     slips = [name for how, name in found if how == "slip"]
     equal = tuple(index for index, (how, _) in enumerate(found) if how == "equal")
     if not equal:
-        return Adjudicate(f"Nobody gives the given answer: {_times(slips)}.")
+        return Adjudicate(NOBODY.format(names=_times(slips)))
     outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
     return Accepted((outcome,), ", ".join(sorted(set(slips))))
 
@@ -410,7 +422,7 @@ RULES: Mapping[str, Rule] = {
                     "type": "number",
                     "exclusiveMinimum": 0,
                     "default": 3,
-                    "title": "Gap",
+                    "title": gettext_noop("Gap"),
                     "description": gettext_noop(
                         "Scores that are so far apart on one dimension ask for one more person."
                     ),
@@ -566,11 +578,10 @@ def _tally(task: TaskType, responses: Sequence[Any], groups: Mapping[Hashable, S
     if task.compares == "labels":
         return _tally_words(words)
     sizes = sorted(map(len, groups.values()), reverse=True)
-    people = f"{sum(sizes)} people"
     if sizes[0] == 1:
-        return f"{len(groups)} different responses from {people}"
+        return ALL_DIFFERENT.format(number=len(groups), people=sum(sizes))
     *first, last = map(str, sizes)
-    return f"{len(groups)} different responses, from {', '.join(first)} and {last} of {people}"
+    return DIFFERENT.format(number=len(groups), first=", ".join(first), last=last, people=sum(sizes))
 
 
 def _tally_words(words: Mapping[str, int]) -> str:
@@ -589,7 +600,7 @@ def _as_written(response: Any) -> tuple[str, ...]:
 
 def _perhaps(name: str, known: Mapping[str, Any]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near else "."
 
 
 def _validate(data: Mapping[str, Any], rule: Rule) -> None:

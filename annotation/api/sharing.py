@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation import access
+from annotation import access, visibility
 from annotation.api.views import valid
 from annotation.journeys import assigning, changing
 from annotation.models import Batch, Membership, Person
@@ -108,7 +108,8 @@ class Change(APIView):
         wanted = dict(given["terms"])
         if isinstance(wanted.get("requires"), str):
             wanted["requires"] = access.batch(actor, wanted["requires"], Permission.SET_UP)
-        effects, changed = changing.effects(batch, wanted), {}
+        counted = visibility.sees_counts(actor.person, batch)
+        effects, changed = changing.effects(batch, wanted, counted=counted), {}
         if given["confirmed"]:
             changed = changing.change(batch=batch, wanted=wanted, by=actor.person, now=timezone.now())
         return Response({"effects": effects, "changed": sorted(changed)})
@@ -120,7 +121,10 @@ class Accounts(APIView):
     @extend_schema(responses=AccountsShape)
     def get(self, request: Request, public_id: str) -> Response:
         """Who was given how much, and where it is."""
-        batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.SET_UP)
+        if not visibility.sees_counts(actor.person, batch):
+            raise Refused("still_involved", visibility.why_no_counts())
         lines = accounting.lines(batch.project, [batch])
         return Response(
             {"accounts": [{"annotator": line.pseudonym, **asdict(line.account)} for line in lines]}

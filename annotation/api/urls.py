@@ -8,6 +8,10 @@ from drf_spectacular.views import SpectacularAPIView
 from annotation.api import first_day, sharing, views
 
 urlpatterns = [
+    # Addresses are tried in this order: first what is asked for with every item.
+    path("assignments/<str:public_id>/submit/", views.Submit.as_view(), name="api_submit"),
+    path("assignments/<str:public_id>/draft/", views.Draft.as_view(), name="api_draft"),
+    path("assignments/<str:public_id>/ping/", views.Ping.as_view(), name="api_ping"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("projects/", views.Projects.as_view(), name="api_projects"),
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
@@ -23,8 +27,6 @@ urlpatterns = [
     path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),
     path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),
     path("releases/", views.Releases.as_view(), name="api_releases"),
-    path("assignments/<str:public_id>/draft/", views.Draft.as_view(), name="api_draft"),
-    path("assignments/<str:public_id>/submit/", views.Submit.as_view(), name="api_submit"),
     path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),
     path("batches/<str:public_id>/try/", first_day.Try.as_view(), name="api_try"),
     path(
@@ -35,7 +37,6 @@ urlpatterns = [
     path("assignments/<str:public_id>/ask/", first_day.Ask.as_view(), name="api_ask"),
     path("assignments/<str:public_id>/flag/", views.Flag.as_view(), name="api_flag"),
     path("assignments/<str:public_id>/return/", views.Return.as_view(), name="api_return"),
-    path("assignments/<str:public_id>/ping/", views.Ping.as_view(), name="api_ping"),
     path("assignments/<str:public_id>/suggestions/", views.Suggestions.as_view(), name="api_suggestions"),
     path("assignments/<str:public_id>/proposals/", views.Proposals.as_view(), name="api_proposals"),
     path("assignments/<str:public_id>/handle/", views.Handle.as_view(), name="api_handle"),

@@ -361,10 +361,20 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
         ),
         ("Place", "Share", gettext("95 % interval"), gettext("By chance"), "Count"),
         rows,
-        gettext("Tables of at most five rows say nothing and are left out ({found}).").format(
-            found=number_format(found["short"], force_grouping=True)
-        ),
+        _left_out(name, found),
     )
+
+
+def _left_out(name: str, found: Figures) -> str:
+    """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
+    without, short = (number_format(found[key], force_grouping=True) for key in ("without", "short"))
+    said = {
+        "answer_rows": gettext("Left out: {without} whose answer stands in no cell."),
+        "evidence_rows": gettext("Left out: {without} without a marked cell."),
+        "edit_rows": gettext("Left out: {without} whose edits touch no row."),
+    }[name].format(without=without)
+    also = gettext("Tables of at most five rows say nothing and are left out, too ({found}).")
+    return f"{said} {also.format(found=short)}"
 
 
 def _share_point(found: Figures) -> Point:

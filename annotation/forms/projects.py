@@ -172,7 +172,7 @@ class ImportForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(name, reader.title) for name, reader in sorted(READERS.items())]
+        choices = [(name, gettext(reader.title)) for name, reader in sorted(READERS.items())]
         self.fields["reader"].choices = choices  # type: ignore[attr-defined]
 
     def clean_fields_of(self) -> dict[str, str]:

@@ -108,7 +108,7 @@ class EvaluateForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = [(name, name) for name in sorted(settings.PREDICTORS)]
-        self.fields["predictor"].choices = [("", "none"), *names]  # type: ignore[attr-defined]
+        self.fields["predictor"].choices = [("", gettext("none")), *names]  # type: ignore[attr-defined]
         if not settings.PREDICTORS:
             del self.fields["predictor"]
 

@@ -533,7 +533,10 @@ def look_after(*, now: datetime) -> int:
         before = list(mine[:2])
         last = before[0].made_at if before else None
         open_rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
-        if last is not None and now - last < _pause(before, new=open_rows.filter(made_at__gt=last).exists()):
+        # A job of a time to come is of before the clock was set back: nobody waits until it is that late again.
+        if last is not None and timedelta() <= now - last < _pause(
+            before, new=open_rows.filter(made_at__gt=last).exists()
+        ):
             continue
         waits = open_rows.exists()
         to_freeze = (

@@ -45,6 +45,7 @@ from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, permissions
 from annotation.work import left_over, lineage, queue, revisions, terms
 from tableqa.canonical import canonical
+from tableqa.language import sentence
 from tasks import resolving
 from tasks.contract import Accepted, OneMore, Resolution, TaskType
 from tasks.contract import Item as PlainItem
@@ -69,6 +70,14 @@ class Candidate:
     sent_back: tuple[str, ...] = ()
 
 
+# Reasons are kept, and published: in English. Pages say them in the reader's language.
+NOBODY_LEFT = sentence("Nobody is left who could be asked.")
+NOBODY_CAME = sentence("nobody else came before the batch was closed")
+NOBODY_MAY = sentence("nobody is left who may be asked")
+ONE_MORE_LACKS = sentence("One more person was asked for, and {why}.")
+NOBODY_ANSWERED = sentence("No people have answered of {of}, and {why}.")
+ONE_ANSWERED = sentence("1 person has answered of {of}, and {why}.")
+SOME_ANSWERED = sentence("{number} people have answered of {of}, and {why}.")
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
 """The items that are ever decided."""
 
@@ -212,7 +221,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             left = closed and not waits and 0 < item.submitted_count < item.places_count
             if left:
                 Item.objects.filter(pk=item.pk).update(due_at=None)
-                _ask(item, _lacking(item, "nobody else came before the batch was closed"), now)
+                _ask(item, _lacking(item, NOBODY_CAME), now)
             return left
         Item.objects.filter(pk=item.pk).update(due_at=None)
         annotations = _annotations(item)
@@ -237,7 +246,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             return True
         reason = resolution.reason
         if isinstance(resolution, OneMore) and not closed:
-            reason += " Nobody is left who could be asked."
+            reason += f" {NOBODY_LEFT}"
         # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
         _ask(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
         return not waits
@@ -437,7 +446,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
             return False  # somebody is at it after all
-        reason = _lacking(item, "nobody is left who may be asked")
+        reason = _lacking(item, NOBODY_MAY)
         left_over.drop_free(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
@@ -451,9 +460,9 @@ def _lacking(item: Item, why: str) -> str:
     answered = Assignment.objects.filter(item=item).submitted().values("place")
     missing = places.exclude(pk__in=answered)
     if missing.exists() and not missing.filter(added=False).exists():
-        return f"One more person was asked for, and {why}."
-    people = "person has" if item.submitted_count == 1 else "people have"
-    return f"{item.submitted_count or 'No'} {people} answered of {item.places_count}, and {why}."
+        return ONE_MORE_LACKS.format(why=why)
+    said = {0: NOBODY_ANSWERED, 1: ONE_ANSWERED}.get(item.submitted_count, SOME_ANSWERED)
+    return said.format(number=item.submitted_count, of=item.places_count, why=why)
 
 
 def _annotators(batch: Batch) -> set[int]:

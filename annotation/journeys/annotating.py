@@ -32,9 +32,9 @@ from annotation.models import (
     SentBack,
     Tally,
 )
-from annotation.quality import qualifying
+from annotation.quality import consenting, qualifying
 from annotation.refusals import Refused, require_storable
-from annotation.work import places, queue, revisions, withdrawing
+from annotation.work import gates, places, queue, revisions, withdrawing
 from annotation.work.gates import asks
 from tasks.contract import Invalid, Problem, unstorable_in
 
@@ -93,13 +93,19 @@ def payload(assignment: Any) -> dict[str, Any]:
 
 
 def save_draft(
-    *, assignment: Assignment, revision: int, response: Mapping[str, Any], now: datetime
+    *,
+    assignment: Assignment,
+    revision: int,
+    response: Mapping[str, Any],
+    now: datetime,
+    scripts: bool = True,
 ) -> SavedDraft:
     """Keep what was typed. `revision` is the one it was typed on (0 at first); a stale one is refused.
 
     Drafts are kept whatever they say, also after the lease ran out. The problems found are
-    information: only a submission is judged. Raises Refused: stale_draft with the newer draft,
-    draft_too_large, already_submitted.
+    information: only a submission is judged. `scripts` False is the form of a page without them.
+    Raises Refused: stale_draft with the newer draft, draft_too_large, already_submitted; consent_needed from
+    somebody who took their consent back: of them nothing more is kept.
     """
     if len(json.dumps(response).encode()) > DRAFT_BYTES:
         raise Refused(
@@ -115,9 +121,10 @@ def save_draft(
         raise Refused(
             "already_submitted", gettext("This item is submitted. Undo the submission to change it.")
         )
+    _require_consent_stands(assignment)
     task, item = assignment.batch.task(), assignment.plain_item
     with transaction.atomic():
-        _touch(assignment, now)
+        _touch(assignment, now, scripts=scripts)
         saved = _write_draft(assignment, revision, response, now)
     found = found_in(response, task, item)
     return SavedDraft(saved, now, found.problems, found.answer)
@@ -135,14 +142,19 @@ def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
     return Found(tuple(problems), task.preview(response.get("data"), item) if shown else None)
 
 
-def submit(*, assignment: Assignment, response: Mapping[str, Any], now: datetime) -> Annotation:
+def submit(
+    *, assignment: Assignment, response: Mapping[str, Any], now: datetime, scripts: bool = True
+) -> Annotation:
     """Store the response as an annotation. Asking again with the same response returns the same annotation.
 
-    A response of an older version of the kind is refused: it was not asked what this version asks.
+    A response of an older version of the kind is refused: it was not asked what this version asks. `scripts` False is the
+    form of a page without them, which gives no sign of life while somebody works on it.
     Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
     response), place_taken, batch_closed, decided.
     """
-    return submit_and_next(assignment=assignment, response=response, then_next=False, holding=(), now=now)[0]
+    return submit_and_next(
+        assignment=assignment, response=response, then_next=False, holding=(), now=now, scripts=scripts
+    )[0]
 
 
 def submit_and_next(
@@ -152,6 +164,7 @@ def submit_and_next(
     then_next: bool,
     holding: Sequence[str],
     now: datetime,
+    scripts: bool = True,
 ) -> tuple[Annotation, Assignment | None]:
     """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop.
 
@@ -169,7 +182,7 @@ def submit_and_next(
             raise Refused("place_taken", gettext("You skipped this item."))
         try:
             with transaction.atomic():
-                annotation, tally = _store(assignment, stored, now)
+                annotation, tally = _store(assignment, stored, now, scripts=scripts)
                 if at_once:
                     following = queue.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
@@ -236,14 +249,15 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """Open an assignment from My work: one that was returned is taken again where its place is free.
 
-    Raises Refused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Limits do not stand before
-    what is still on the desk.
+    Raises Refused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Neither limits nor a pause
+    stand before what is still on the desk.
     """
     if assignment.state == State.RETURNED:
         queue.take_again(assignment, now=now)
         queue.hand_out_again(assignment, now=now)
     elif assignment.state == State.LEASED:
-        queue.require_open(assignment.batch)
+        if assignment.batch.state != "paused":  # what was begun may be finished
+            queue.require_open(assignment.batch)
         queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
         queue.renew(assignment)
     return assignment
@@ -295,7 +309,10 @@ def may_open(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
             for one in assignments
             if one.pk in withdrawable
             and one.annotation is not None
-            and one.annotation.event_id > released.get(one.batch.project_id, 0)
+            and (
+                one.batch.purpose != Batch.Purpose.WORK
+                or one.annotation.event_id > released.get(one.batch.project_id, 0)
+            )
         }
     returned = [
         one
@@ -346,7 +363,9 @@ _count_submission = Update(
 )
 
 
-def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> tuple[Annotation, Tally]:
+def _store(
+    assignment: Assignment, stored: Mapping[str, Any], now: datetime, *, scripts: bool
+) -> tuple[Annotation, Tally]:
     """The submission and the person's tally after it, in the caller's transaction.
 
     Raises _Late, IntegrityError, Refused (decided).
@@ -361,7 +380,7 @@ def _store(assignment: Assignment, stored: Mapping[str, Any], now: datetime) -> 
     decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     due = places.due_at(batch, now + UNDO_WINDOW) if decides else None
     held, appending = revisions.appending(
-        assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now
+        assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now, scripts=scripts
     )
     rows = together(
         # First, because it locks the item: submission, undo and decision take turns.
@@ -413,13 +432,31 @@ def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, A
     )
 
 
-def _touch(assignment: Assignment, now: datetime) -> None:
+def _touch(assignment: Assignment, now: datetime, *, scripts: bool = True) -> None:
     """Count the time since the last sign of life, if it was short, and renew a live lease."""
     # Of two signs that arrive together one counts: the other was loaded with a moment that is over.
     seen = Assignment.objects.filter(pk=assignment.pk, seen_at=assignment.seen_at)
-    gap = revisions.since_last_sign(assignment, now)
+    gap = revisions.since_last_sign(assignment, now, scripts=scripts)
     seen.update(seen_at=max(now, assignment.seen_at), active_seconds=F("active_seconds") + gap)
     queue.renew(assignment)
+
+
+def _require_consent_stands(assignment: Assignment) -> None:
+    """Raises Refused(consent_needed) where the person took their consent back. What was on their desk went back then, so
+    only what is not on it is asked about.
+    """
+    batch = assignment.batch
+    if assignment.state == State.LEASED or not batch.project.consent_number:
+        return
+    if consenting.took_back(batch.project, assignment.person):
+        raise Refused(
+            "consent_needed",
+            gettext(
+                "You took your consent back, so nothing that you write here is kept any more. "
+                "Agree again to go on with this item."
+            ),
+            page=gates.consent(batch).address,
+        )
 
 
 def _lock(item_id: int) -> None:

@@ -261,7 +261,8 @@ def sample(
         ids = list(ordered.values_list("pk", flat=True))
         count = len(ids) if size is None else min(size, len(ids))
         chosen = random.Random(f"sample:{seed}").sample(ids, count)
-    found = examples.select_related("stored_table").in_bulk(chosen)
+    # Without their tables, of which there may be very many: whoever needs one looks it up.
+    found = examples.in_bulk(chosen)
     return [found[pk] for pk in chosen]
 
 
@@ -299,8 +300,11 @@ def _as_text(value: object) -> str:
 def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """From now on people get items of it, and its settings are frozen. Opening twice is opening once.
 
-    Raises Refused(invalid_request) for a split with too few people, and a qualification without known responses.
+    Raises Refused: batch_closed; invalid_request for a split with too few people, and a qualification without known
+    responses.
     """
+    if batch.closed_at is not None:
+        raise _closed(batch)
     if batch.opened_at is None and batch.purpose == Batch.Purpose.QUALIFICATION:
         qualifying.require_ready(batch)
     with transaction.atomic():
@@ -321,6 +325,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
                     left_over.fit(batch, now=now, items=list(everything))
             helping.order(batch, by=by, now=now)
             _record(batch, by, "planned", "open", now)
+            transaction.on_commit(places.have_them_counted, robust=True)
 
 
 def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
@@ -367,10 +372,14 @@ def _require_begun(batch: Batch) -> None:
     if batch.opened_at is None:
         raise Refused("batch_not_open", gettext("Open the batch {name} first.").format(name=batch.name))
     if batch.closed_at is not None:
-        raise Refused(
-            "batch_closed",
-            gettext("The batch {name} is closed; a closed batch stays closed.").format(name=batch.name),
-        )
+        raise _closed(batch)
+
+
+def _closed(batch: Batch) -> Refused:
+    return Refused(
+        "batch_closed",
+        gettext("The batch {name} is closed; a closed batch stays closed.").format(name=batch.name),
+    )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation import events
+from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import Refused
@@ -64,10 +64,21 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
-    """What the change does to items and people, in sentences with counts. Raises what `differences` raises."""
+def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> list[str]:
+    """What the change does to items and people, in sentences with counts. Raises what `differences` raises.
+
+    Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
+    """
     found = differences(batch, wanted)
     said: list[str] = []
+    if found and not counted:
+        return [
+            gettext("What is decided stays as it is, and so does every response."),
+            gettext("The change holds for everything else in the batch: {words}.").format(
+                words=", ".join(gettext(CHANGEABLE[name]) for name in found)
+            ),
+            visibility.why_no_counts(),
+        ]
     decided = Decision.objects.filter(item__batch=batch).count()
     if found:
         said.append(gettext("{items} decided: nothing changes there.").format(items=_items(decided)))
@@ -86,9 +97,16 @@ def effects(batch: Batch, wanted: Mapping[str, Any]) -> list[str]:
         said += _effects_of_caps(batch, found["caps"])
     if "pay" in found:
         done = Assignment.objects.filter(batch=batch).submitted().count()
+        paid = batch.pay or batch.project.pay
         said.append(
-            gettext(
-                "The new rate counts for everything in the batch, also for the {done} responses that are there."
+            (
+                ngettext(
+                    "The new rate counts from now on. {done} response keeps the rate it was done under.",
+                    "The new rate counts from now on. {done} responses keep the rate they were done under.",
+                    done,
+                )
+                if paid
+                else gettext("This rate counts from now on, or from the beginning if nothing was paid so far.")
             ).format(done=number_format(done, force_grouping=True))
         )
     if "gold_percent" in found or "gold_feedback" in found:

@@ -1,18 +1,21 @@
 """Examples in: from a reader's files to a Source that is invisible until it is whole.
 
-Two passes. The first reads everything and writes nothing: it finds the bad line, the repeated id and
-the difference to what was imported before. The second writes 1,000 examples a transaction.
+Two passes. The first reads everything and writes nothing to the database: it finds the bad line, the repeated id and
+the difference to what was imported before, and lays what is new on disk as rows. The second writes these rows, 1,000
+examples a transaction.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
 import shutil
 import tempfile
 import zipfile
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -25,7 +28,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 import tableqa
-from annotation import events, jobs
+from annotation import bulk, events, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused
 from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
@@ -102,6 +105,7 @@ def import_examples(
                 "A source's name has at most {longest_name} characters, a split letters, digits, '.', '_' and '-'."
             ).format(longest_name=LONGEST_NAME),
         )
+    rows = _Rows()
     try:
         for left in Source.objects.filter(
             project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
@@ -112,10 +116,11 @@ def import_examples(
         same = Source.objects.ready().filter(project=project, name=name, checksum=checksum).first()
         if same is not None:
             return Imported(same, same.examples_count, same.tables_count, new=False)
-        total = new = 0
+        total = 0
         numbered: list[str] = []
+        again = Source.objects.ready().filter(project=project, name=name).exists()
         for chunk in _chunks(read(path, tables=tables, limit=limit)):
-            known = _known(project, name, chunk)
+            known = _known(project, name, chunk) if again else {}
             for example in chunk:
                 if len(example.id) > LONGEST_ID:
                     raise Refused(
@@ -127,14 +132,15 @@ def import_examples(
                 _compare(example, known, path)
                 if published_id(example) is not None:
                     numbered.append(example.id)
+                if example.id not in known:
+                    rows.add(example)
             total += len(chunk)
-            new += sum(example.id not in known for example in chunk)
             progress(0, 0)  # a sign of life: how many there are is not known yet
         if not total:
             raise Refused(
                 "import_failed", gettext("{name}: there are no examples in this file.").format(name=path.name)
             )
-        if not new:
+        if not rows.number:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
             return Imported(newest, newest.examples_count, newest.tables_count, new=False)
         credit = credit_of(read, path, tables)
@@ -155,16 +161,17 @@ def import_examples(
             made_by=by,
             started_at=now,
         )
-        fresh = _fresh(project, name, read(path, tables=tables, limit=limit))
-        left_out = read.left_out(path, tables) if isinstance(read, Sifting) else ""
         try:
-            done = _write(source, fresh, new, progress, by)
+            left_out = read.left_out(path, tables) if isinstance(read, Sifting) else ""
+            done = _write(source, rows, progress, by)
             return replace(done, numbered=tuple(numbered), left_out=left_out)
         except BaseException:
             discard(source)
             raise
     except ReaderError as error:
         raise Refused("import_failed", str(error)) from None
+    finally:
+        rows.close()
 
 
 def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
@@ -211,7 +218,18 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
             ),
         )
     upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)
-    upload.file.save(upload.public_id, file, save=False)
+    try:
+        upload.file.save(upload.public_id, file, save=False)
+    except OSError as error:
+        upload.file.storage.delete(f"uploads/{upload.public_id}")  # as much of it as found room
+        if error.errno not in jobs.NO_ROOM:
+            raise
+        raise Refused(
+            "import_failed",
+            gettext(
+                "There is no room for {name} on the disk of this site. Tell whoever runs it, and send it again later."
+            ).format(name=name),
+        ) from None
     upload.save()
     return upload
 
@@ -263,6 +281,17 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progress) -> Imported:
+    name = job.ids.get("name") or Path(uploads["questions"].name).stem[:LONGEST_NAME]
+    if job.attempts > 1:
+        # What an earlier attempt wrote, whose worker was lost, is in nobody's sight and in nobody's use.
+        for left in Source.objects.filter(
+            project=job.project,
+            name=name.strip(),
+            ready_at__isnull=True,
+            made_by=job.made_by,
+            started_at__gte=job.made_at,
+        ):
+            discard(left)
     with tempfile.TemporaryDirectory(prefix="askew-import-") as folder:
         # Always a folder of the upload's own, empty if need be: a reader without one looks around on this machine.
         tables, questions = Path(folder) / "tables", Path(folder) / "questions"
@@ -280,7 +309,7 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
                 reader=job.ids["reader"],
                 path=path,
                 tables=tables,
-                name=job.ids.get("name") or Path(uploads["questions"].name).stem[:LONGEST_NAME],
+                name=name,
                 split=job.ids.get("split", ""),
                 limit=job.ids.get("limit"),
                 fields=job.ids.get("fields"),
@@ -363,26 +392,54 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _write(
-    source: Source,
-    examples: Iterable[tableqa.Example],
-    total: int,
-    progress: Callable[[int, int], None],
-    by: Person | None,
-) -> Imported:
-    written = 0
+class _Rows:
+    """New examples on disk, as they will be written: each table once, at least until a thousand others came.
+
+    The files are read once, and the memory does not grow with them.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see close)
+        self._written: OrderedDict[str, None] = OrderedDict()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, example: tableqa.Example) -> None:
+        digest = example.table.digest()
+        row = [example.id, example.question, list(example.answers), example.beside(), digest]
+        if digest not in self._written:
+            row.append(json.dumps(example.table.to_dict()))
+            self._written[digest] = None
+            if len(self._written) > ROWS:
+                self._written.popitem(last=False)
+        self._file.write(json.dumps(row) + "\n")
+        self.number += 1
+
+    def chunks(self) -> Iterator[list[list[Any]]]:
+        """All of them, `ROWS` at a time: [id, question, answers, what lies beside, digest, the table as JSON if new]."""
+        self._file.seek(0)
+        while lines := list(itertools.islice(self._file, ROWS)):
+            yield [json.loads(line) for line in lines]
+
+
+def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by: Person | None) -> Imported:
+    written, total = 0, rows.number
     progress(0, total)
-    for chunk in _chunks(examples):
+    for chunk in rows.chunks():
         with transaction.atomic():
-            tables = {example.table.digest(): example.table for example in chunk}
-            StoredTable.objects.bulk_create(
-                [StoredTable(digest=key, content=table.to_dict()) for key, table in tables.items()],
-                ignore_conflicts=True,
-            )
-            stored = dict(StoredTable.objects.filter(digest__in=tables).values_list("digest", "pk"))
-            Example.objects.bulk_create(
-                [_row(source, example, written + at, stored) for at, example in enumerate(chunk)],
-                batch_size=500,
+            tables = {row[4]: bulk.Json(row[5]) for row in chunk if len(row) > 5}
+            bulk.add_missing(StoredTable, ["digest", "content"], sorted(tables.items()))
+            digests = {row[4] for row in chunk}
+            stored = dict(StoredTable.objects.filter(digest__in=digests).values_list("digest", "pk"))
+            bulk.insert(
+                Example,
+                _FIELDS,
+                (
+                    (source.pk, id, written + at, question, answers, stored[digest], digest, more)
+                    for at, (id, question, answers, more, digest, *_) in enumerate(chunk)
+                ),
             )
         written += len(chunk)
         progress(written, total)
@@ -412,21 +469,9 @@ def _write(
     return Imported(source, written, source.tables_count, new=True)
 
 
-def _row(source: Source, example: tableqa.Example, position: int, stored: dict[str, int]) -> Example:
-    plain = example.to_dict()
-    key = example.table.digest()
-    return Example(
-        source=source,
-        external_id=example.id,
-        position=position,
-        question=example.question,
-        answers=list(example.answers),
-        stored_table_id=stored[key],
-        table_digest=key,
-        more={
-            part: value for part, value in plain.items() if part not in ("id", "question", "answers", "table")
-        },
-    )
+_FIELDS = (
+    "source_id", "external_id", "position", "question", "answers", "stored_table_id", "table_digest", "more",
+)  # fmt: skip
 
 
 def _chunks(examples: Iterable[tableqa.Example]) -> Iterator[list[tableqa.Example]]:
@@ -471,13 +516,6 @@ def _known(
             "external_id", "question", "answers", "table_digest"
         )
     }
-
-
-def _fresh(project: Project, name: str, examples: Iterable[tableqa.Example]) -> Iterator[tableqa.Example]:
-    """The examples that no source of this name holds."""
-    for chunk in _chunks(examples):
-        known = _known(project, name, chunk)
-        yield from (example for example in chunk if example.id not in known)
 
 
 def _refuse_another_format(project: Project, name: str, reader: str) -> None:

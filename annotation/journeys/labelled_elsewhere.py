@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import csv
 import difflib
-import io
 import itertools
 import json
+import re
+import tempfile
+import weakref
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,13 +25,14 @@ from django.db.models import F
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from annotation import events
+from annotation import bulk, events
 from annotation.models import (
     Annotation,
     Assignment,
     Batch,
     Decision,
     Event,
+    Guidelines,
     Item,
     Membership,
     Person,
@@ -38,15 +42,19 @@ from annotation.models import (
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.work.places import due_at
+from tableqa.on_disk import Shelf
 from tableqa.tables import unstorable
 from tasks.contract import Invalid, TaskType
 
-MOST_LINES: Final = 100_000
+MOST_LINES: Final = 1_000_000
 MOST_PROBLEMS: Final = 100
 LONGEST_NAME: Final = 120
 UNDO_WINDOW: Final = timedelta(seconds=60)
 """As after any submission: until then the item is not resolved."""
-ROWS: Final = 500
+ROWS: Final = 1_000
+"""Lines that are in memory at once."""
+AT_HAND: Final = 1_000_000
+"""Bytes of labels that are kept in memory; more lie on disk."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +75,44 @@ class Trouble:
     message: str
 
 
+class Labels:
+    """The labels that hold, in the order of their lines; on disk, for there may be very many."""
+
+    def __init__(self) -> None:
+        self.annotators: Counter[str] = Counter()
+        self.items: Shelf[int, int] = Shelf()
+        """How many there are for each item (key)."""
+        self._number = 0
+        self._file = tempfile.SpooledTemporaryFile(AT_HAND, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+
+    def append(self, label: Labelled) -> None:
+        self.annotators[label.annotator] += 1
+        self.items[label.item] = self.items.get(label.item, 0) + 1
+        row = [label.line, label.annotator, label.item, label.response]
+        self._file.write(json.dumps(row) + "\n")
+        self._number += 1
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __iter__(self) -> Iterator[Labelled]:
+        self._file.seek(0)
+        for line in self._file:
+            yield Labelled(*json.loads(line))
+
+    def pages(self, size: int) -> Iterator[list[Labelled]]:
+        """All of them in lists of at most `size`."""
+        left = iter(self)
+        while page := list(itertools.islice(left, size)):
+            yield page
+
+
 @dataclass
 class Preview:
     """What a file would do to a batch. It is written only where `troubles` is empty."""
 
-    labels: list[Labelled] = field(default_factory=list)
+    labels: Labels = field(default_factory=lambda: Labels())
     troubles: list[Trouble] = field(default_factory=list)
     troubles_left_out: int = 0
     known: int = 0
@@ -79,11 +120,11 @@ class Preview:
     @property
     def annotators(self) -> dict[str, int]:
         """How many new responses each person has, by name."""
-        return dict(sorted(Counter(label.annotator for label in self.labels).items()))
+        return dict(sorted(self.labels.annotators.items()))
 
     @property
     def items(self) -> int:
-        return len({label.item for label in self.labels})
+        return len(self.labels.items)
 
     def tell(self, line: int, message: str) -> None:
         if len(self.troubles) < MOST_PROBLEMS:
@@ -124,12 +165,10 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     found = Preview()
     items = _Items(batch)
     task = batch.task()
-    seen: dict[tuple[int, str], int] = {}
-    rows = list(lines)
-    if not rows:
-        raise Refused("import_failed", gettext("The file has a first line and no labels below it."))
-    items.load({row[columns.example].strip() for _, row in rows})
-    for line, row in rows:
+    seen: Shelf[str, int] = Shelf()
+    there = False
+    for line, row in items.loaded(lines, columns.example):
+        there = True
         try:
             if len(row) > len(header):
                 raise _Wrong(
@@ -138,8 +177,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
                     ).format(number=len(row), columns=len(header))
                 )
             label = _label(line, row, columns, data, items, task)
-            earlier = seen.setdefault((label.item, label.annotator), line)
-            if earlier != line:
+            if (earlier := seen.setdefault(f"{label.item} {label.annotator}", line)) != line:
                 raise _Wrong(
                     gettext("{annotator} has a response to this example in line {earlier} already.").format(
                         annotator=label.annotator, earlier=earlier
@@ -148,10 +186,12 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             if items.has(label):
                 found.known += 1
             else:
-                items.take(label)
+                items.take(label, found.labels.items.get(label.item, 0))
                 found.labels.append(label)
         except _Wrong as wrong:
             found.tell(line, str(wrong))
+    if not there:
+        raise Refused("import_failed", gettext("The file has a first line and no labels below it."))
     return found
 
 
@@ -213,10 +253,40 @@ class _Wrong(Exception):
 
 
 def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The header and the lines that are not empty, with their numbers in the file."""
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    """The header and the lines that are not empty, with their numbers in the file; one at a time."""
+    rows = _rows(text)
+    _, first = next(rows, (0, []))
+    if not first:
+        raise Refused("import_failed", gettext("The file is empty."))
+    header = [name.strip() for name in first]
+    if twice := [name for name, number in Counter(header).items() if number > 1]:
+        raise Refused("import_failed", gettext("The column {twice!r} is there twice.").format(twice=twice[0]))
+    # A short line has empty cells at its end; what a long one has too much stands under names of its own, and is told.
+    return header, (
+        (number, dict(itertools.zip_longest(names, row, fillvalue="")))
+        for number, row in rows
+        if any(cell.strip() for cell in row)
+        for names in ([*header, *(f"{place}\0" for place in range(len(header), len(row)))],)
+    )
+
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|[\r\n])|[^\r\n]+")
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV text, each with the number of the line where it ends."""
+    lines = (found[0] for found in _LINE.finditer(text, text.startswith("\ufeff")))
+    reader = csv.reader(lines, strict=True)
     try:
-        rows = [(reader.line_num, row) for row in reader]
+        for number, row in enumerate(reader):
+            if number >= MOST_LINES:
+                raise Refused(
+                    "import_failed",
+                    gettext("At most {most_lines} lines are read at once; split the file.").format(
+                        most_lines=number_format(MOST_LINES, force_grouping=True)
+                    ),
+                )
+            yield reader.line_num, row
     except csv.Error as error:
         raise Refused(
             "import_failed",
@@ -224,25 +294,6 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
                 line_num=reader.line_num, error=error
             ),
         ) from None
-    if not rows:
-        raise Refused("import_failed", gettext("The file is empty."))
-    if len(rows) > MOST_LINES:
-        raise Refused(
-            "import_failed",
-            gettext("At most {most_lines} lines are read at once; split the file.").format(
-                most_lines=number_format(MOST_LINES, force_grouping=True)
-            ),
-        )
-    header = [name.strip() for name in rows[0][1]]
-    if twice := [name for name, number in Counter(header).items() if number > 1]:
-        raise Refused("import_failed", gettext("The column {twice!r} is there twice.").format(twice=twice[0]))
-    # A short line has empty cells at its end; what a long one has too much stands under names of its own, and is told.
-    return header, (
-        (number, dict(itertools.zip_longest(names, row, fillvalue="")))
-        for number, row in rows[1:]
-        if any(cell.strip() for cell in row)
-        for names in ([*header, *(f"{place}\0" for place in range(len(header), len(row)))],)
-    )
 
 
 def _label(
@@ -337,29 +388,34 @@ class _Items:
         self.decided: set[int] = set()
         self.there: dict[tuple[int, str], Any] = {}
 
-    def load(self, examples: Iterable[str]) -> None:
-        """Everything that lines with these example ids are judged by, 500 ids a query."""
-        wanted = sorted(set(examples) - {""})
-        for start in range(0, len(wanted), ROWS):
-            chunk = wanted[start : start + ROWS]
-            found = Item.objects.filter(batch=self.batch, example__external_id__in=chunk).select_related(
-                "example__stored_table", "example__source"
+    def loaded(
+        self, lines: Iterator[tuple[int, dict[str, str]]], column: str
+    ) -> Iterator[tuple[int, dict[str, str]]]:
+        """The lines again, in each moment with everything here that the line is judged by; some are in memory at once."""
+        while some := list(itertools.islice(lines, ROWS)):
+            self._load(sorted({row[column].strip() for _, row in some} - {""}))
+            yield from some
+
+    def _load(self, chunk: list[str]) -> None:
+        """What there is of the items on these examples, in place of those before."""
+        for held in (self.by_example, self.room, self.decided, self.there):
+            held.clear()
+        found = Item.objects.filter(batch=self.batch, example__external_id__in=chunk).select_related(
+            "example__source"
+        )
+        for item in found.prefetch_related("example__stored_table").order_by("pk"):
+            item.batch = self.batch
+            self.by_example[item.example.external_id].append(item)
+        of_chunk = {"item__batch": self.batch, "item__example__external_id__in": chunk}
+        self.room.update(
+            Place.objects.filter(**of_chunk, taken=False, added=False, reserved_for__isnull=True).values_list(
+                "item_id", flat=True
             )
-            for item in found.order_by("pk"):
-                item.batch = self.batch
-                self.by_example[item.example.external_id].append(item)
-            of_chunk = {"item__batch": self.batch, "item__example__external_id__in": chunk}
-            self.room.update(
-                Place.objects.filter(
-                    **of_chunk, taken=False, added=False, reserved_for__isnull=True
-                ).values_list("item_id", flat=True)
-            )
-            self.decided |= set(Decision.objects.filter(**of_chunk).values_list("item_id", flat=True))
-            given = Assignment.objects.filter(**of_chunk, person__is_external=True, annotation__isnull=False)
-            for item_id, name, response in given.values_list(
-                "item_id", "person__name", "annotation__response"
-            ):
-                self.there[item_id, name] = response
+        )
+        self.decided.update(Decision.objects.filter(**of_chunk).values_list("item_id", flat=True))
+        given = Assignment.objects.filter(**of_chunk, person__is_external=True, annotation__isnull=False)
+        for item_id, name, response in given.values_list("item_id", "person__name", "annotation__response"):
+            self.there[item_id, name] = response
 
     def find(self, example: str, source: str) -> Item:
         if not example:
@@ -400,17 +456,17 @@ class _Items:
             )
         return True
 
-    def take(self, label: Labelled) -> None:
+    def take(self, label: Labelled, taken: int) -> None:
+        """Room for one more label, where so many of the file have been given room on the item."""
         if label.item in self.decided:
             raise _Wrong(gettext("This item has been decided; nothing is added to it any more."))
-        if not self.room[label.item]:
+        if self.room[label.item] <= taken:
             raise _Wrong(
                 gettext(
                     "The item has no free place left: its batch plans {overlap} responses. "
                     "Plan a batch with more."
                 ).format(overlap=self.batch.overlap)
             )
-        self.room[label.item] -= 1
 
 
 # -- writing ----------------------------------------------------------------------------------------
@@ -437,81 +493,24 @@ def write(
     return found
 
 
-def _write(batch: Batch, labels: Sequence[Labelled], by: Person | None, now: datetime) -> None:
+def _write(batch: Batch, labels: Labels, by: Person | None, now: datetime) -> None:
     """In the order of the queue: items, tallies by person, then assignments and their places."""
     guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
-    per_item: Counter[int] = Counter(label.item for label in labels)
-    _lock_items(sorted(per_item))
-    people = {name: _person(batch, name, now) for name in sorted({label.annotator for label in labels})}
+    _lock_items(array("q", sorted(labels.items)))
+    people = {name: _person(batch, name, now) for name in sorted(labels.annotators)}
     for person in sorted(people.values(), key=lambda person: person.pk):
         Tally.objects.get_or_create(batch=batch, person=person)
         Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
             "pk"
         ).first()
-    free = _free_places(sorted(per_item))
-    made: list[Assignment] = []
-    for label in labels:
-        if not free[label.item]:
-            raise Refused(
-                "place_taken",
-                gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
-            )
-        made.append(
-            Assignment(
-                batch=batch,
-                item_id=label.item,
-                place_id=free[label.item].pop(0),
-                person=people[label.annotator],
-                reason="made elsewhere",
-                leased_at=now,
-                leased_until=now,
-                seen_at=now,
-            )
-        )
-    Assignment.objects.bulk_create(made, batch_size=ROWS)
-    logged = Event.objects.bulk_create(
-        [
-            Event(
-                project_id=batch.project_id,
-                actor=by,
-                thing="assignment",
-                thing_id=assignment.pk,
-                after=Assignment.State.SUBMITTED,
-                at=now,
-            )
-            for assignment in made
-        ],
-        batch_size=ROWS,
-    )
-    written = Annotation.objects.bulk_create(
-        [
-            Annotation(
-                assignment=assignment,
-                revision=1,
-                response=label.response,
-                guidelines=guidelines,
-                made_at=now,
-                event=event,
-            )
-            for assignment, label, event in zip(made, labels, logged, strict=True)
-        ],
-        batch_size=ROWS,
-    )
-    for assignment, annotation in zip(made, written, strict=True):
-        assignment.state, assignment.annotation, assignment.ended_at = (
-            Assignment.State.SUBMITTED,
-            annotation,
-            now,
-        )
-    Assignment.objects.bulk_update(made, ["state", "annotation", "ended_at"], batch_size=ROWS)
-    places = [assignment.place_id for assignment in made]
-    for start in range(0, len(places), ROWS):
-        Place.objects.filter(pk__in=places[start : start + ROWS]).update(taken=True)
-    for person_name, number in Counter(label.annotator for label in labels).items():
+    due = due_at(batch, now + UNDO_WINDOW)
+    for page in labels.pages(ROWS):
+        _write_page(batch, page, people, by, guidelines, now)
+        _count(Counter(label.item for label in page), due)
+    for person_name, number in labels.annotators.items():
         Tally.objects.filter(batch=batch, person=people[person_name]).update(
             submitted=F("submitted") + number
         )
-    _count(per_item, due_at(batch, now + UNDO_WINDOW))
     events.record(
         project_id=batch.project_id,
         actor=by,
@@ -521,6 +520,59 @@ def _write(batch: Batch, labels: Sequence[Labelled], by: Person | None, now: dat
         after="labels imported",
         now=now,
     )
+
+
+def _write_page(
+    batch: Batch,
+    page: Sequence[Labelled],
+    people: Mapping[str, Person],
+    by: Person | None,
+    guidelines: Guidelines,
+    now: datetime,
+) -> None:
+    """Some labels with their events and assignments, each on the first free place of its item."""
+    free = _free_places(sorted({label.item for label in page}))
+    places = []
+    for label in page:
+        if not free[label.item]:
+            raise Refused(
+                "place_taken",
+                gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
+            )
+        places.append(free[label.item].pop(0))
+    assignments, logged, written = (bulk.keys(model, len(page)) for model in (Assignment, Event, Annotation))
+    submitted, actor = Assignment.State.SUBMITTED.value, by.pk if by else None
+    bulk.insert(
+        Event,
+        ["id", "project_id", "actor_id", "thing", "thing_id", "after", "at"],
+        (
+            (event, batch.project_id, actor, "assignment", assignment, submitted, now)
+            for event, assignment in zip(logged, assignments, strict=True)
+        ),
+    )
+    bulk.insert(
+        Assignment,
+        [
+            *("id", "batch_id", "item_id", "place_id", "person_id", "state", "reason", "annotation_id"),
+            *("leased_at", "leased_until", "seen_at", "ended_at"),
+        ],
+        (
+            (
+                *(key, batch.pk, label.item, place, people[label.annotator].pk, submitted),
+                *("made elsewhere", annotation, now, now, now, now),
+            )
+            for key, label, place, annotation in zip(assignments, page, places, written, strict=True)
+        ),
+    )
+    bulk.insert(
+        Annotation,
+        ["id", "assignment_id", "revision", "response", "guidelines_id", "made_at", "event_id"],
+        (
+            (key, assignment, 1, label.response, guidelines.pk, now, event)
+            for key, assignment, label, event in zip(written, assignments, page, logged, strict=True)
+        ),
+    )
+    Place.objects.filter(pk__in=places).update(taken=True)
 
 
 def _lock_items(keys: Sequence[int]) -> None:

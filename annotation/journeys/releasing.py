@@ -20,7 +20,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -38,6 +38,7 @@ from annotation.models import (
     Item,
     Job,
     Membership,
+    Outcome,
     Person,
     PerturbationRun,
     Project,
@@ -46,6 +47,7 @@ from annotation.models import (
     StoredTable,
 )
 from annotation.money import statements
+from annotation.public_ids import new_public_id
 from annotation.refusals import Refused, require_storable
 from annotation.releases import automatic, mixing, provenances, release_files
 from annotation.releases.release_files import FORMATS
@@ -54,6 +56,7 @@ from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf, Sorted
 from tableqa.perturbations import PERTURBATIONS
 
+Record = dict[str, Any]
 TABLES = 100
 """Source tables that are in memory at once."""
 LONGEST_NAME = 80
@@ -264,20 +267,33 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
 def write_release(
     release: Release, *, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Release:
-    """Write the files and make the release visible. A release that is ready already is left as it is."""
+    """Write the files and make the release visible. A release that is ready already is left as it is.
+
+    Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
+    begun goes. Where nothing comes of an attempt, nothing is left of it.
+    """
     if release.ready_at is not None:
         return release
     target = folder(release)
-    part = target.with_name(target.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
+    for left in target.parent.glob(f"{target.name}.*.part"):
+        shutil.rmtree(left, ignore_errors=True)
+    part = target.with_name(f"{target.name}.{new_public_id()}.part")
     part.mkdir(parents=True)
+    try:
+        return _write_release(release, part, target, progress)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _write_release(
+    release: Release, part: Path, target: Path, progress: Callable[[int, int], None]
+) -> Release:
     manifest = write_files(release, part, progress)
     whole = digest(manifest)
     earlier = Release.objects.filter(
         project=release.project, name=release.name, ready_at__isnull=False
     ).first()
     if earlier is not None:
-        shutil.rmtree(part)
         if earlier.digest != whole:
             raise Refused(
                 "name_taken",
@@ -285,22 +301,24 @@ def write_release(
                     name=release.name
                 ),
             )
-        Release.objects.filter(pk=release.pk).delete()
+        Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
         return earlier
-    shutil.rmtree(target, ignore_errors=True)
-    part.rename(target)
     now = timezone.now()
     try:
         with transaction.atomic():
-            Release.objects.filter(pk=release.pk).update(digest=whole, manifest=manifest, ready_at=now)
-            events.record(
-                project_id=release.project_id,
-                actor=release.made_by,
-                thing="release",
-                thing_id=release.pk,
-                after="ready",
-                now=now,
-            )
+            mine = Release.objects.filter(pk=release.pk, ready_at__isnull=True)
+            if mine.update(digest=whole, manifest=manifest, ready_at=now):
+                # While the row is locked: of two attempts one puts its files there.
+                shutil.rmtree(target, ignore_errors=True)
+                part.rename(target)
+                events.record(
+                    project_id=release.project_id,
+                    actor=release.made_by,
+                    thing="release",
+                    thing_id=release.pk,
+                    after="ready",
+                    now=now,
+                )
     except IntegrityError:
         raise Refused(
             "name_taken", gettext("{name} has just been released by somebody else.").format(name=release.name)
@@ -319,7 +337,7 @@ def archive(release: Release) -> Path:
     source = folder(release)
     target = source.with_suffix(".zip")
     if not target.exists():
-        part = target.with_suffix(".part")
+        part = target.with_name(f"{target.stem}.{new_public_id()}.part")  # two people may ask at once
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(source.rglob("*")):
                 if path.is_file():
@@ -353,8 +371,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
             progress(done, steps)
             yield line
 
-    release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, keys)))
-    release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, keys)))
+    release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, batches, keys)))
+    release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, batches, keys)))
     if runs:
         # Before the records are read: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
@@ -559,7 +577,7 @@ def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Itera
     keys: Shelf[int, int] = Shelf()
     inputs = Sorted(2, key=1)
     for pk, example, id, held in by_key.fields(
-        Item.objects.filter(batch__in=batches), "pk", "example_id", "public_id", "inputs"
+        Item.objects.filter(batch__in=batches, is_gold=False), "pk", "example_id", "public_id", "inputs"
     ):
         keys[example] = 1
         if held:
@@ -623,69 +641,144 @@ def _original(pk: int) -> int:
     return example.pk
 
 
-def _annotations(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every revision below the watermark, item by item; within an item by pseudonym and revision."""
+def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
+    """Every revision below the watermark, item by item; within an item by pseudonym and revision.
+
+    Rows are read as they are: a model of each, with those it points at, takes longer than all that is done with it.
+    """
     names, until = _pseudonyms(release.project), _moment(release.watermark)
+    public = {batch.pk: batch.public_id for batch in batches}
+    helped = any(batch.help for batch in batches)
+    marks = {
+        pk: {"simulated": simulated, **({"external": True} if external else {})}
+        for pk, simulated, external in Person.objects.filter(memberships__project=release.project)
+        .distinct()
+        .values_list("pk", "is_simulated", "is_external")
+    }
+    under = {
+        pk: {"number": number, "digest": digest(text)}
+        for pk, number, text in Guidelines.objects.filter(project=release.project).values_list(
+            "pk", "number", "text"
+        )
+    }
     for page in keys.pages(PAGE):
         chunk = [pk for *_, pk in page]
-        found: dict[int, list[Annotation]] = {pk: [] for pk in chunk}
+        items = dict(Item.objects.filter(pk__in=chunk).values_list("pk", "public_id"))
         rows = Annotation.objects.filter(assignment__item_id__in=chunk, event_id__lte=release.watermark)
-        for annotation in rows.select_related(
-            "assignment__item__example__source",
-            "assignment__batch",
-            "assignment__place",
-            "assignment__person",
-            "guidelines",
-            "provenance__telling__proposal",
-        ).prefetch_related(*helping.BESIDE):
-            found[annotation.assignment.item_id].append(annotation)
-        for of_item in found.values():
-            newest = {a.assignment_id: a.revision for a in sorted(of_item, key=lambda a: a.revision)}
-            of_item.sort(key=lambda a: (names[a.assignment.person_id], a.revision))
-            for index, annotation in enumerate(of_item):
-                assignment = annotation.assignment
+        found: dict[int, list[tuple[Any, ...]]] = {pk: [] for pk in chunk}
+        for item, person, *row in rows.values_list(
+            "assignment__item_id", "assignment__person_id", *_ANNOTATED
+        ):
+            found[item].append((names[person], row[0], person, *row[1:]))
+        help_of = _help(rows, until) if helped else {}
+        for batch, source, example, item in page:
+            of_item = sorted(found[item], key=lambda row: row[:2])
+            newest: dict[int, int] = {}
+            for _, revision, _, assignment, *_ in of_item:
+                newest[assignment] = max(revision, newest.get(assignment, 0))
+            for index, row in enumerate(of_item):
+                (
+                    name,
+                    revision,
+                    person,
+                    assignment,
+                    pk,
+                    id,
+                    number,
+                    added,
+                    response,
+                    text,
+                    seconds,
+                    made_at,
+                ) = row
                 yield (
                     1 if index == 0 else 0,
                     {
-                        "id": annotation.public_id,
-                        "batch": assignment.batch.public_id,
-                        "item": assignment.item.public_id,
-                        "source": assignment.item.example.source.name,
-                        "example": assignment.item.example.external_id,
-                        "annotator": names[assignment.person_id],
-                        "simulated": assignment.person.is_simulated,
-                        **({"external": True} if assignment.person.is_external else {}),
-                        "revision": annotation.revision,
-                        "newest": newest[annotation.assignment_id] == annotation.revision,
-                        "place": {"number": assignment.place.number, "added": assignment.place.added},
-                        "response": annotation.response,
-                        "guidelines": {
-                            "number": annotation.guidelines.number,
-                            "digest": digest(annotation.guidelines.text),
-                        },
-                        "active_seconds": annotation.active_seconds,
-                        "made_at": annotation.made_at.isoformat(),
-                        **helping.record(annotation, until=until),
+                        "id": id,
+                        "batch": public[batch],
+                        "item": items[item],
+                        "source": source,
+                        "example": example,
+                        "annotator": name,
+                        **marks[person],
+                        "revision": revision,
+                        "newest": newest[assignment] == revision,
+                        "place": {"number": number, "added": added},
+                        "response": response,
+                        "guidelines": under[text],
+                        "active_seconds": seconds,
+                        "made_at": made_at.isoformat(),
+                        **help_of.get(pk, {}),
                     },
                 )
 
 
-def _decisions(release: Release, keys: Sorted) -> Iterator[tuple[int, dict[str, Any]]]:
+_ANNOTATED = (
+    "revision", "assignment_id", "pk", "public_id", "assignment__place__number", "assignment__place__added", "response",
+    "guidelines_id", "active_seconds", "made_at",
+)  # fmt: skip
+
+
+def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
+    """What is said of the help that annotations had, by their keys."""
+    helped = rows.filter(provenance__isnull=False).select_related(
+        "assignment", "provenance__telling__proposal"
+    )
+    return {one.pk: helping.record(one, until=until) for one in helped.prefetch_related(*helping.BESIDE)}
+
+
+def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
     names = _pseudonyms(release.project)
+    public = {batch.pk: batch.public_id for batch in batches}
     for page in keys.pages(PAGE):
         chunk = [pk for *_, pk in page]
+        items = dict(Item.objects.filter(pk__in=chunk).values_list("pk", "public_id"))
         rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
-        found = {
-            decision.item_id: decision
-            for decision in rows.select_related(
-                "item__example__source", "item__batch", "event"
-            ).prefetch_related(
-                "outcomes__annotations", "outcomes__example__stored_table", "outcomes__example__parent"
-            )
-        }
-        for pk in chunk:
-            if pk in found:
-                yield 1, _decision(found[pk], names)
+        found = {decision.item_id: decision for decision in rows.select_related("event")}
+        outcomes = _outcomes([decision.pk for decision in found.values()])
+        for batch, source, example, item in page:
+            if item in found:
+                decision = found[item]
+                yield (
+                    1,
+                    {
+                        "batch": public[batch],
+                        "item": items[item],
+                        "source": source,
+                        "example": example,
+                        "kind": decision.kind,
+                        "reason": decision.reason,
+                        **_by(decision, names),
+                        "made_at": decision.made_at.isoformat(),
+                        "outcomes": outcomes.get(decision.pk, []),
+                    },
+                )
+
+
+def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
+    """What was accepted, by the keys of the decisions."""
+    rows = list(
+        Outcome.objects.filter(decision__in=decisions)
+        .order_by("decision_id", "number")
+        .values_list("pk", "decision_id", "public_id", "response", "example_id")
+    )
+    rests: dict[int, list[str]] = {}
+    through = Outcome.annotations.through.objects.filter(outcome__in=[pk for pk, *_ in rows])
+    for outcome, id in through.values_list("outcome_id", "annotation__public_id"):
+        rests.setdefault(outcome, []).append(id)
+    made = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
+    examples = made.in_bulk([example for *_, example in rows if example is not None])
+    found: dict[int, list[Record]] = {}
+    for pk, decision, id, response, example in rows:
+        found.setdefault(decision, []).append(
+            {
+                "id": id,
+                "response": response,
+                "annotations": sorted(rests.get(pk, [])),
+                "example": _derived(examples[example]) if example is not None else None,
+            }
+        )
+    return found
 
 
 def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
@@ -697,29 +790,6 @@ def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
         return {"note": decision.note, "by": names[decision.made_by_id], **based_on}
     rule = {"rule": decision.rule} if decision.rule else {}
     return {"note": "", "by": "resolve", **rule}
-
-
-def _decision(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
-    item = decision.item
-    return {
-        "batch": item.batch.public_id,
-        "item": item.public_id,
-        "source": item.example.source.name,
-        "example": item.example.external_id,
-        "kind": decision.kind,
-        "reason": decision.reason,
-        **_by(decision, names),
-        "made_at": decision.made_at.isoformat(),
-        "outcomes": [
-            {
-                "id": outcome.public_id,
-                "response": outcome.response,
-                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
-                "example": _derived(outcome.example) if outcome.example else None,
-            }
-            for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number)
-        ],
-    }
 
 
 def _derived(example: Example) -> dict[str, Any]:

@@ -124,6 +124,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
         if membership.removed_at is not None:
             raise Refused("invalid_request", gettext("This person has left the project. Invite them again."))
         if Role.MANAGER not in roles:
+            _lock_members(membership.project_id)
             require_another_manager(membership)
         before, after = set(membership.roles), {role.value for role in roles}
         _write_roles(membership, before, after, by=by, now=now)
@@ -176,8 +177,9 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
     Their sessions go on: they belong to the account, open nothing here from now on, and tell the person why. Returns how
     many places had been kept for them.
     """
-    require_another_manager(membership)
     with transaction.atomic():
+        _lock_members(membership.project_id)
+        require_another_manager(membership)
         changed = Membership.objects.filter(pk=membership.pk, removed_at__isnull=True).update(removed_at=now)
         if not changed:
             return 0
@@ -212,6 +214,11 @@ def require_another_manager(membership: Membership) -> None:
                 name=membership.project.name
             ),
         )
+
+
+def _lock_members(project_id: int) -> None:
+    """Managers of a project go one after the other: two cannot send each other away at once."""
+    Project.objects.select_for_update(no_key=True).filter(pk=project_id).values_list("pk").first()
 
 
 def sign_out_everywhere(*, person: Person) -> None:

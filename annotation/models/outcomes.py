@@ -92,9 +92,14 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
         return dict(kept.annotate(latest=Max("watermark")))
 
     def holding(self, annotation: Annotation) -> ReleaseQuerySet:
-        """Releases, ready or being written, whose watermark takes the annotation in."""
+        """Releases, ready or being written, whose watermark takes the annotation in. None holds any of a round of
+        calibration or a qualification.
+        """
+        batch = annotation.assignment.batch
+        if not batch.decides:
+            return self.none()
         return self.kept().filter(
-            project_id=annotation.assignment.batch.project_id,
+            project_id=batch.project_id,
             watermark__gte=annotation.event_id,
         )
 

@@ -14,6 +14,9 @@ from tableqa.operations import from_dict, replay
 _tables: Kept[tableqa.Table] = Kept(200_000, lambda table: 50 + table.shape[0] * table.shape[1])
 """Tables by the digest of a source table or the public id of a derived example; at most so many cells, some 20 MB."""
 
+EXAMPLES_SELDOM = ("source", "position", "parent", "perturbation", "seed")
+"""Fields of an example that nothing asks for on the way from item to item."""
+
 
 class SourceQuerySet(models.QuerySet["Source"]):
     """Reads of sources."""

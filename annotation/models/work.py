@@ -158,6 +158,11 @@ class Batch(models.Model):
             return "paused"
         return "open" if self.opened_at is not None else "planned"
 
+    @property
+    def decides(self) -> bool:
+        """Whether its items are decided: those of a round of calibration or a qualification never are."""
+        return self.purpose == self.Purpose.WORK
+
     def task(self) -> tasks.contract.TaskType:
         """The kind of annotation. Raises `UnknownTaskType` where it is not installed."""
         return tasks.contract.task_type(self.task_type)
@@ -263,8 +268,8 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """A person on an item: leased, then submitted, skipped or returned. The row is the history.
 
-    `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together; the
-    last stretch before a submission counts.
+    `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together
+    (`revisions.since_last_sign`); the last stretch before a submission counts.
     """
 
     class State(models.TextChoices):

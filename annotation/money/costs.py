@@ -1,10 +1,11 @@
 """What work costs, from a rate and what was done. Pure functions: payment sheets and dashboards say the same.
 
-    rate = rate_of(batch.pay, project.pay)         # {"currency": "EUR", "per_hour": 14.5}, or per_item
+    rate = {"currency": "EUR", "per_hour": 14.5}   # or per_item; `annotation.money.rates` says which held when
     owed(rate, items=120, seconds=9_000)           # Decimal("36.25")
     per_hundred(owed(...), examples=80)            # Decimal("45.31")
 
-Amounts are decimal and rounded to the cent, half up, once, at the end: what is owed to a person for a batch is one sum.
+Amounts are decimal and rounded to the cent, half up, once, at the end: what is owed to a person for a batch at one rate
+is one sum.
 """
 
 from __future__ import annotations
@@ -17,11 +18,6 @@ from django.utils.translation import gettext
 
 CENT = Decimal("0.01")
 HOUR = Decimal(3600)
-
-
-def rate_of(of_batch: Mapping[str, Any], of_project: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The rate that holds in a batch: its own, else the project's; {} where nothing is paid."""
-    return of_batch or of_project
 
 
 def owed(rate: Mapping[str, Any], *, items: int, seconds: float) -> Decimal | None:
@@ -54,3 +50,18 @@ def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:
 def in_words(amount: Decimal | None, rate: Mapping[str, Any]) -> str:
     """An amount with its currency, or a dash."""
     return "–" if amount is None else f"{amount:,.2f} {rate['currency']}"
+
+
+def all_in_words(amounts: Mapping[str, Decimal | None]) -> str:
+    """Amounts by currency, or a dash."""
+    return " + ".join(in_words(amounts[name], {"currency": name}) for name in sorted(amounts)) or "–"
+
+
+def rate_in_words(rate: Mapping[str, Any]) -> str:
+    """A rate in the reader's language; "" where nobody pays."""
+    if not rate:
+        return ""
+    by_item = "per_item" in rate
+    words = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
+    amount = Decimal(str(rate["per_item" if by_item else "per_hour"]))
+    return words.format(amount=f"{amount:.2f}", currency=rate["currency"])

@@ -2,7 +2,8 @@
 
 Time is the active time that the server saw (gaps of at most a minute between signs of life), not how long a tab was
 open. It counts for every item somebody worked on, also one they skipped or gave back; items are counted when submitted,
-gold ones too: whoever answers is paid for it.
+gold ones too: whoever answers is paid for it. What was done under a rate keeps it (`annotation.money.rates`): the end of
+an assignment decides.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from __future__ import annotations
 import zoneinfo
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Sum, Value, When
 
 from annotation.models import Assignment, Batch, CrowdEntry, Membership, Person, Project
-from annotation.money import costs
+from annotation.money import costs, rates
 from tableqa import sheets
 
 
@@ -32,7 +33,7 @@ def rate(pay: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Share:
-    """One person's work in one batch within a period."""
+    """One person's work in one batch within a period, at one rate; `several` where the batch has had more than one."""
 
     person_id: int
     batch: Batch
@@ -40,6 +41,16 @@ class Share:
     skipped: int
     seconds: float
     pay: Mapping[str, Any]
+    several: bool = False
+
+    def and_also(self, other: Share) -> Share:
+        """Both together: more work of the same person in the same batch at the same rate."""
+        return replace(
+            self,
+            items=self.items + other.items,
+            skipped=self.skipped + other.skipped,
+            seconds=self.seconds + other.seconds,
+        )
 
     @property
     def amount(self) -> Decimal | None:
@@ -49,6 +60,11 @@ class Share:
     @property
     def currency(self) -> str:
         return str(self.pay.get("currency", ""))
+
+    @property
+    def rate(self) -> str:
+        """The rate in the reader's language."""
+        return costs.rate_in_words(self.pay)
 
     @property
     def hours(self) -> float:
@@ -81,37 +97,53 @@ ALWAYS = Period()
 
 
 def shares(project: Project, period: Period = ALWAYS) -> list[Share]:
-    """Everybody's work in every batch, by batch and person; in two queries. Simulated and external people earn nothing."""
-    return _shares(
-        Q(period.within(project), batch__project=project)
-        & Q(person__is_simulated=False, person__is_external=False)
+    """Everybody's work by batch, person and rate; in three queries. Simulated and external people earn nothing."""
+    return _shares(Q(period.within(project)) & _PAID, Batch.objects.filter(project=project))
+
+
+def of_batch(batch: Batch) -> list[Share]:
+    """Everybody's work in one batch, as `shares` has it."""
+    return _shares(_PAID, Batch.objects.filter(pk=batch.pk))
+
+
+def own(person: Person, projects: Iterable[Project]) -> list[Share]:
+    """One person's work in their projects, the newest batch first; in three queries."""
+    found = _shares(Q(person=person), Batch.objects.filter(project__in=list(projects)))
+    return sorted(found, key=lambda share: -share.batch.pk)
+
+
+_PAID = Q(person__is_simulated=False, person__is_external=False)
+
+
+def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
+    """The database adds up, by the times between changes of rates; what was done at one rate is one share."""
+    known = {one.pk: one for one in batches.select_related("project")}
+    in_force = rates.in_force(list(known.values()))
+    ends = sorted({one.until for periods in in_force.values() for one in periods if one.until is not None})
+    work = Assignment.objects.filter(which, batch__in=list(known))
+    stretch = Case(
+        *(When(ended_at__lt=until, then=Value(number)) for number, until in enumerate(ends)),
+        default=Value(len(ends)),
+        output_field=IntegerField(),
     )
-
-
-def _shares(which: Q) -> list[Share]:
     counted = (
-        Assignment.objects.filter(which)
-        .order_by("batch_id", "person_id")
-        .values("batch_id", "person_id")
+        work.annotate(stretch=stretch if ends else Value(0))
+        .order_by("batch_id", "person_id", "stretch")
+        .values_list("batch_id", "person_id", "stretch")
         .annotate(
             items=Count("pk", filter=Q(state=Assignment.State.SUBMITTED)),
             skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
             seconds=Sum("active_seconds"),
         )
     )
-    batches = Batch.objects.select_related("project").in_bulk({row["batch_id"] for row in counted})
-    found = []
-    for row in counted:
-        batch = batches[row["batch_id"]]
-        pay = costs.rate_of(batch.pay, batch.project.pay)
-        found.append(Share(row["person_id"], batch, row["items"], row["skipped"], row["seconds"] or 0.0, pay))
-    return found
-
-
-def own(person: Person, projects: Iterable[Project]) -> list[Share]:
-    """One person's work in their projects, the newest batch first; in two queries."""
-    found = _shares(Q(person=person, batch__project__in=list(projects)))
-    return sorted(found, key=lambda share: -share.batch.pk)
+    found: dict[tuple[Any, ...], Share] = {}
+    for batch, person, number, items, skipped, seconds in counted:
+        pay = rates.rate_before(in_force[batch], ends[number] if number < len(ends) else None)
+        share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, len(in_force[batch]) > 1)
+        key = (batch, person, *sorted(pay.items()))
+        before = found.get(key)
+        found[key] = share if before is None else before.and_also(share)
+    return list(found.values())
 
 
 @dataclass
@@ -193,7 +225,7 @@ PAYMENTS = (
 
 
 def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
-    """The payment sheet: a row for each person and batch, for those who pay. Ids of a crowd platform stand in it."""
+    """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
     found = by_person(shares(project, period))
     members = {
         one.person_id: one

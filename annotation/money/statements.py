@@ -7,6 +7,7 @@ characteristics of annotators). What nobody said stands there as not said.
 
 from __future__ import annotations
 
+import math
 import zoneinfo
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +16,13 @@ from datetime import datetime
 from statistics import median
 from typing import Any, Final
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.models import (
     Annotation,
+    Assignment,
     Batch,
     Consent,
     ConsentText,
@@ -29,11 +31,15 @@ from annotation.models import (
     PracticeDone,
     Project,
     Qualification,
+    Tally,
 )
-from annotation.money import costs, paying
+from annotation.money import paying, rates
 from annotation.refusals import Refused
+from tableqa.writers import hub
 
 LONGEST: Final = 4_000
+DIGITS: Final = 4
+"""Decimals of hours: a pilot may take seconds."""
 FEWEST: Final = 3
 """A characteristic that fewer people share is not told: it might tell who they are."""
 
@@ -51,19 +57,19 @@ class Question:
 ASKED: Final = (
     Question(
         "recruitment",
-        "Recruitment",
+        gettext_noop("Recruitment"),
         gettext_noop("Who was asked, where and how, and what was required of them."),
         "D2",
     ),
     Question(
         "payment",
-        "Pay",
+        gettext_noop("Pay"),
         gettext_noop("Why the pay is fair where these people live, or why nobody is paid."),
         "D2",
     ),
     Question(
         "training",
-        "Training",
+        gettext_noop("Training"),
         gettext_noop("How people were trained before they began, and for how long."),
         "D1",
     ),
@@ -75,7 +81,7 @@ ASKED: Final = (
     ),
     Question(
         "consent",
-        "Consent",
+        gettext_noop("Consent"),
         gettext_noop("How people learned what their data is used for, and agreed."),
         "D3",
     ),
@@ -87,7 +93,7 @@ ASKED: Final = (
     ),
     Question(
         "population",
-        "Annotators",
+        gettext_noop("Annotators"),
         gettext_noop("What is known of the people as a group: languages, places, background."),
         "D5",
     ),
@@ -99,7 +105,7 @@ OF_ONESELF: Final = {
     "education": gettext_noop("Highest degree, or what you study"),
     "experience": gettext_noop("Experience with tables or annotation"),
     "age": gettext_noop("Age group"),
-    "gender": "Gender",
+    "gender": gettext_noop("Gender"),
 }
 """What annotators may say of themselves; nobody has to."""
 
@@ -145,7 +151,7 @@ def counted(project: Project, batches: Sequence[Batch], *, watermark: int, until
     ids = [batch.pk for batch in batches]
     return {
         **without_counting(project, batches, until=until),
-        "hours": _hours(project, ids, watermark),
+        "hours": _hours(project, ids, watermark, until),
         "rejected": _rejected(ids, watermark),
     }
 
@@ -153,40 +159,107 @@ def counted(project: Project, batches: Sequence[Batch], *, watermark: int, until
 def without_counting(project: Project, batches: Sequence[Batch], *, until: datetime) -> dict[str, Any]:
     """`counted` but for what takes every response: as quick for a large project as for a small one."""
     return {
+        "form": hub.FORM,
         "said": {question.name: project.statement.get(question.name, "") for question in ASKED},
-        "pay": sorted(
-            {words for batch in batches if (words := paying.rate(costs.rate_of(batch.pay, project.pay)))}
-        ),
+        "elsewhere": Tally.objects.filter(batch__in=batches, submitted__gt=0, person__is_external=True)
+        .values("person_id")
+        .distinct()
+        .count(),
+        "pay": _pay(project, batches, until),
         "practised": PracticeDone.objects.filter(
             project=project, done_at__lte=until, person__is_simulated=False
         ).count(),
         "qualification": _qualification(project, until),
-        "consent": _consent(project, until),
-        "characteristics": _characteristics(project),
+        "consent": _consent(project, batches, until),
+        "characteristics": _characteristics(project, batches),
     }
 
 
-def _hours(project: Project, batches: Sequence[int], watermark: int) -> dict[str, float]:
-    """Hours at work in all, and those of a person and day: the median and the most."""
+def _at_work(batches: Sequence[Batch]) -> QuerySet[Tally, Any]:
+    """Who has submitted something in these batches: nobody else's words or consent are told with them."""
+    return Tally.objects.filter(batch__in=batches, submitted__gt=0, person__is_simulated=False).values(
+        "person_id"
+    )
+
+
+def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[str]:
+    """The rates that held while the batches were open, in words; where they were not the same for all, with their names."""
+    zone = zoneinfo.ZoneInfo(project.time_zone)
+    in_force = rates.in_force(batches)
+    paid: defaultdict[str, list[str]] = defaultdict(list)
+    for batch in batches:
+        end = min(batch.closed_at or until, until)
+        paid[_rates(in_force[batch.pk], batch.opened_at or until, end, zone)].append(batch.name)
+    if len(paid) == 1:
+        return [words for words in paid if words]
+    return sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items())
+
+
+def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zone: zoneinfo.ZoneInfo) -> str:
+    """The rates between two moments, one after the other: "15.00 EUR an hour until 2026-03-02, then 30.00 EUR an hour"."""
+    parts: list[str] = []
+    for one in periods:
+        if one.until is not None and one.until <= begin:
+            continue
+        words = paying.rate(one.pay) or "nothing"
+        if one.until is None or one.until > end:
+            if not parts:
+                return paying.rate(one.pay)
+            return ", then ".join([*parts, words])
+        parts.append(f"{words} until {one.until.astimezone(zone).date().isoformat()}")
+    return ", then ".join(parts)
+
+
+def _hours(
+    project: Project, batches: Sequence[int], watermark: int, until: datetime
+) -> dict[str, float | dict[str, float]]:
+    """Hours at work: what is in the release, and all that is paid.
+
+    `all` is the time of the newest responses on the items of the release, as its records have it: gold items are in none;
+    `median_day` and `longest_day` are of a person and day of it. `beside` is what else was paid until then: gold items,
+    what was not submitted (skipped, given back), and other batches by their purpose. `paid` is both, as on a payment sheet.
+    """
     newer = Annotation.objects.filter(
         assignment_id=OuterRef("assignment_id"), revision__gt=OuterRef("revision"), event_id__lte=watermark
     )
     rows = (
         Annotation.objects.filter(~Exists(newer), assignment__batch__in=batches, event_id__lte=watermark)
         .filter(assignment__person__is_simulated=False, assignment__person__is_external=False)
+        .filter(assignment__item__is_gold=False)
         .values_list("assignment__person_id", "made_at", "active_seconds")
     )
     zone = zoneinfo.ZoneInfo(project.time_zone)
     days: dict[tuple[int, Any], float] = defaultdict(float)
     for person, made_at, seconds in rows.iterator(chunk_size=2_000):
         days[person, made_at.astimezone(zone).date()] += seconds / 3600
-    if not days:
-        return {"all": 0.0, "median_day": 0.0, "longest_day": 0.0}
+    in_it = math.fsum(days.values())
+    beside = _beside(project, batches, until, in_it)
     return {
-        "all": round(sum(days.values()), 2),
-        "median_day": round(median(days.values()), 2),
-        "longest_day": round(max(days.values()), 2),
+        "all": round(in_it, DIGITS),
+        "median_day": round(median(days.values()), DIGITS) if days else 0.0,
+        "longest_day": round(max(days.values()), DIGITS) if days else 0.0,
+        "beside": {name: round(hours, DIGITS) for name, hours in beside.items()},
+        "paid": round(math.fsum([in_it, *beside.values()]), DIGITS),
     }
+
+
+def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: float) -> dict[str, float]:
+    """Hours that are paid and not those of the release's responses, by what they went into; what is none is left out."""
+    done = Assignment.objects.filter(
+        batch__project=project,
+        ended_at__lte=until,
+        person__is_simulated=False,
+        person__is_external=False,
+    )
+    spent: defaultdict[str, float] = defaultdict(float)
+    summed = done.order_by().values_list("batch_id", "batch__purpose", "item__is_gold")
+    for batch, purpose, is_gold, seconds in summed.annotate(seconds=Sum("active_seconds")):
+        kept = batch in set(batches)
+        name = purpose if not kept else "gold" if is_gold else ""
+        spent[name] += (seconds or 0.0) / 3600
+    spent["not_submitted"] = max(0.0, spent.pop("", 0.0) - in_it)
+    order = ("gold", "not_submitted", *Batch.Purpose.values)
+    return {name: spent[name] for name in order if round(spent[name], DIGITS)}
 
 
 def _qualification(project: Project, until: datetime) -> list[dict[str, Any]]:
@@ -208,18 +281,20 @@ def _qualification(project: Project, until: datetime) -> list[dict[str, Any]]:
     return found
 
 
-def _consent(project: Project, until: datetime) -> list[dict[str, Any]]:
-    """Every version of the consent text in full, with how many people agreed to it and did not take it back."""
+def _consent(project: Project, batches: Sequence[Batch], until: datetime) -> list[dict[str, Any]]:
+    """Every version of the consent text in full, with how many of those at work agreed to it and did not take it back."""
     texts = ConsentText.objects.filter(project=project, made_at__lte=until).order_by("number")
     stands = Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=until)
-    given = Consent.objects.filter(stands, text__project=project, given_at__lte=until)
+    given = Consent.objects.filter(
+        stands, text__project=project, given_at__lte=until, person__in=_at_work(batches)
+    )
     counts = dict(given.order_by().values_list("text_id").annotate(n=Count("pk")))
     return [{"number": one.number, "text": one.text, "agreed": counts.get(one.pk, 0)} for one in texts]
 
 
-def _characteristics(project: Project) -> dict[str, dict[str, int]]:
-    """What annotators said of themselves, counted; values that fewer than `FEWEST` share are put together under ""."""
-    said = Membership.objects.filter(project=project, person__is_simulated=False).values_list(
+def _characteristics(project: Project, batches: Sequence[Batch]) -> dict[str, dict[str, int]]:
+    """What those at work said of themselves, counted; values that fewer than `FEWEST` share are put together under ""."""
+    said = Membership.objects.filter(project=project, person__in=_at_work(batches)).values_list(
         "characteristics", flat=True
     )
     return {name: shared for name in OF_ONESELF if (shared := _shared(one.get(name) for one in said))}
@@ -234,7 +309,7 @@ def _shared(values: Iterable[str | None]) -> dict[str, int]:
 
 
 def _rejected(batches: Sequence[int], watermark: int) -> dict[str, int]:
-    """Of the responses on decided items, how many no accepted outcome rests on; and how many items were excluded."""
+    """Of people's responses on decided items, how many no accepted outcome rests on; and how many items were excluded."""
     decided = Decision.objects.filter(item__batch__in=batches, event_id__lte=watermark)
     newer = Annotation.objects.filter(
         assignment_id=OuterRef("assignment_id"), revision__gt=OuterRef("revision"), event_id__lte=watermark
@@ -244,6 +319,7 @@ def _rejected(batches: Sequence[int], watermark: int) -> dict[str, int]:
         assignment__item__decision__in=decided,
         response__isnull=False,
         event_id__lte=watermark,
+        assignment__person__is_simulated=False,
     )
     return {
         "responses": responses.count(),

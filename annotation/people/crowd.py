@@ -161,15 +161,16 @@ def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
 def require_open(link: CrowdLink, *, now: datetime) -> None:
     """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
     if link.closed_at is not None:
-        raise Refused(
-            "crowd_closed", gettext("This study takes no new people: the researchers have closed the link.")
-        )
+        raise _shut(gettext("This study takes no new people: the researchers have closed the link."))
     if now >= link.expires_at:
-        raise Refused("crowd_closed", gettext("This study takes no new people: its link has ended."))
+        raise _shut(gettext("This study takes no new people: its link has ended."))
     if link.most is not None and link.entries.count() >= link.most:
-        raise Refused(
-            "crowd_closed", gettext("This study takes no new people: it has as many as it asked for.")
-        )
+        raise _shut(gettext("This study takes no new people: it has as many as it asked for."))
+
+
+def _shut(why: str) -> Refused:
+    back = gettext("If you are in already, go on in the browser in which you began.")
+    return Refused("crowd_closed", f"{why} {back} {gettext(ASK_THE_RESEARCHERS)}")
 
 
 def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:

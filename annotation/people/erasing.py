@@ -58,7 +58,10 @@ def effect(person: Person) -> Effect:
         drafts=Draft.objects.filter(assignment__person=person).count(),
         tokens=ApiToken.objects.filter(person=person).count(),
         crowd=CrowdEntry.objects.filter(person=person).exists(),
-        submitted=Annotation.objects.filter(assignment__person=person, response__isnull=False).count(),
+        submitted=Annotation.objects.filter(assignment__person=person, response__isnull=False)
+        .values("assignment")
+        .distinct()
+        .count(),
         releases=Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
         texts=Flag.objects.filter(assignment__person=person).count()
         + Inquiry.objects.filter(asked_by=person).count(),

@@ -19,6 +19,7 @@ from annotation import visibility
 from annotation.access import Actor, may
 from annotation.models import (
     Annotation,
+    ApiToken,
     Assignment,
     Batch,
     CrowdEntry,
@@ -27,20 +28,27 @@ from annotation.models import (
     Draft,
     Event,
     Flag,
+    Gold,
     Guidelines,
     Inquiry,
+    Invitation,
     Item,
     Membership,
     Person,
+    PracticeDone,
     Project,
+    Reading,
     Release,
     SentBack,
     Source,
 )
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.work import limits
 from tableqa.canonical import canonical
 
+SHORT: Final = 80
+"""Characters of a question in the log."""
 PAGE: Final = 100
 """Entries of the log on one page."""
 UNKNOWN = gettext_noop("somebody who is in no list here")
@@ -142,7 +150,7 @@ VERBS: Final = {
     ("", "leased"): gettext_noop("was given the item"),
     ("", "submitted"): gettext_noop("has a response that was made elsewhere"),
     ("returned", "leased"): gettext_noop("took the item up again"),
-    ("leased", "submitted"): "submitted",
+    ("leased", "submitted"): gettext_noop("submitted"),
     ("submitted", "leased"): gettext_noop("withdrew the submission to change it"),
     ("leased", "skipped"): gettext_noop("skipped the item"),
     ("returned", "skipped"): gettext_noop("skipped the item"),
@@ -188,17 +196,22 @@ TERMS: Final = {
     "name": gettext_noop("name"),
     "time_zone": gettext_noop("time zone"),
     "statement": gettext_noop("data statement"),
+    "answer": gettext_noop("answer"),
 }
 """What can be another one in an event's detail, in words."""
 
 
-def detail_in_words(detail: Mapping[str, Any] | None) -> list[str]:
-    """What an event says beyond a word from and a word to: why, or which term was what and is what."""
+def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) -> list[str]:
+    """What an event says beyond a word from and a word to: why, or which term was what and is what.
+
+    named: the term is named already, so that it is not said again.
+    """
     if not detail:
         return []
     said = [str(detail["reason"])] if detail.get("reason") else []
     if "to" in detail:
-        said += _differences(_term(str(detail.get("what", ""))), detail.get("from"), detail["to"])
+        what = "" if named else _term(str(detail.get("what", "")))
+        said += _differences(what, detail.get("from"), detail["to"])
     return said
 
 
@@ -226,9 +239,16 @@ def _differences(what: str, before: Any, after: Any) -> list[str]:
             line
             for name in dict.fromkeys([*before, *after])
             if before.get(name) != after.get(name)
-            for line in _differences(f"{what}, {name}", before.get(name), after.get(name))
+            for line in _differences(
+                f"{what}, {_part(name)}" if what else _part(name), before.get(name), after.get(name)
+            )
         ]
-    return [f"{what}: {_value(before)} → {_value(after)}"]
+    return [f"{f'{what}: ' if what else ''}{_value(before)} → {_value(after)}"]
+
+
+def _part(name: str) -> str:
+    """A key of a term that holds several values, in words."""
+    return gettext(limits.WORDS[name]) if name in limits.WORDS else name
 
 
 def _value(value: Any) -> str:
@@ -243,7 +263,10 @@ def _around(item: Item, names: Names) -> Iterable[Moment]:
     """What happened to the batch that the item is in: planned, opened, paused, changed, closed, set aside."""
     for event in Event.objects.filter(thing="batch", thing_id=item.batch_id).order_by("pk"):
         yield Moment(
-            event.at, names(event.actor_id), _batch_in_words(event), tuple(detail_in_words(event.detail))
+            event.at,
+            names(event.actor_id),
+            _batch_in_words(event),
+            tuple(detail_in_words(event.detail, named=True)),
         )
 
 
@@ -367,29 +390,29 @@ def things(project: Project) -> list[str]:
 
 
 THINGS: Final = {
-    "annotation": "response",
+    "annotation": gettext_noop("response"),
     "apitoken": gettext_noop("API token"),
-    "assignment": "assignment",
-    "batch": "batch",
-    "consent": "consent",
+    "assignment": gettext_noop("assignment"),
+    "batch": gettext_noop("batch"),
+    "consent": gettext_noop("consent"),
     "consenttext": gettext_noop("consent text"),
     "crowdentry": gettext_noop("crowd entry"),
     "crowdlink": gettext_noop("crowd link"),
     "gold": gettext_noop("gold item"),
-    "guidelines": "guidelines",
+    "guidelines": gettext_noop("guidelines"),
     "inquiry": gettext_noop("question to the manager"),
-    "invitation": "invitation",
-    "item": "item",
-    "membership": "member",
-    "person": "account",
+    "invitation": gettext_noop("invitation"),
+    "item": gettext_noop("item"),
+    "membership": gettext_noop("member"),
+    "person": gettext_noop("account"),
     "perturbation_run": gettext_noop("automatic perturbation"),
-    "place": "place",
-    "practicedone": "practice",
-    "project": "project",
-    "qualification": "qualification",
+    "place": gettext_noop("place"),
+    "practicedone": gettext_noop("practice"),
+    "project": gettext_noop("project"),
+    "qualification": gettext_noop("qualification"),
     "reading": gettext_noop("guidelines read"),
-    "release": "release",
-    "source": "source",
+    "release": gettext_noop("release"),
+    "source": gettext_noop("source"),
 }
 """What events are about (`Event.thing`), in words."""
 
@@ -416,6 +439,9 @@ def log(
         found = found.exclude(
             thing="assignment", thing_id__in=Assignment.objects.filter(batch__in=under_way).values("pk")
         ).exclude(thing="item", thing_id__in=Item.objects.filter(batch__in=under_way).values("pk"))
+    judges = Permission.ADJUDICATE in may(actor, project)
+    if judges and who:  # whose name is asked for is not found at what is to be judged without names
+        found = found.exclude(thing="assignment", thing_id__in=_undecided(project).values("pk"))
     if thing:
         found = found.filter(thing=thing)
     if who:
@@ -429,11 +455,22 @@ def log(
         found = found.filter(pk__lt=before)
     events = list(found.order_by("-pk")[: PAGE + 1])
     about = _about(events, names)
+    nameless: set[int] = set()
+    if judges:
+        shown = [event.thing_id for event in events if event.thing == "assignment"]
+        blind = _undecided(project).filter(pk__in=shown).values_list("pk", "batch__name")
+        nameless = {pk for pk, _ in blind}
+        about |= {
+            ("assignment", pk): (gettext("an item of {batch}, not decided yet").format(batch=name), "")
+            for pk, name in blind
+        }
     return [
         Entry(
             event.pk,
             event.at,
-            names(event.actor_id),
+            gettext("an annotator")
+            if event.thing == "assignment" and event.thing_id in nameless
+            else names(event.actor_id),
             gettext(THINGS.get(event.thing, event.thing)),
             *about.get(
                 (event.thing, event.thing_id),
@@ -445,6 +482,16 @@ def log(
         )
         for event in events
     ]
+
+
+def _undecided(project: Project) -> QuerySet[Assignment]:
+    """Assignments of items that may still come before an adjudicator: who had them is not for adjudicators to read."""
+    return Assignment.objects.filter(
+        batch__project=project,
+        batch__purpose=Batch.Purpose.WORK,
+        batch__set_aside_at__isnull=True,
+        item__decision__isnull=True,
+    )
 
 
 def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple[str, str]]:
@@ -489,6 +536,26 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], tuple
         found["source", pk] = (name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
         found["guidelines", pk] = (gettext("{kind}, version {number}").format(kind=kind, number=number), "")
+    for pk, item, batch in rows("gold", Gold.objects.all(), "item__public_id", "item__batch__name"):
+        found["gold", pk] = (
+            gettext("{item} of {batch}").format(item=item, batch=batch),
+            reverse("item_story", args=[item]),
+        )
+    for pk, kind, number in rows(
+        "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"
+    ):
+        found["reading", pk] = (gettext("{kind}, version {number}").format(kind=kind, number=number), "")
+    for pk, kind in rows("practicedone", PracticeDone.objects.all(), "task_type"):
+        found["practicedone", pk] = (kind, "")
+    if names.by_name:  # for those who invite people and answer their questions
+        for pk, said, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
+            words = said if len(said) <= SHORT else f"{said[:SHORT]}…"
+            found["inquiry", pk] = (words, reverse("inquiries", args=[slug]))
+        for pk, name in rows("invitation", Invitation.objects.all(), "name"):
+            if name:
+                found["invitation", pk] = (name, "")
+        for pk, name, prefix in rows("apitoken", ApiToken.objects.all(), "name", "prefix"):
+            found["apitoken", pk] = (f"{name} ({prefix}…)", "")
     for pk in ids.get("project", ()):
         found["project", pk] = (gettext("this project"), "")
     return found

@@ -1,8 +1,9 @@
 """Agreement of a batch: which responses enter, by which measures. The arithmetic is `tableqa.agreement`.
 
-The same function serves the pages, the command, the release and `verify_release`, so that they cannot differ: raw
-responses in, figures out. Decisions never enter, nor do added places, nor gold items. `surveyed` takes the same
-responses apart by source, by week and by pairs of people; `report` is that as JSON, for a snapshot.
+The same function (`Tally.figure`) serves the pages, the command, the release and `verify_release`, so that they cannot
+differ: which responses stand together on how many items in, figures out. Decisions never enter, nor do added places, nor
+gold items. `surveyed` takes the same responses apart by source, by week and by pairs of people; `report` is that as JSON,
+for a snapshot.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from annotation.models import Assignment, Batch, Item
 from annotation.models import Tally as Counts
-from tableqa.agreement import Agreement, from_patterns, influence_of_patterns
+from annotation.quality import patterns
+from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, over_clusters
 from tableqa.needed import Basis, basis
 from tasks.contract import Measure, TaskType
 
@@ -99,18 +101,51 @@ class Tally:
     measure: Measure
     patterns: Counter[Any] = field(default_factory=Counter)
     raters: set[str] = field(default_factory=set)
+    clusters: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+    """Where units belong together, the patterns of each item's units, and how many items are like it (`add_pairs`)."""
 
-    def add(self, given: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]]) -> None:
-        """The ratings of one item by annotator, those that say nothing left out."""
+    def add_pairs(
+        self, pairs: Iterable[Mapping[str, Any]], item: str, shapes: Mapping[str, tuple[int, int]]
+    ) -> None:
+        """Comparisons of one item that stand or fall together: the interval is then over items, not over comparisons."""
+        found = []
+        for given in pairs:
+            self.raters.update(given)
+            found.append(_pattern(self.measure, tuple(given.values()), item, shapes))
+        self.patterns.update(found)
+        self.clusters[tuple(sorted(found, key=repr))] += 1
+
+    def add(
+        self, given: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]], items: int = 1
+    ) -> None:
+        """The ratings of one item by annotator, those that say nothing left out; of so many items that are like it."""
         self.raters.update(given)
-        self.patterns[_pattern(self.measure, tuple(given.values()), item, shapes)] += 1
+        self.patterns[_pattern(self.measure, tuple(given.values()), item, shapes)] += items
 
     def figure(self, statistic: str) -> Figure:
         """One statistic, rounded as it is stored."""
         return _figure(self.measure, statistic, self.agreement(statistic))
 
     def agreement(self, statistic: str) -> Agreement:
-        """One statistic as `tableqa` gives it."""
+        """One statistic as `tableqa` gives it; where units belong together, with its interval over items."""
+        found = self._over_units(statistic)
+        if not self.clusters or statistic == "cohen_kappa":
+            return found
+        if self.measure.level == "cells":
+            from tableqa import cell_sets
+
+            return cell_sets.over_clusters(found, self.clusters, _distance(statistic))
+        if self.measure.level == "edits":
+            from tableqa import edit_agreement
+
+            used = self._used()
+            together = [
+                [_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()
+            ]
+            return edit_agreement.over_clusters(found, together, _distance(statistic))
+        return over_clusters(found, self.clusters, statistic, order=self.order(statistic))
+
+    def _over_units(self, statistic: str) -> Agreement:
         if self.measure.level == "cells":
             from tableqa.cell_sets import from_patterns as of_cells
 
@@ -168,13 +203,18 @@ class Tally:
 
     def _edits(self) -> list[tuple[int, Sequence[Any]]]:
         """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
-        from tableqa.edit_agreement import places_of
+        used = self._used()
+        return [_edits_of(one, used) for one in self.patterns.elements()]
 
-        used = sorted({name for _, _, names in self.patterns for name in names})
-        return [
-            (max(places_of(shape, used), *map(len, sets), 0), sets)
-            for shape, sets, _ in self.patterns.elements()
-        ]
+    def _used(self) -> list[str]:
+        return sorted({name for _, _, names in self.patterns for name in names})
+
+
+def _edits_of(pattern: Any, used: Sequence[str]) -> tuple[int, Sequence[Any]]:
+    from tableqa.edit_agreement import places_of
+
+    shape, sets, _ = pattern
+    return max(places_of(shape, used), *map(len, sets), 0), sets
 
 
 def tallies(
@@ -259,10 +299,64 @@ def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
 
 def of_batch(batch: Batch) -> list[Figure]:
     """The figures of a batch as it stands: newest submitted responses on planned places, gold items left out."""
+    return [one.figure(statistic) for one in tallied(batch) for statistic in named(one.measure)]
+
+
+def tallied(batch: Batch) -> list[Tally]:
+    """The ratings of every measure of a batch as it stands.
+
+    Of labels the database counts which responses stand together, and each pattern is read once. Of cells and edits every
+    response is read: they are compared within the table of their item, and hardly two items are alike.
+    """
     task = batch.task()
-    if not measures_of(task, batch.overlap):
+    measures = measures_of(task, batch.overlap)
+    if not measures:
         return []
-    return figures(task, (row[:3] for row in rated(batch)), shapes(batch), batch.overlap)
+    if wants_shapes(task, batch.overlap):
+        return tallies(task, (row[:3] for row in rated(batch)), shapes(batch), batch.overlap)
+    people = dict(Counts.objects.filter(batch=batch, submitted__gt=0).values_list("person_id", "submitted"))
+    found = [Tally(measure) for measure in measures]
+    alike = patterns.counted(batch, submitted=sum(people.values()))
+    while some := dict(itertools.islice(alike, PAGE)):
+        said: dict[int, dict[str, Any]] = {item: {} for item in some}
+        for item, person, response in _entering(batch).filter(item__in=list(some)).values_list(*_SAID):
+            said[item][str(person)] = stored(task, response or {})
+        for item, responses in said.items():
+            for one in found:
+                one.add(_given(one.measure, responses), "", NO_SHAPES, some[item])
+    # Whoever is on none of the items that were read has rated all the same, if anything they said counts.
+    for person in people:
+        unseen = [one for one in found if str(person) not in one.raters]
+        for response in _responses_of(batch, person) if unseen else ():
+            given = stored(task, response)
+            for one in unseen:
+                if one.measure.value(given) is not None:
+                    one.raters.add(str(person))
+            unseen = [one for one in unseen if str(person) not in one.raters]
+            if not unseen:
+                break
+    return found
+
+
+_SAID = ("item_id", "person_id", "annotation__response")
+
+
+def _entering(batch: Batch) -> Any:
+    """The assignments whose responses enter agreement (a queryset)."""
+    return Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+
+
+def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
+    """What somebody said that enters, a few at a time: the first will mostly do."""
+    last, few = 0, 20
+    while page := list(
+        _entering(batch)
+        .filter(person=person, pk__gt=last)
+        .order_by("pk")
+        .values_list("pk", "annotation__response")[:few]
+    ):
+        yield from (response or {} for _, response in page)
+        last, few = page[-1][0], PAGE
 
 
 def counted_batches(batches: Any) -> Any:
@@ -276,7 +370,7 @@ def rated(batch: Batch) -> Iterator[Rated]:
     The week is that, in the project's time zone, in which the item's last response came.
     """
     task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
-    rows = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    rows = _entering(batch)
     wanted = ("item__public_id", "person_id", "annotation__response", "annotation__made_at", "item_id")
     for keys in item_pages(batch):
         # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
@@ -341,7 +435,8 @@ def _rounded(value: float | None) -> float | None:
 class Survey:
     """The ratings of one measure: all of them, and by source, week, pair of people, and person with everybody else.
 
-    In `people` a unit is an item with one of the others: each of a person's responses against each beside it.
+    In `people` a unit is an item with one of the others: each of a person's responses against each beside it. Those of
+    one item hold the same response, and so the interval draws whole items.
     """
 
     whole: Tally
@@ -373,14 +468,15 @@ def surveyed(
             given = _given(measure, said)
             for tally in (one.whole, _slice(one.sources, source, measure), _slice(one.weeks, week, measure)):
                 tally.add(given, item, shapes)
+            of_person: dict[str, list[dict[str, Any]]] = {}
             for first, second in itertools.combinations(sorted(given), 2):
                 both = {first: given[first], second: given[second]}
-                wanted = in_pairs is None or (first in in_pairs and second in in_pairs)
-                into = [_slice(one.people, first, measure), _slice(one.people, second, measure)]
-                if wanted:
-                    into.append(_slice(one.pairs, (first, second), measure))
-                for tally in into:
-                    tally.add(both, item, shapes)
+                of_person.setdefault(first, []).append(both)
+                of_person.setdefault(second, []).append(both)
+                if in_pairs is None or (first in in_pairs and second in in_pairs):
+                    _slice(one.pairs, (first, second), measure).add(both, item, shapes)
+            for person, beside in of_person.items():
+                _slice(one.people, person, measure).add_pairs(beside, item, shapes)
     return found
 
 
@@ -404,9 +500,7 @@ def report(batch: Batch) -> dict[str, Any]:
     people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
     found = surveyed(measures, rated(batch), shapes(batch), people)
     return {
-        "figures": [
-            one.whole.figure(statistic).to_dict() for one in found for statistic in named(one.whole.measure)
-        ],
+        "figures": [figure.to_dict() for figure in of_batch(batch)],
         "measures": [_said(one) for one in found],
     }
 
@@ -428,7 +522,12 @@ def _said(one: Survey) -> dict[str, Any]:
             for (first, second), tally in sorted(one.pairs.items())
         ],
         "people": [
-            {"person": person, "share": _alike(measure, tally), **_short(tally, statistic)}
+            {
+                "person": person,
+                "share": _alike(measure, tally),
+                "items": tally.clusters.total(),
+                **_short(tally, statistic),
+            }
             for person, tally in sorted(one.people.items())
         ],
         "basis": asdict(one.whole.basis(statistic)),

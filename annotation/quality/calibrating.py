@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,18 +16,19 @@ from annotation.models import Assignment, Batch, Gold, Item, Person
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, require_storable
 from tasks.contract import Item as PlainItem
-from tasks.contract import TaskType
+from tasks.contract import TaskType, response_data
 
 LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)
 class Said:
-    """One person's response in words. `apart`: it is not what most said."""
+    """One person's response in words, and its data. `apart`: it is not what most said."""
 
     person: int
     words: tuple[str, ...]
     apart: bool
+    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ class Compared:
     known: tuple[str, ...]
 
 
-def answered(batch: Batch) -> QuerySet[Item]:
-    """The items of which at least two people have said something, in their order."""
-    return Item.objects.filter(batch=batch, submitted_count__gte=2, is_gold=False).order_by("position")
+def answered(batch: Batch, *, decided: bool = False) -> QuerySet[Item]:
+    """The items of which at least two people have said something, in their order.
+
+    `decided`: of a batch that makes decisions only those that have one: for whoever may be asked to decide about the others.
+    """
+    found = Item.objects.filter(batch=batch, submitted_count__gte=2, is_gold=False).order_by("position")
+    return found.filter(decision__isnull=False) if decided and batch.decides else found
 
 
 def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
@@ -78,7 +83,12 @@ def _compared(
     values = [tuple(measure.value(response) for measure in task.measures) for _, response in responses]
     usual = _usual(values)
     said = tuple(
-        Said(person, tuple(task.describe(response, plain)), usual is not None and value != usual)
+        Said(
+            person,
+            tuple(task.describe(response, plain)),
+            usual is not None and value != usual,
+            response_data(response),
+        )
         for (person, response), value in zip(responses, values, strict=True)
     )
     differ = len(set(values)) > 1 if task.measures and values else None

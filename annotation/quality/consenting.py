@@ -119,6 +119,13 @@ def of(project: Project, person: Person) -> Consent | None:
     ).first()
 
 
+def took_back(project: Project, person: Person) -> bool:
+    """Whether the person once agreed and does not stand by any version now. Who was never asked took nothing back."""
+    given = Consent.objects.filter(text__project=project, person=person)
+    standing = given.filter(withdrawn_at__isnull=True)
+    return given.exists() and not standing.exists()
+
+
 @dataclass(frozen=True)
 class Version:
     """A version of the text, with how many people stand by it and how many took their consent back."""

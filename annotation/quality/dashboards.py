@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import zoneinfo
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from django.db.models.functions import Coalesce, TruncDate
 from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
-from annotation.money import costs
+from annotation.money import costs, paying
 from annotation.quality import agreement
 from tableqa.monitors import concentration, edit_sizes, openings, places, templates
 from tableqa.proportions import Proportion, proportion
@@ -45,10 +45,11 @@ State = Assignment.State
 
 
 def work(batch: Batch) -> dict[str, Any]:
-    """What was done, by person and day in the project's time zone, and where people skip, as JSON; in five queries.
+    """What was done, by person and day in the project's time zone, and where people skip, as JSON; in eight queries.
 
     `days`: [day, person, submitted, seconds of active time on these, seconds on what was not submitted]. `unpaid` are
-    people who earn nothing: simulated ones, and those whose labels were made elsewhere. `skips`: by reason, and by
+    people who earn nothing: simulated ones, and those whose labels were made elsewhere. `owed`: what the others earned, by
+    currency, as `annotation.money.paying` has it. `skips`: by reason, and by
     source beside how many assignments there were. `decided`: how many items are accepted, and how many excluded.
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
@@ -82,6 +83,9 @@ def work(batch: Batch) -> dict[str, Any]:
             [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1)]
             for day, person, number, on_them, beside in days
         ],
+        "owed": {
+            name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()
+        },
         "unpaid": [str(key) for key in unpaid.values_list("person_id", flat=True).distinct()],
         "skips": {
             "reasons": [[reason, times] for reason, times in reasons.order_by("-times", "reason")[:SHOWN]],
@@ -298,14 +302,13 @@ def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[
 
 @dataclass(frozen=True)
 class Spent:
-    """What the work on one batch comes to; `beside`: seconds on what was not submitted. No `amount`: nothing is paid."""
+    """What the work on one batch comes to; `beside`: seconds on what was not submitted. No `amounts`: nothing is paid."""
 
     name: str
     submitted: int
     seconds: float
     beside: float
-    amount: Decimal | None
-    currency: str = ""
+    amounts: Mapping[str, Decimal]
 
     @property
     def hours(self) -> float:
@@ -319,34 +322,29 @@ class Spent:
 
     @property
     def cost(self) -> str:
-        """The amount in words."""
-        return costs.in_words(self.amount, {"currency": self.currency})
+        """The amounts in words."""
+        return costs.all_in_words(self.amounts)
+
+    def per_hundred(self, accepted: int) -> str:
+        """What a hundred accepted examples cost, in words."""
+        return costs.all_in_words(
+            {
+                name: each
+                for name, amount in self.amounts.items()
+                if (each := costs.per_hundred(amount, examples=accepted)) is not None
+            }
+        )
 
 
-def spent(
-    name: str, days: Iterable[Sequence[Any]], rate: Mapping[str, Any], unpaid: Collection[str] = ()
-) -> Spent:
-    """What these days (as `work` gives them) come to at this rate, as payments are: one sum a person, then their sum."""
-    submitted: Counter[str] = Counter()
-    seconds: defaultdict[str, float] = defaultdict(float)
-    beside: defaultdict[str, float] = defaultdict(float)
-    for _, person, number, on_them, besides in days:
-        submitted[person] += number
-        seconds[person] += on_them
-        beside[person] += besides
-    owed = [
-        costs.owed(rate, items=submitted[one], seconds=seconds[one] + beside[one])
-        for one in submitted
-        if one not in unpaid
-    ]
-    return Spent(
-        name,
-        submitted.total(),
-        math.fsum(seconds.values()),
-        math.fsum(beside.values()),
-        sum((one for one in owed if one is not None), Decimal(0)) if rate else None,
-        str(rate.get("currency", "")),
-    )
+def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Spent:
+    """What these days come to: time and amounts by currency as `work` gives them."""
+    submitted, seconds, beside = 0, [], []
+    for _, _, number, on_them, besides in days:
+        submitted += number
+        seconds.append(on_them)
+        beside.append(besides)
+    amounts = {currency: Decimal(amount) for currency, amount in owed.items()}
+    return Spent(name, submitted, math.fsum(seconds), math.fsum(beside), amounts)
 
 
 def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:

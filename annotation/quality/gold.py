@@ -483,7 +483,9 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
                 "invalid_request",
                 gettext("{external_id} makes no item here. {value}").format(
                     external_id=example.external_id,
-                    value=batch.task().without or gettext("The batch has it already."),
+                    value=gettext(batch.task().without)
+                    if batch.task().without
+                    else gettext("The batch has it already."),
                 ),
             )
         item = mine.order_by("-position")[:1].get()

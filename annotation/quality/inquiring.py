@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation import events
-from annotation.models import Assignment, Inquiry, Person, Project
+from annotation.models import Assignment, Event, Inquiry, Person, Project
 from annotation.refusals import Refused, require_storable
 
 LONGEST = 2000
@@ -43,19 +45,24 @@ def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:
         return
+    detail = {"what": "answer", **events.changed(inquiry.answer, text)} if before == "answered" else None
     with transaction.atomic():
         inquiry.answer, inquiry.answered_by, inquiry.answered_at = text, by, now
         inquiry.save(update_fields=["answer", "answered_by", "answered_at"])
-        _record(inquiry, by, before, "answered", now)
+        _record(inquiry, by, before, "answered", now, detail)
 
 
 def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
     """The questions of a project for somebody: all for whoever `answers` them, else the answered ones and their own.
 
-    Open questions come first, the oldest on top; then answered ones, the newest on top.
+    Open questions come first, the oldest on top; then answered ones, the newest on top. `answered_again`: the answer
+    replaced another one; what that said stands in the log.
     """
-    found = Inquiry.objects.filter(project=project).select_related(
-        "asked_by", "answered_by", "batch", "assignment__item__example"
+    again = Event.objects.filter(thing="inquiry", thing_id=OuterRef("pk"), before="answered")
+    found = (
+        Inquiry.objects.filter(project=project)
+        .select_related("asked_by", "answered_by", "batch", "assignment__item__example")
+        .annotate(answered_again=Exists(again))
     )
     if not answers:
         found = found.filter(Q(answered_at__isnull=False) | Q(asked_by=person))
@@ -79,7 +86,14 @@ def _said(text: str, otherwise: str) -> str:
     return text
 
 
-def _record(inquiry: Inquiry, actor: Person, before: str, after: str, now: datetime) -> None:
+def _record(
+    inquiry: Inquiry,
+    actor: Person,
+    before: str,
+    after: str,
+    now: datetime,
+    detail: Mapping[str, Any] | None = None,
+) -> None:
     events.record(
         project_id=inquiry.project_id,
         actor=actor,
@@ -87,5 +101,6 @@ def _record(inquiry: Inquiry, actor: Person, before: str, after: str, now: datet
         thing_id=inquiry.pk,
         before=before,
         after=after,
+        detail=detail,
         now=now,
     )

@@ -14,16 +14,18 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Count
-from django.utils.translation import gettext
+from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Batch, Tally
 from annotation.quality import agreement, gold
 from tableqa.habits import Habit, always_the_same, copy_paste, sped_up, too_fast
 from tasks.contract import TaskType
+from tasks.pace import least_seconds
 
 OF_OTHERS = 5_000
 """So many of the others' times and texts, evenly drawn, stand for all of them."""
 REASONS = 8
+OTHER_REASONS = gettext_noop("other reasons")
 """Reasons for skipping that are told apart; further ones are added up."""
 
 
@@ -85,7 +87,7 @@ def report(batch: Batch) -> dict[str, Any]:
             of_person.texts[row.item] = said
     judged = gold.accuracy(batch)
     skipped = skips(batch)
-    habits = habits_of(worked)
+    habits = habits_of(worked, least_seconds(task))
     return {
         "people": {
             str(tally.person_id): {
@@ -135,15 +137,15 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
             )
 
 
-def habits_of(worked: Mapping[str, Worked]) -> dict[str, list[Habit]]:
-    """What `tableqa.habits` says of everybody, each beside all the others."""
+def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, list[Habit]]:
+    """What `tableqa.habits` says of everybody, each beside all the others; `floor`: seconds in which nobody can answer."""
     times = {person: one.seconds for person, one in worked.items()}
     texts = {person: list(one.texts.values()) for person, one in worked.items()}
     given = {person: Counter(one.labels) for person, one in worked.items()}
     everybody: Counter[Hashable] = sum(given.values(), Counter())
     found = {}
     for person, one in worked.items():
-        habits = [too_fast(one.seconds, _others(times, person)), sped_up(one.seconds)]
+        habits = [too_fast(one.seconds, _others(times, person), floor), sped_up(one.seconds)]
         if everybody:
             habits.append(always_the_same(one.labels, everybody - given[person]))
         if any(texts.values()):
@@ -201,7 +203,7 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
         if len(mine) < REASONS:
             mine.append([reason, times])
         elif len(mine) == REASONS:
-            mine.append([gettext("other reasons"), times])
+            mine.append([OTHER_REASONS, times])
         else:
             mine[-1][1] += times
     return dict(found)

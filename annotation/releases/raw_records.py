@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import tableqa
 from annotation.quality import agreement
@@ -83,11 +83,24 @@ def _bare(line: bytes) -> str:
     )
 
 
-def _at(path: Path, offset: int) -> Record:
-    with path.open("rb") as file:
+class _Files:
+    """Files that are read here and there, each opened once."""
+
+    def __init__(self) -> None:
+        self._opened: dict[Path, BinaryIO] = {}
+
+    def at(self, path: Path, offset: int) -> Record:
+        """The record of the line that starts at a byte of a file."""
+        if path not in self._opened:
+            self._opened[path] = path.open("rb")
+        file = self._opened[path]
         file.seek(offset)
         record: Record = json.loads(_bare(file.readline()))
-    return record
+        return record
+
+    def close(self) -> None:
+        for file in self._opened.values():
+            file.close()
 
 
 class Lines:
@@ -111,15 +124,16 @@ class Records(Mapping[Key, Record]):
 
     def __init__(
         self,
+        files: _Files,
         path: Path,
         places: Shelf[Key, tuple[Any, ...]],
         within: Callable[..., Record] = lambda record: record,
     ) -> None:
-        self._path, self.places, self._within = path, places, within
+        self._files, self._path, self.places, self._within = files, path, places, within
 
     def __getitem__(self, key: Key) -> Record:
         offset, *more = self.places[key]
-        return self._within(_at(self._path, offset), *more)
+        return self._within(self._files.at(self._path, offset), *more)
 
     def __contains__(self, key: object) -> bool:
         return key in self.places
@@ -134,8 +148,8 @@ class Records(Mapping[Key, Record]):
 class Tables(Mapping[str, tableqa.Table]):
     """The source tables by their digests; some stay in memory."""
 
-    def __init__(self, path: Path, places: Shelf[str, tuple[int]]) -> None:
-        self._path, self._places = path, places
+    def __init__(self, files: _Files, path: Path, places: Shelf[str, tuple[int]]) -> None:
+        self._files, self._path, self._places = files, path, places
         self._kept: OrderedDict[str, tableqa.Table] = OrderedDict()
         self._cells = 0
 
@@ -143,7 +157,7 @@ class Tables(Mapping[str, tableqa.Table]):
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        table = tableqa.Table.from_dict(_at(self._path, *self._places[key])["content"])
+        table = tableqa.Table.from_dict(self._files.at(self._path, *self._places[key])["content"])
         self._kept[key] = table
         self._cells += _cells(table)
         while self._cells > CELLS_KEPT and len(self._kept) > 1:
@@ -179,7 +193,9 @@ class Raw:
             "simulated, revision, newest)",
             "CREATE TABLE decisions (number INTEGER PRIMARY KEY, place, item, source, example, kind, made_by, outcomes)",
         )
+        self._files = _Files()
         weakref.finalize(self, self._db.close)
+        weakref.finalize(self, self._files.close)
         originals: Shelf[tuple[str, str], tuple[int]] = Shelf()
         tables: Shelf[str, tuple[int]] = Shelf()
         inputs: Shelf[str, tuple[int]] = Shelf()
@@ -204,11 +220,14 @@ class Raw:
             self._index(index)
         for index in ("decisions (item)", "decisions (source, example)"):
             self._index(index)
-        self.tables = Tables(folder / SOURCES, tables)
-        self.originals = Records(folder / SOURCES, originals)
-        self.inputs = Records(folder / SOURCES, inputs, lambda record: record["inputs"])
+        self.tables = Tables(self._files, folder / SOURCES, tables)
+        self.originals = Records(self._files, folder / SOURCES, originals)
+        self.inputs = Records(self._files, folder / SOURCES, inputs, lambda record: record["inputs"])
         self.derived = Records(
-            folder / DECISIONS, derived, lambda record, number, _: record["outcomes"][number]["example"]
+            self._files,
+            folder / DECISIONS,
+            derived,
+            lambda record, number, _: record["outcomes"][number]["example"],
         )
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
@@ -246,29 +265,29 @@ class Raw:
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         """The annotation records by their ids."""
-        return _ById(self._db, self.folder / ANNOTATIONS)
+        return _ById(self._db, self._files, self.folder / ANNOTATIONS)
 
     @cached_property
     def responses(self) -> Mapping[str, Any]:
         """The responses by the ids of their annotations."""
-        return _ById(self._db, self.folder / ANNOTATIONS, "response")
+        return _ById(self._db, self._files, self.folder / ANNOTATIONS, "response")
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
         found = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
-        return [_at(self.folder / ANNOTATIONS, place) for (place,) in found.fetchall()]
+        return [self._files.at(self.folder / ANNOTATIONS, place) for (place,) in found.fetchall()]
 
     def annotations_in(self, batch: str) -> Iterator[Record]:
         """The annotation records of a batch, item by item."""
         query = "SELECT place FROM annotations WHERE batch = ? ORDER BY item, number"
         for (place,) in self._db.execute(query, (batch,)):
-            yield _at(self.folder / ANNOTATIONS, place)
+            yield self._files.at(self.folder / ANNOTATIONS, place)
 
     def decisions_about(self, source: str, example: str) -> list[Record]:
         """The decisions about an example, in the order of the file."""
         query = "SELECT place FROM decisions WHERE source = ? AND example = ? ORDER BY number"
         found = self._db.execute(query, (source, example)).fetchall()
-        return [_at(self.folder / DECISIONS, place) for (place,) in found]
+        return [self._files.at(self.folder / DECISIONS, place) for (place,) in found]
 
     def counts(self) -> dict[str, int]:
         """How much of what there is."""
@@ -322,7 +341,7 @@ class Raw:
         key = (source, id)
         record = self.originals.get(key) or self.derived.get(key)
         if record is None and key in self._judged_automatic:
-            line = _at(self.folder / automatic.LINES, *self._judged_automatic[key])
+            line = self._files.at(self.folder / automatic.LINES, *self._judged_automatic[key])
             made = automatic.again(line, self.example(source, line["original"]))
             return replace(made.perturbed.example, id=id)
         if record is None:
@@ -416,7 +435,7 @@ class Raw:
                     newest[key] = made_at, offset
         found: dict[tuple[str, str], Record] = {}
         for key, (_, offset) in newest.items():
-            decision = _at(self.folder / DECISIONS, offset)
+            decision = self._files.at(self.folder / DECISIONS, offset)
             if reason := self._said_against(decision):
                 found[key] = _contradiction(key, reason, decision["item"], key not in self.originals)
         for key, item in self._answered_otherwise():
@@ -456,7 +475,7 @@ class Raw:
         for name, batch in self.batches.items():
             if task_type(batch["type"]).says_gold:
                 for (place,) in self._db.execute(query, (name,)).fetchall():
-                    said = _at(self.folder / ANNOTATIONS, place)
+                    said = self._files.at(self.folder / ANNOTATIONS, place)
                     if said["response"] is not None and self._other_answer(said, said):
                         yield (said["source"], said["example"]), said["item"]
 
@@ -486,8 +505,8 @@ class Raw:
 class _ById(Mapping[str, Any]):
     """Annotation records, or a field of each, by their ids."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path, name: str = "") -> None:
-        self._db, self._path, self._name = db, path, name
+    def __init__(self, db: sqlite3.Connection, files: _Files, path: Path, name: str = "") -> None:
+        self._db, self._files, self._path, self._name = db, files, path, name
 
     def __getitem__(self, id: str) -> Any:
         row = self._db.execute(
@@ -495,7 +514,7 @@ class _ById(Mapping[str, Any]):
         ).fetchone()
         if row is None:
             raise KeyError(id)
-        record = _at(self._path, row[0])
+        record = self._files.at(self._path, row[0])
         return record[self._name] if self._name else record
 
     def __contains__(self, id: object) -> bool:

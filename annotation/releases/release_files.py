@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -104,6 +105,18 @@ Export = tuple[str, dict[str, Any]]
 """The path of a benchmark file, and a record of it."""
 
 
+class Worded(dict[str, Any]):
+    """A record with its canonical text, which is long and wanted twice. It is not changed any more."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        super().__init__(record)
+        self.text = canonical(record)
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    return record.text if isinstance(record, Worded) else canonical(record)
+
+
 class _Numbering:
     """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered."""
 
@@ -111,9 +124,10 @@ class _Numbering:
         self._seen: Shelf[tuple[str, ...], tuple[str, ...]] = Shelf()
         self._written: Shelf[tuple[str, ...], int] = Shelf()
 
-    def once(self, exports: Sequence[Export]) -> Iterator[Export]:
+    def once(self, given: Iterable[Export]) -> Iterator[Export]:
         """What is to be written of the records that one outcome or perturbation gives."""
         numbers: dict[tuple[str, ...], int] = {}
+        exports = [(path, Worded(record)) for path, record in given]
         for path, record in exports:
             key = _key(record)
             numbers[key] = max(self._number(path, record), numbers.get(key, 1))
@@ -124,9 +138,9 @@ class _Numbering:
                 self._written[place] = 1
                 yield path, one
 
-    def _number(self, path: str, record: dict[str, Any]) -> int:
+    def _number(self, path: str, record: Worded) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
-        place, sha = (path, *_key(record)), digest(record)
+        place, sha = (path, *_key(record)), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
         known = self._seen.get(place, ())
         if sha not in known:
             known = self._seen[place] = (*known, sha)
@@ -231,7 +245,7 @@ def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
                 files[name].write("[" if array else "")
-            files[name].write(canonical(record))
+            files[name].write(_text(record))
         for file in files.values():
             file.write("]\n" if array else "\n")
 
@@ -499,6 +513,8 @@ KEYS = frozenset(
         *("mix", "automatic", "waivers", "contradicted", "files"),
     )
 )
+CLOSE = 0.0001
+"""Hours that a rounded sum may be off."""
 MAY_BE = frozenset(("purpose", "rules", "statement"))
 
 
@@ -527,7 +543,10 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
                 f"{MANIFEST}: the settings of batch {batch['name']!r} are not those of their digest"
             )
     texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
+    seconds = []
     for record in raw.annotations:
+        if record["newest"] and not record["simulated"] and not record.get("external"):
+            seconds.append(record["active_seconds"])
         batch, under = raw.batches[record["batch"]], record["guidelines"]
         if texts.get((batch["type"], under["number"])) != under["digest"]:
             raise Difference(
@@ -536,6 +555,21 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
             )
         if not record["place"]["added"] and record["place"]["number"] > batch.get("places", batch["overlap"]):
             raise Difference(f"annotations.jsonl: {record['id']} sits on a place beyond those of its batch")
+    _check_hours(manifest, math.fsum(seconds) / 3600)
+
+
+def _check_hours(manifest: Mapping[str, Any], of_records: float) -> None:
+    """The hours of the statement are those of the records, and add up to those that were paid."""
+    hours = manifest.get("statement", {}).get("hours", {})
+    if "beside" not in hours:
+        return  # the first form of statements: its hours held gold items, which no record tells of
+    if abs(hours["all"] - of_records) > CLOSE:
+        raise Difference(
+            f"{MANIFEST}: statement.hours.all is {hours['all']}, the records give {of_records:.4f}"
+        )
+    summed = hours["all"] + sum(hours["beside"].values())
+    if abs(hours["paid"] - summed) > CLOSE * (1 + len(hours["beside"])):
+        raise Difference(f"{MANIFEST}: statement.hours.paid is {hours['paid']}, its parts give {summed:.4f}")
 
 
 def _check_once(raw: Raw) -> None:
@@ -793,13 +827,13 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
                     raise Difference(f"{name}: follows from the {what}, but is missing")
                 lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
                 number, line = 1, next(lines, "")
-                expected = opening + canonical(record)
+                expected = opening + _text(record)
             else:
                 lines, number, line, before = files[name]
                 if line != f"{before}{parting}\n":
                     raise Difference(f"{name}, line {number}: holds fewer records than the {what} give")
                 number, line = number + 1, next(lines, "")
-                expected = canonical(record)
+                expected = _text(record)
             if not line.startswith(expected):
                 said = _key(record)[0]
                 raise Difference(f"{name}, line {number}: record {said!r} differs from what the {what} give")

@@ -6,7 +6,7 @@ was done before stays, and the next time only the rest is left to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -51,10 +51,11 @@ class Link:
 
 @dataclass
 class Applied:
-    """What applying did, in order; where it stopped, at which change, and why."""
+    """What applying did, in order; what waits for people; where it stopped, at which change, and why."""
 
     project: Project
     done: list[Change] = field(default_factory=list)
+    waits: tuple[Change, ...] = ()
     links: list[Link] = field(default_factory=list)
     failed: Change | None = None
     why: str = ""
@@ -174,8 +175,9 @@ def apply(
         plan = planned(said, project, now=now, looked=looked)  # whoever made it is in it now
     else:
         applied = Applied(project)
+    applied.waits = plan.waits
     steps = [one for one in plan.does if invite or one.verb != "invite"]
-    doing = _Doing(said, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
+    doing = _Doing(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
     for at, change in enumerate(steps):
         progress(at, len(steps))
         try:
@@ -193,21 +195,29 @@ def apply(
 def make_links(said: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
     """Personal links for the people of the file who are not in the project yet and have none."""
     applied = Applied(project)
-    doing = _Doing(said, project, by=by, now=now, folder=None, files={}, applied=applied)
+    plan = planned(said, project, now=now)
+    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
     with transaction.atomic():
-        for change in planned(said, project, now=now).changes:
+        for change in plan.changes:
             if change.verb == "invite":
                 doing.do(change)
     return applied.links
 
 
-def effects(said: Study, plan: Plan, project: Project) -> dict[str, list[str]]:
-    """What changing batches that are there does to items and people, by the name of the batch."""
+def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) -> dict[str, list[str]]:
+    """What changing batches that are there does to items and people, by the name of the batch.
+
+    `uncounted` are batches (names) whose counts are not for the reader.
+    """
     names = [one.name for one in plan.changes if one.verb == "change" and one.section == "batch"]
     batches = {batch.name: batch for batch in Batch.objects.filter(project=project, name__in=names)}
-    works = {work.name: work for work in said.batches}
+    works = {work.name: work for work in plan.study.batches}
     return {
-        name: changing.effects(batches[name], _changeable(works[name], project, batches[name]))
+        name: changing.effects(
+            batches[name],
+            _changeable(works[name], project, batches[name]),
+            counted=name not in uncounted,
+        )
         for name in names
     }
 
@@ -235,7 +245,7 @@ class _Doing:
 
     def __init__(
         self,
-        said: Study,
+        plan: Plan,
         project: Project,
         *,
         by: Person,
@@ -244,7 +254,7 @@ class _Doing:
         files: Mapping[str, Path],
         applied: Applied,
     ) -> None:
-        self.said, self.project, self.by, self.now = said, project, by, now
+        self.said, self.project, self.by, self.now = plan.study, project, by, now
         self.folder, self.files, self.applied = folder, files, applied
 
     def do(self, change: Change) -> None:
@@ -469,4 +479,4 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     if applied.failed is not None:
         before = f" Before that: {' '.join(done)}" if done else ""
         raise Refused("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
-    return {"done": done}
+    return {"done": done + [str(change) for change in applied.waits]}

@@ -18,10 +18,11 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import DECIDE, unknown
 from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
+from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers
 from tasks.contract import Invalid, Item, TaskType, task_types
+from tasks.pace import usual_seconds
 
-Verb = Literal["add", "change", "open", "invite", "leave", "cannot"]
+Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
 
 ORDER: Final = (
     "project",
@@ -52,7 +53,9 @@ class Looked:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that applying does ("leave" and "cannot": does not do), and in words what and why.
+    """One thing that applying does ("leave", "wait" and "cannot": does not do), and in words what and why.
+
+    "wait" is what comes when the file is applied again, once people have made what it is about.
 
     section and place say which part of the study; place is its position there.
     """
@@ -91,16 +94,25 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every change, in the order in which they are made, and the cost of every batch of the file."""
+    """Every change, in the order in which they are made, and the cost of every batch of the file.
 
+    `study` is what is applied: the file, and where it is silent about terms that may change, those of the project.
+    """
+
+    study: Study
     changes: tuple[Change, ...]
     costs: tuple[Cost, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def does(self) -> tuple[Change, ...]:
         """What would be done."""
-        return tuple(one for one in self.changes if one.verb not in ("leave", "cannot"))
+        return tuple(one for one in self.changes if one.verb not in ("leave", "wait", "cannot"))
+
+    @property
+    def waits(self) -> tuple[Change, ...]:
+        """What is done when the file is applied again, once it can be."""
+        return tuple(one for one in self.changes if one.verb == "wait")
 
     @property
     def cannot(self) -> tuple[Change, ...]:
@@ -137,12 +149,15 @@ def plan(
     if standing is None:
         changes.append(_change("add", study, "project", study.slug, f"a new project, “{study.name}”."))
         standing = Standing(_blank(study), predictors=predictors or {})
+    fresh = bool(changes)
+    study, stays = _completed(study, standing.study)
     comparing = _Comparing(study, standing, looked)
-    changes += comparing.project()
+    changes += comparing.project(fresh=fresh)
     changes += comparing.sources()
     changes += comparing.work()
+    changes += stays
     changes += comparing.people()
-    return Plan(tuple(changes), tuple(comparing.costs()), standing.notes)
+    return Plan(study, tuple(changes), tuple(comparing.costs()), standing.notes)
 
 
 def in_order(study: Study) -> list[tuple[str, int]]:
@@ -167,30 +182,59 @@ def in_order(study: Study) -> list[tuple[str, int]]:
     return found + [("perturbation", place) for place, run in enumerate(study.runs) if run.feeds_from]
 
 
-def usual_seconds(task: TaskType) -> float:
-    """What an annotation of such a form takes, as a rough guess for the day before anybody has made one.
-
-    Reading a question and its table: 20 s. Each input of the form adds to it: a choice 5, a cell marked or a list typed
-    20, a text 60, an edit of the table 90 seconds. Kinds that edit then lie between 80 and 290 s; RobuT's people cost 30 to
-    100 USD for 100 examples at 10 to 12 USD an hour, which is between 90 and 360 s each.
-    """
-    each = {
-        "choice": 5,
-        "choices": 10,
-        "flag": 2,
-        "cells": 20,
-        "lines": 20,
-        "json": 30,
-        "text": 60,
-        "operations": 90,
-    }
-    optional = {"text": 10} if not task.making else {}
-    return 20 + sum({**each, **optional}[one.kind] for one in task.fields)
-
-
 def _blank(study: Study) -> Study:
     """The project as `create_project` makes it for this study."""
     return Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
+
+
+def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
+    """A study with the terms of the project wherever its file is silent about them, and what stays for that reason.
+
+    Somebody may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
+    """
+    stays: list[Change] = []
+    unsaid = {
+        name: getattr(there, name)
+        for name in ("time_zone", "must_read", "caps", "pay")
+        if not study.says("project", name) and getattr(there, name) != getattr(study, name)
+    }
+    kept = [f"{name} {_value(value)}" for name, value in unsaid.items()]
+    answers = {
+        name: text
+        for name, text in there.statement.items()
+        if not study.says("statement", name) and name not in study.statement
+    }
+    kept += [f"of the statement, {', '.join(answers)}"] if answers else []
+    if kept:
+        stays.append(_change("leave", study, "project", there.slug, _silent(kept)))
+    planned = {one.name: one for one in there.batches}
+    batches = []
+    for place, work in enumerate(study.batches):
+        before = planned.get(work.name)
+        more = {
+            name: getattr(before, name)
+            for name in (changing.CHANGEABLE if before is not None else ())
+            if not _says(study, place, name) and getattr(before, name) != getattr(work, name)
+        }
+        if more and before is not None:
+            kept = [f"{COMPARED[name]} {_of(before, name)}" for name in more]
+            stays.append(_change("leave", study, "batch", work.name, _silent(kept), place))
+        batches.append(dataclasses.replace(work, **more))
+    completed = dataclasses.replace(
+        study, **unsaid, statement={**answers, **study.statement}, batches=tuple(batches)
+    )
+    return completed, stays
+
+
+def _says(study: Study, place: int, name: str) -> bool:
+    """Whether the file says one of the parts in `COMPARED` of a batch, for itself or for its kind."""
+    path = COMPARED[name].split(".")
+    of_kind = ("kinds", study.batches[place].type, *path)
+    return study.says("batches", place, *path) or study.says(*of_kind)
+
+
+def _silent(kept: Sequence[str]) -> str:
+    return f"{'; '.join(kept)}: the file does not say so. It stays."
 
 
 def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
@@ -228,13 +272,14 @@ class _Comparing:
         self.there = standing.study
         self.planned = {one.name: one for one in self.there.batches}
         self.wanted = {one.name: one for one in study.batches}
+        self.waiting: set[str] = set()
 
     def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
         return _change(verb, self.study, section, name, words, place)
 
     # -- the project --------------------------------------------------------------------------------
 
-    def project(self) -> Iterator[Change]:
+    def project(self, *, fresh: bool) -> Iterator[Change]:
         wanted, there = self.study, self.there
         words = {
             "name": "name",
@@ -269,8 +314,10 @@ class _Comparing:
             usual = task_types()[key].guidelines() if key in task_types() else ""
             before = there.guidelines.get(key, usual)
             if text != before:
-                again = " Everybody reads them again before their next item." if wanted.must_read else ""
-                yield self.say("change", "guidelines", key, f"a new version.{again}")
+                again = wanted.must_read and not fresh
+                said = "a new version." if key in there.guidelines else "in place of the text of the kind."
+                said += " Everybody reads them again before their next item." if again else ""
+                yield self.say("change", "guidelines", key, said)
 
     # -- sources ------------------------------------------------------------------------------------
 
@@ -355,14 +402,78 @@ class _Comparing:
                 found.setdefault(source.name, looked.named[name])
         return found
 
-    def unread(self, wanted: Work) -> bool:
-        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
+    def unread_files(self) -> bool:
+        """Whether there are sources of which nobody knows the examples yet."""
         there = {one.name for one in self.there.sources}
-        unread = any(
+        return any(
             source.name not in there and not (self.looked or {}).get(place, Looked()).checksum
             for place, source in enumerate(self.study.sources)
         )
-        return unread or (wanted.of != "originals" and bool(self.study.runs))
+
+    def unread(self, wanted: Work) -> bool:
+        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
+        return self.unread_files() or (wanted.of != "originals" and bool(self.study.runs))
+
+    def waits(self, wanted: Work) -> str:
+        """What a new batch waits for, in words: another one that waits, or examples that people have yet to make; "" where
+        it can be planned."""
+        for before in (wanted.feeds_from, wanted.requires):
+            if before in self.waiting:
+                return _comes_after(before)
+        if self.enough(wanted):
+            return ""
+        left = [name for name in self.makers(wanted) if not self.closed(name)]
+        if not left:
+            return ""
+        where = " and ".join(f"“{name}”" for name in left)
+        until = "they are closed" if len(left) > 1 else "it is closed"
+        if wanted.only:
+            until = f"the examples that it names are there, or {until}"
+        elif wanted.size is not None:
+            until = f"{wanted.size:,} are there, or {until}"
+        return (
+            f"it is drawn from what people make of {', '.join(wanted.sources)} in {where}. "
+            f"Apply the file again once {until}."
+        )
+
+    def nothing_made(self, wanted: Work) -> str:
+        """Why a new batch that is drawn from derived examples never gets any; "" where there are some."""
+        if wanted.only or self.enough(wanted) or self.made(wanted):
+            return ""
+        of = ", ".join(wanted.sources)
+        if wanted.of == "automatic":
+            if any(_about(run.sources, wanted.sources) for run in self.study.runs):
+                return ""
+            return (
+                f"sample.of: {of} has no automatic perturbation, and the file makes none. "
+                "Add them under `perturbations`, or leave the batch out."
+            )
+        return (
+            f"sample.of: people have made nothing of {of} in this project, and no batch of the file in which they would is "
+            "to come or open. Add one (a kind that makes examples), draw this batch from originals, or leave it out."
+        )
+
+    def enough(self, wanted: Work) -> bool:
+        """Whether there is as much as a batch is drawn from. All that people make is there once nobody makes any more."""
+        if wanted.of == "originals" or not wanted.sources:
+            return True
+        if wanted.only:
+            return all(self.holders(one).keys() & set(wanted.sources) for one in wanted.only)
+        return wanted.size is not None and self.made(wanted) >= wanted.size
+
+    def made(self, wanted: Work) -> int:
+        """How many examples there are of those that a batch is drawn from."""
+        return sum(self.standing.examples.get((name, wanted.of), 0) for name in wanted.sources)
+
+    def makers(self, wanted: Work) -> list[str]:
+        """The batches, of file and project, from which what a batch is drawn from comes."""
+        if wanted.of == "automatic":
+            runs = [run for run in self.study.runs if _about(run.sources, wanted.sources)]
+            return [] if any(not run.feeds_from for run in runs) else [run.feeds_from for run in runs]
+        return makers({**self.planned, **self.wanted}.values(), wanted.sources)
+
+    def closed(self, name: str) -> bool:
+        return name in self.standing.batches and self.standing.batches[name].state == "closed"
 
     def examples_of(self, place: int, wanted: Work) -> Iterator[Change]:
         """The examples that a batch names are there, and what is right of gold is a response of its kind."""
@@ -370,13 +481,19 @@ class _Comparing:
         there = self.planned.get(wanted.name)
         if there is None:
             missing = [one for one in wanted.only if not self.holders(one).keys() & set(wanted.sources)]
-            if missing and not unread:
+            if missing and not (unread if wanted.of != "perturbed" else self.unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
                 words = f"sample.only: no source of the batch ({', '.join(wanted.sources)}) has {some}."
                 yield self.say("cannot", "batch", wanted.name, words, place)
         known = there.gold if there is not None else ()
         task = task_types()[wanted.type]
+        marked: set[tuple[str, str]] = set()
         for one in wanted.gold:
+            meant, _ = which(one, list(self.holders(one.example)), wanted.sources)
+            if meant and (one.example, meant) in marked:
+                words = f"{one.example!r} of {meant} stands twice among the gold items: it has one right response."
+                yield self.say("cannot", "gold", wanted.name, words, place)
+            marked.add((one.example, meant))
             if any(same_gold(one, before) for before in known):
                 continue
             holders = self.holders(one.example)
@@ -388,9 +505,35 @@ class _Comparing:
                 if wrong:
                     yield self.say("cannot", "gold", wanted.name, f"{one.example}: {wrong}", place)
 
+    def unknown_of(self, place: int, wanted: Work) -> Iterator[Change]:
+        """A qualification batch opens when the right response to each of its items is known."""
+        there = self.planned.get(wanted.name)
+        opens = wanted.open and (there is None or self.standing.batches[wanted.name].state == "planned")
+        if wanted.purpose != "qualification" or not opens:
+            return
+        known = {one.example for one in (*wanted.gold, *(there.gold if there is not None else ()))}
+        number: int | None = len(wanted.only)
+        if wanted.only:
+            lacking = len(set(wanted.only) - known)
+        else:
+            number = self.number(wanted)
+            if number is None:
+                return
+            number = number if wanted.size is None else min(number, wanted.size)
+            lacking = number - len(known)
+        if lacking > 0 and not self.unread(wanted):
+            words = (
+                f"of {lacking} of its {number} items nobody knows what is right: name them in gold.items, "
+                "or leave it planned (without `open`)."
+            )
+            yield self.say("cannot", "gold", wanted.name, words, place)
+
     def run(self, place: int, run: Run) -> Iterator[Change]:
         wrong = list(self.names("perturbation", place, run.name, run.sources, run.feeds_from))
         yield from wrong
+        if not wrong and run.feeds_from in self.waiting:
+            yield self.say("wait", "perturbation", run.name, _comes_after(run.feeds_from), place)
+            return
         same = [at for at, one in enumerate(self.there.runs) if self.same_run(run, one)]
         if wrong or not self.standing.unfinished.issuperset(same):
             return
@@ -428,18 +571,26 @@ class _Comparing:
         if not wanted.sources and not wanted.feeds_from:
             words = "it is about nothing. Name sources in `sample`, or the batch that feeds it."
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
+        there = self.planned.get(wanted.name)
+        if not wrong and there is None and (words := self.waits(wanted)):
+            self.waiting.add(wanted.name)
+            yield self.say("wait", "batch", wanted.name, words, place)
+            return
+        if not wrong and there is None and (words := self.nothing_made(wanted)):
+            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
         if not wrong:
             wrong += self.examples_of(place, wanted)
+        if not wrong:
+            wrong += self.unknown_of(place, wanted)
         yield from wrong
         if wrong:
             return
-        there = self.planned.get(wanted.name)
         if there is None:
             yield self.say("add", "batch", wanted.name, _in_words(wanted, self.number(wanted)), place)
             if wanted.gold:
-                yield self.say(
-                    "add", "gold", wanted.name, f"{len(wanted.gold)} items with what is right.", place
-                )
+                yield self.say("add", "gold", wanted.name, _right(len(wanted.gold)), place)
+            elif wanted.gold_percent:
+                yield self.say("leave", "gold", wanted.name, NO_GOLD, place)
             if wanted.open:
                 yield self.say("open", "open", wanted.name, "people get its items.", place)
             return
@@ -473,9 +624,11 @@ class _Comparing:
         if new and state == "closed":
             yield self.say("cannot", "gold", wanted.name, "the batch is closed.", place)
         elif new:
-            yield self.say("add", "gold", wanted.name, f"{len(new)} items with what is right.", place)
+            yield self.say("add", "gold", wanted.name, _right(len(new)), place)
+        elif wanted.gold_percent and not there.gold:
+            yield self.say("leave", "gold", wanted.name, NO_GOLD, place)
         if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
-            words = f"{gone} gold items that the file does not name."
+            words = f"{gone} gold {'item' if gone == 1 else 'items'} that the file does not name."
             yield self.say("leave", "gold", wanted.name, words, place)
 
     def filled(self, wanted: Work) -> Work:
@@ -501,7 +654,11 @@ class _Comparing:
             roles = frozenset(one.roles)
             has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
             asked = self.standing.invited.get(one.name)
-            if has is None and asked is None:
+            gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
+            if has is None and asked is None and gone is not None:
+                words = f"was removed on {gone}. Whoever is to come back gets a link on the page People."
+                yield self.say("leave", "person", one.name, words, place)
+            elif has is None and asked is None:
                 words = f"a personal link, to join as {', '.join(one.roles)}."
                 yield self.say("invite", "person", one.name, words, place)
             elif has is not None and not roles <= has:
@@ -584,8 +741,8 @@ class _Comparing:
 
     def number(self, wanted: Work) -> int | None:
         """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
-        if wanted.of != "originals" or not wanted.sources:
-            return None
+        if wanted.of == "automatic" or not wanted.sources:
+            return None  # runs of the file come first
         return sum(self.examples(name, wanted.of) for name in wanted.sources)
 
     def examples(self, name: str, of: str) -> int:
@@ -670,6 +827,15 @@ COMPARED: Final = {
 """The parts of a batch that are frozen with it, by what they are called in a file."""
 
 
+NO_GOLD: Final = (
+    "gold.percent asks for gold items, and there are none: nobody gets any before some are marked."
+)
+
+
+def _right(number: int) -> str:
+    return f"{number} {'item' if number == 1 else 'items'} with what is right."
+
+
 def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
     """Whether a gold item is marked as the file says; what is frozen beside it does not change any more."""
     same = (wanted.example, wanted.response, wanted.why) == (there.example, there.response, there.why)
@@ -679,6 +845,15 @@ def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
 def differences(wanted: Work, there: Work) -> list[str]:
     """The names of `COMPARED` in which two batches differ."""
     return [name for name in COMPARED if getattr(wanted, name) != getattr(there, name)]
+
+
+def _comes_after(name: str) -> str:
+    return f"it comes after “{name}”, which waits. Apply the file again then."
+
+
+def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
+    """Whether a run over these sources, all where none is named, makes something of any of the others."""
+    return not of or bool(set(of) & set(sources))
 
 
 def _in_words(work: Work, number: int | None) -> str:

@@ -341,7 +341,8 @@ def _said(error: Any, path: Path, written: Written) -> Iterator[Fault]:
         known = list(error.schema.get("properties", {}))
         for key in found:
             if key not in known:
-                yield written.fault((*path, key), unknown("key", key, known))
+                words = _elsewhere(key, path, known) or unknown("key", key, known)
+                yield written.fault((*path, key), words)
     elif rule == "required":
         missing = [key for key in wanted if key not in found]
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
@@ -384,6 +385,34 @@ def sentence(error: Any) -> str:
         return f"{shown} will not do: {' Or: '.join(dict.fromkeys(sentence(one) for one in error.context))}"
     said = error.schema.get("description") or error.schema.get("title")
     return f"{shown} is not what is wanted here: {said or f'{rule} {wanted}'}."
+
+
+def _elsewhere(key: Any, path: Path, known: Iterable[str]) -> str:
+    """Where a key belongs that is unknown here and has its place one step up or down; "" for every other."""
+    if _near(key, known, 0.6):
+        return ""
+    section = next((part for part in reversed(path) if isinstance(part, str)), "")
+    inside = section and path[-1] == section
+    if inside and (near := _near(key, _keys(path[:-1]))):
+        return f"There is no key {_shown(key)} in `{section}`; did you mean {near!r}, beside it?"
+    for name in known:
+        if near := _near(key, _keys((*path, name))):
+            return f"There is no key {_shown(key)} here; did you mean {near!r} in `{name}`?"
+    return ""
+
+
+def _keys(path: Path) -> list[str]:
+    """The keys that there are at a place of a file."""
+    shape: Any = SCHEMA
+    for part in path:
+        shape = shape.get("items" if isinstance(part, int) else "properties", {})
+        shape = shape if isinstance(part, int) else shape.get(part, {})
+    return list(shape.get("properties", {}))
+
+
+def _near(name: Any, known: Iterable[str], cutoff: float = 0.75) -> str:
+    """The key that was perhaps meant, "" where none is like it."""
+    return next(iter(difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)), "")
 
 
 def unknown(what: str, name: Any, known: Iterable[Any]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from statistics import fmean
 from typing import Any
 
@@ -40,6 +40,7 @@ from annotation.studying.study import (
     SourceFile,
     Study,
     Work,
+    makers,
 )
 from tasks.contract import task_types
 
@@ -80,6 +81,7 @@ class Standing:
 
     people        by name, e-mail or the name on the invitation that they followed: the roles that somebody has
     invited       the same for links that were not followed yet
+    removed       by name and e-mail: the day on which somebody was removed who has not come back
     batches       by name
     unfinished    positions of perturbation runs that stopped on their way; not those that a batch still feeds
     examples      by source and `of`: how many examples batches can be drawn from
@@ -92,6 +94,7 @@ class Standing:
     study: Study
     people: Mapping[str, frozenset[str]] = field(default_factory=dict)
     invited: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    removed: Mapping[str, date] = field(default_factory=dict)
     batches: Mapping[str, Counts] = field(default_factory=dict)
     unfinished: frozenset[int] = frozenset()
     examples: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -123,7 +126,9 @@ def of_project(
     batches = list(
         Batch.objects.filter(project=project).select_related("feeds_from", "requires").order_by("pk")
     )
+    works = _works(batches, sources, notes, made)
     runs = _runs(project, batches, notes)
+    notes += _drawn_from_people(works)
     study = Study(
         slug=project.slug,
         name=project.name,
@@ -137,12 +142,13 @@ def of_project(
         sources=tuple(map(_source, sources)),
         guidelines=_guidelines(project),
         runs=tuple(run for run, _ in runs),
-        batches=tuple(_works(batches, sources, notes, made)),
+        batches=tuple(works),
     )
     return Standing(
         study,
         people=people,
         invited=invited,
+        removed=_removed(project),
         batches=_counts(batches, left),
         unfinished=frozenset(place for place, (_, stopped) in enumerate(runs) if stopped),
         examples=_examples(sources, derived),
@@ -160,12 +166,7 @@ def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]
     rows = Membership.objects.filter(project=project, removed_at__isnull=True).select_related(
         "person", "person__crowd_entry"
     )
-    followed = dict(
-        Invitation.objects.filter(project=project, accepted_at__isnull=False)
-        .exclude(name="")
-        .order_by("pk")
-        .values_list("accepted_by_id", "name")
-    )
+    followed = _followed(project)
     for row in rows.order_by("pk"):
         roles = frozenset(row.roles)
         person = row.person
@@ -179,6 +180,25 @@ def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]
             if name:
                 known[name] = known.get(name, frozenset()) | roles
     return found, known
+
+
+def _removed(project: Project) -> dict[str, date]:
+    rows = Membership.objects.filter(project=project, removed_at__isnull=False).select_related("person")
+    followed = _followed(project)
+    return {
+        name: row.removed_at.date()
+        for row in rows.order_by("removed_at")
+        for name in (row.person.name, row.person.email, followed.get(row.person_id))
+        if name and row.removed_at
+    }
+
+
+def _followed(project: Project) -> dict[int, str]:
+    """The name on the personal link that somebody came by."""
+    links = Invitation.objects.filter(project=project, accepted_at__isnull=False).exclude(name="")
+    return {
+        person: name for person, name in links.order_by("pk").values_list("accepted_by_id", "name") if person
+    }
 
 
 def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
@@ -324,6 +344,24 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
             )
         )
     return found
+
+
+def _drawn_from_people(works: list[Work]) -> list[str]:
+    """What becomes elsewhere of batches that are drawn from what people made here: a file makes no edits."""
+    notes = []
+    for work in works:
+        if work.of != "perturbed" or not work.sources:
+            continue
+        made_in = " and ".join(f"“{name}”" for name in makers(works, work.sources))
+        notes.append(
+            f"{work.name} is drawn from what people made here of {', '.join(work.sources)}. "
+            + (
+                f"Where the file is applied it waits for what people make in {made_in}: apply the file again then."
+                if made_in
+                else "No batch of the file makes such examples, so it cannot be applied elsewhere: take the batch out first."
+            )
+        )
+    return notes
 
 
 def _old_sampling(batch: Batch) -> dict[str, Any]:

@@ -149,11 +149,45 @@ class Study:
             name for work in self.batches for name in (*work.only, *(one.example for one in work.gold))
         )
 
+    def says(self, *path: str | int) -> bool:
+        """Whether the file itself says something there; a study that comes from no file says all that it holds."""
+        return not self.lines or path in self.lines
+
     def line(self, *path: str | int) -> int:
         """The line of a part in its file; 0 for a study that was read from a project."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 0)
+
+
+def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
+    """The names of the batches in which people make examples of originals of these sources, also by way of others.
+
+    A batch that is itself drawn from what people made is none: it cannot wait for itself.
+    """
+    of, wanted = {one.name: one for one in batches}, set(sources)
+    return [
+        one.name
+        for one in of.values()
+        if one.type in task_types()
+        and task_types()[one.type].making
+        and one.purpose == "work"
+        and wanted & _originals(one, of)
+    ]
+
+
+def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
+    """The sources whose originals come to a batch: its own, and those of what feeds it."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    at: Work | None = work
+    while at is not None and at.name not in seen:
+        if at.sources and at.of != "originals":
+            return set()
+        seen.add(at.name)
+        found |= set(at.sources)
+        at = of.get(at.feeds_from)
+    return found
 
 
 def parse(text: str, *, folder: FilePath | None = None) -> Study:
@@ -276,9 +310,17 @@ class _Reading:
                 there = not name or self.known(("batches", place, key), "batch", name, purposes)
                 if name and there and key == "requires" and purposes[name] != "qualification":
                     self.wrong(("batches", place, key), f"“{name}” is no qualification batch.")
+                if name and there and key == "feeds_from":
+                    self.feeding(("batches", place, key), name, purposes[name])
         for place, run in enumerate(study.runs):
-            if run.feeds_from:
-                self.known(("perturbations", place, "feeds_from"), "batch", run.feeds_from, purposes)
+            path: Path = ("perturbations", place, "feeds_from")
+            if run.feeds_from and self.known(path, "batch", run.feeds_from, purposes):
+                self.feeding(path, run.feeds_from, purposes[run.feeds_from])
+
+    def feeding(self, path: Path, name: str, purpose: str) -> None:
+        """Only what is decided makes items elsewhere."""
+        if purpose != "work":
+            self.wrong(path, f"“{name}” is a {purpose} batch: it decides nothing, so nothing comes of it.")
 
     def consent(self, text: str) -> str:
         """The text as it is kept."""
@@ -306,6 +348,16 @@ class _Reading:
                     ("sources", place, "name"),
                     f"{source.name!r} stands here {len(same)} times. Give each a name, or its own checksum.",
                 )
+
+    def repeated_gold(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
+        """An example has one right response."""
+        first: dict[tuple[str, str], int] = {}
+        for place, one in enumerate(items):
+            key = (one["example"], one.get("source", ""))
+            if key in first:
+                line = self.written.line((*path, first[key]))
+                self.wrong((*path, place), f"{one['example']!r} stands on line {line} already.")
+            first.setdefault(key, place)
 
     def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
         self.known(("sources", place, "reader"), "reader", given["reader"], sorted(READERS))
@@ -392,6 +444,7 @@ class _Reading:
         if model and not task.predicts:
             self.wrong((*path, "loop_model"), f"{task.title} knows no model in the loop.")
         gold, help = given.get("gold", {}), given.get("help", {})
+        self.repeated_gold((*path, "gold", "items"), gold.get("items", ()))
         self.when(path, given, feeds_from)
         settings = given.get("settings", {})
         # What the kind says in general was checked there; what stands here is checked with it.
@@ -405,7 +458,7 @@ class _Reading:
         said = {
             name: given[name]
             for name in ("purpose", "strategy", "feeds_when", "pass_percent")
-            if name in given
+            if name in given and (name != "feeds_when" or feeds_from)
         }
         said |= {"settings": own}
         if "decide" in given:
@@ -545,7 +598,11 @@ def _roles(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def document(study: Study) -> dict[str, Any]:
-    """The study as the plain value of a file: what goes without saying is not said. `parse` gives it back equal."""
+    """The study as the plain value of a file: what goes without saying is not said. `parse` gives it back equal.
+
+    What databases keep as JSON comes back from them in different orders: here it has one.
+    """
+    study = _ordered(study)
     project: dict[str, Any] = {"slug": study.slug, "name": study.name}
     if study.time_zone != "UTC":
         project["time_zone"] = study.time_zone
@@ -607,3 +664,15 @@ def _work(work: Work) -> dict[str, Any]:
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is empty, 0 or false: every such value is what holds where nothing is said."""
     return {key: value for key, value in values.items() if value or key == "response"}
+
+
+def _ordered(value: Any) -> Any:
+    """A part of a study with every mapping in it in the order of its keys."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {one.name: _ordered(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        return dataclasses.replace(value, **{name: part for name, part in parts.items() if name != "lines"})
+    if isinstance(value, Mapping):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_ordered, value))
+    return value

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from annotation.studying.planning import Change, Cost, Plan
 
-SIGNS = {"add": "+", "change": "~", "open": ">", "invite": "@", "leave": "=", "cannot": "!"}
+SIGNS = {"add": "+", "change": "~", "open": ">", "invite": "@", "leave": "=", "wait": "…", "cannot": "!"}
+
+NOTHING_YET = "Nothing to do now. What waits (…) is done when the file is applied again."
 
 
 def lines(plan: Plan, effects: Mapping[str, Sequence[str]] | None = None) -> Iterator[str]:
@@ -17,7 +19,7 @@ def lines(plan: Plan, effects: Mapping[str, Sequence[str]] | None = None) -> Ite
             for words in (effects or {}).get(change.name, ()):
                 yield f"      {words}"
     if not plan.does and not plan.cannot:
-        yield "Nothing to do: the project is as the file says."
+        yield NOTHING_YET if plan.waits else "Nothing to do: the project is as the file says."
     if plan.costs:
         yield ""
         yield from cost_lines(plan)

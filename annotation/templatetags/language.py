@@ -10,9 +10,10 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext
+from django.utils.translation import get_language
 
 from annotation.views import language
+from annotation.words import shown
 
 register = template.Library()
 
@@ -20,8 +21,7 @@ register = template.Library()
 @register.filter
 def translated(words: Any) -> str:
     """The words in the reader's language; such that the catalogue does not have stay as they are."""
-    said = "" if words is None else str(words)
-    return gettext(said) if said.strip() else said
+    return shown(words)
 
 
 @register.filter

@@ -19,12 +19,12 @@ from annotation import access, visibility
 from annotation.forms.deciding import DecisionForm, RuleForm, SendBackForm
 from annotation.journeys import adjudicating
 from annotation.journeys.adjudicating import Candidate
-from annotation.models import Batch, Item, Person
+from annotation.models import Batch, Decision, Item, Person
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.annotating import EDITS
-from annotation.views.contrasting import Said, contrasted
+from annotation.views.contrasting import contrasted, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
 from tableqa.operations import Operation, OperationError, from_list, normalise
@@ -70,23 +70,26 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
     item, person = _mine(request, public_id)
     batch = item.batch
-    if not _waits(item):
+    action = request.POST.get("action", "decide")
+    post = request.POST.copy() if request.method == "POST" and action != "back" else None
+    waits = _waits(item)
+    if not waits and post is None:
         messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
         return redirect("adjudication", batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
-    action = request.POST.get("action", "decide")
-    post = request.POST.copy() if request.method == "POST" else None
     if post is not None and action == "exclude":
         post.setlist("choose", [])
     back = SendBackForm(post if action == "send_back" else None, letters=letters)
     form = DecisionForm(
         post if action != "send_back" else None,
-        initial={name: post.get(name) for name in ("exclude", "note")} if post else None,
+        initial={name: request.POST.get(name) for name in ("exclude", "note")},
         letters=letters,
     )
     now = timezone.now()
-    if back.is_valid():
+    if not waits:  # somebody else was first: what was chosen and written stays on the page
+        (back if back.is_bound else form).add_error(None, _was_decided(item))
+    elif back.is_valid():
         with refusals_on(back):
             said = back.cleaned_data
             adjudicating.send_back(item=item, by=person, choose=said["back"], note=said["back_note"], now=now)
@@ -96,10 +99,10 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
                 batch,
                 gettext("Response {said} is back with its author.").format(said=said["back"]),
             )
-    if form.is_valid():
+    elif form.is_valid():
         with refusals_on(form):
             adjudicating.decide(item=item, by=person, now=now, **form.cleaned_data)
-            return _next(request, person, batch, "Decided.")
+            return _next(request, person, batch, gettext("Decided."))
     context = _shown_item(request, item, candidates) | {
         "form": form,
         "back": back,
@@ -109,7 +112,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         "left": visibility.adjudicable(person, adjudicating.waiting(batch)).count(),
         "later": _after(person, item),
     }
-    return render(request, "adjudicating/adjudicate.html", context)
+    return render(request, "adjudicating/adjudicate.html", context, status=200 if waits else 409)
 
 
 @page("GET", "POST")
@@ -121,7 +124,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     """
     item, person = _mine(request, public_id)
     batch = item.batch
-    if not _waits(item):
+    waits, action = _waits(item), request.POST.get("action", "submit")
+    entered = (
+        request.method == "POST" and action != "begin"
+    )  # which brings the note of the page before, no more
+    if not waits and not entered:
         messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
@@ -132,10 +139,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     data = data_of_base
     problems: list[Problem] = []
     note = request.POST.get("note", "")
-    if request.method == "POST":
-        action = request.POST.get("action", "submit")
+    if entered:
         data, problems = _entered(request, task, plain, action)
-        if action == "submit" and not problems:
+        if not waits:
+            problems = [Problem("", "decided", _was_decided(item))]
+        elif action == "submit" and not problems:
             response = {**_envelope(task, data, plain), **_base(request)}
             try:
                 adjudicating.decide(
@@ -146,7 +154,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
                     based_on=[base] if data_of_base else [],
                     now=timezone.now(),
                 )
-                return _next(request, person, batch, "Decided.")
+                return _next(request, person, batch, gettext("Decided."))
             except Invalid as invalid:
                 problems += invalid.problems
             except Refused as refused:
@@ -190,7 +198,9 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
             guidance.told_as_html(guidance.newest(batch.project, task), task, top=2)
         ),
     }
-    return render(request, "adjudicating/own.html", context, status=422 if problems else 200)
+    return render(
+        request, "adjudicating/own.html", context, status=(422 if waits else 409) if problems else 200
+    )
 
 
 @page("GET", "POST")
@@ -204,7 +214,7 @@ def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
     form = RuleForm(
         request.POST or None,
         initial={"rule": batch.resolve.get("rule", ""), "options": now_is},
-        rules=[(rule.name, f"{rule.name}: {rule.says}") for rule in rules],
+        rules=[(rule.name, f"{rule.name}: {gettext(rule.says)}") for rule in rules],
     )
     foreseen = None
     if form.is_valid():
@@ -252,15 +262,18 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
     shows = task.payload(plain)
     contrast = None
     if "table" in task.shows:
-        said = [_said(candidate, task) for candidate in candidates]
-        contrast = contrasted(plain.example.table, said, pointed=pointed_at(task, plain), part=_part(request))
+        each = [
+            said(candidate.letter, task, (candidate.annotation.response or {})["data"])
+            for candidate in candidates
+        ]
+        contrast = contrasted(plain.example.table, each, pointed=pointed_at(task, plain), part=_part(request))
     return {
         "batch": batch,
         "project": batch.project,
         "task": task,
         "item": plain,
         "public_id": item.public_id,
-        "reason": item.adjudication.reason,
+        "reason": waiting.reason if (waiting := getattr(item, "adjudication", None)) else "",
         "shows": shows,
         "beside": _beside(shows),
         "contrast": contrast,
@@ -291,6 +304,32 @@ def _waits(item: Item) -> bool:
     return adjudicating.waiting(item.batch).filter(pk=item.pk).exists()
 
 
+def _was_decided(item: Item) -> str:
+    """What somebody else made of an item in the meantime, for an adjudicator who has something written about it."""
+    decision = Decision.objects.filter(item=item).first()
+    if decision is None:
+        became = gettext("A response went back to its author; the item does not wait for an adjudicator now.")
+    elif decision.kind == Decision.Kind.EXCLUDED:
+        became = gettext("This item has been excluded in the meantime: {reason}").format(
+            reason=decision.reason
+        )
+    else:
+        task, plain = item.batch.task(), item.plain()
+        outcomes = [
+            "; ".join(task.describe(task.read(outcome.response, plain), plain))
+            for outcome in decision.outcomes.order_by("number")
+        ]
+        became = gettext("This item has been decided in the meantime: {said}").format(
+            said=" | ".join(outcomes)
+        )
+    why = (
+        [gettext("Note: {note}").format(note=decision.note)] if decision is not None and decision.note else []
+    )
+    return " ".join(
+        [became, *why, gettext("What you chose and wrote stands here still, for you to keep elsewhere.")]
+    )
+
+
 def _next(request: PageRequest, person: Person, batch: Batch, done: str) -> HttpResponse:
     """On to the next item that waits, for whoever is in the flow of it."""
     following = visibility.adjudicable(person, adjudicating.waiting(batch)).first()
@@ -308,11 +347,6 @@ def _after(person: Person, item: Item) -> str:
     at = ids.index(item.public_id) if item.public_id in ids else -1
     following = ids[(at + 1) % len(ids)] if ids else item.public_id
     return "" if following == item.public_id else reverse("adjudicate", args=[following])
-
-
-def _said(candidate: Candidate, task: TaskType) -> Said:
-    data = (candidate.annotation.response or {})["data"]
-    return Said(candidate.letter, _operations(task, data), chosen_cells(task, data))
 
 
 def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool) -> dict[str, Any]:

@@ -298,15 +298,19 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         data = response["data"] = dict(task.filled_in(data, item))
     if action == "submit" and not problems:
         try:
-            annotating.submit(assignment=assignment, response=response, now=now)
+            annotating.submit(assignment=assignment, response=response, now=now, scripts=False)
             return redirect("annotate", assignment.batch.public_id)
         except Invalid as invalid:
             problems.extend(invalid.problems)
         except Refused:
-            with contextlib.suppress(Refused):
-                _keep(assignment, response)
+            unkept = _unkept(assignment, response)
+            if unkept is not None and unkept.code == "consent_needed":
+                return _only_here(request, assignment, data, unkept)
             raise
-    _keep(assignment, response)
+    if unkept := _unkept(assignment, response):
+        if unkept.code == "consent_needed":
+            return _only_here(request, assignment, data, unkept)
+        raise unkept
     if acted := re.fullmatch(r"(take|reject):(\w{1,12})(?::(\w{1,40}))?", action):
         act = "took" if acted[1] == "take" else "rejected"
         wrong = [acted[3]] if acted[3] else []
@@ -336,6 +340,28 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     return _page(request, fresh, problems=problems, data=data, status=422)
 
 
+def _unkept(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
+    """Why what was typed cannot be kept; None where it is."""
+    try:
+        _keep(assignment, response)
+    except Refused as refused:
+        return refused
+    return None
+
+
+def _only_here(
+    request: HttpRequest, assignment: Assignment, data: Mapping[str, Any], refused: Refused
+) -> HttpResponse:
+    """What was typed and may not be kept is still on the page, with the reason: it is lost only with the page."""
+    return _page(
+        request,
+        assignment,
+        problems=[Problem("", refused.code, refused.detail)],
+        data=data,
+        status=refused.status,
+    )
+
+
 def _keep(assignment: Assignment, response: Mapping[str, Any]) -> None:
     """Write down what was typed on the newest draft."""
     draft = getattr(assignment, "draft", None)
@@ -344,6 +370,7 @@ def _keep(assignment: Assignment, response: Mapping[str, Any]) -> None:
         revision=draft.revision if draft else 0,
         response=response,
         now=timezone.now(),
+        scripts=False,
     )
 
 

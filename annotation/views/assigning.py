@@ -119,7 +119,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "feeds": list(batch.feeds.order_by("pk")),
         "caps": [(limits.WORDS[name], value) for name, value in batch.caps.items()],
         "sees_agreement": sees,
-        "sees_counts": not visibility.counts_kept_from(actor.person, [batch]),
+        "sees_counts": visibility.sees_counts(actor.person, batch),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "told": told,
         "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
@@ -229,6 +229,10 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
                 job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)
-    return render(
-        request, "assigning/close.html", {"batch": batch, "project": batch.project, "counts": counts}
-    )
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "counts": counts if visibility.sees_counts(request.user, batch) else None,
+        "no_counts": visibility.why_no_counts(),
+    }
+    return render(request, "assigning/close.html", context)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -10,11 +13,17 @@ from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.entry import SetAsideForm
+from annotation.journeys import adjudicating
 from annotation.models import Batch, Guidelines, Person
 from annotation.quality import calibrating, guidance, snapshots
+from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
+from annotation.views.contrasting import contrasted, said
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.views.tables import pointed_at
+from tableqa.operations import OperationError
+from tasks.contract import TaskType
 
 
 @page("GET", "POST")
@@ -48,20 +57,31 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             return redirect("calibration", batch.public_id)
     sees = visibility.may_see_agreement(request.user, batch)
     told = snapshots.one(batch, "agreement", now=now) if sees else None
-    items = cut(request, calibrating.answered(batch)) if sees else None
-    people = _people(batch, named=manages)
+    judges = Permission.ADJUDICATE in access.may(actor, batch.project)
+    items = cut(request, calibrating.answered(batch, decided=judges)) if sees else None
+    if items and batch.decides:
+        adjudicating.note_reading(list(items), by=request.user, now=now)
+    letters = _letters(batch)
+    names = _names(letters) if manages else {}
     compared = calibrating.side_by_side(batch, list(items)) if items else []
     context = {
         "batch": batch,
         "project": batch.project,
         "task": task,
         "sees": sees,
+        "decided_only": judges and batch.decides,
         "manages": manages,
         "told": told,
         "figures": [shown(figure) for figure in told.data["figures"]] if told and told.data else [],
         "items": items,
         "rows": [
-            {"one": one, "said": [(people.get(said.person, "?"), said) for said in one.said]}
+            {
+                "one": one,
+                "said": [
+                    (letters.get(said.person, "?"), names.get(said.person, ""), said) for said in one.said
+                ],
+                "contrast": _contrast(one, task, letters),
+            }
             for one in compared
         ],
         "differing": sum(one.differ is True for one in compared),
@@ -73,12 +93,31 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "first_day/calibration.html", context)
 
 
-def _people(batch: Batch, *, named: bool) -> dict[int, str]:
-    """What everybody is called on the page: managers read names, others letters that stay the same on it."""
+def _contrast(one: Compared, task: TaskType, letters: Mapping[int, str]) -> dict[str, Any] | None:
+    """The table of an item with what each person did to it, as adjudicators see it: the rows in which people did something.
+
+    None where all did the same or nobody did anything to a table, and where rows and columns were exchanged.
+    """
+    if one.differ is False or "table" not in task.shows:
+        return None
+    did = [said(letters.get(each.person, "?"), task, each.data) for each in one.said]
+    if not any(each.operations or list(each.marked) for each in did):
+        return None
+    try:
+        return contrasted(one.plain.example.table, did, pointed=pointed_at(task, one.plain), whole=0)
+    except OperationError:  # of a response from elsewhere: its words stand beside the others
+        return None
+
+
+def _letters(batch: Batch) -> dict[int, str]:
+    """A letter for everybody, the same on the whole page."""
     ids = sorted(batch.tallies.values_list("person_id", flat=True))
-    if named:
-        return dict(Person.objects.filter(pk__in=ids).values_list("pk", "name"))
     return {person: _letter(at) for at, person in enumerate(ids)}
+
+
+def _names(people: Iterable[int]) -> dict[int, str]:
+    """What people are called, for those who may see names."""
+    return dict(Person.objects.filter(pk__in=people).values_list("pk", "name"))
 
 
 def _letter(at: int) -> str:

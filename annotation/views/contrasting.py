@@ -12,14 +12,18 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotation.views.tables import chosen_cells
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.operations import MoveColumn, MoveRow, Operation, replay
+from tableqa.operations import MoveColumn, MoveRow, Operation, OperationError, from_list, replay
+from tasks.contract import TaskType
 
 WHOLE = 60
 """Rows of a table that is drawn whole; of a longer one those where people differ, and their neighbours."""
 PART = 500
 """Rows of a longer table that are drawn at a time, where somebody wants to see all of it."""
+FEW = 5
+"""Rows drawn where a table is cut to what was done, and nothing was done in a row."""
 NEAR = 1
 """Rows drawn above and below one in which somebody did something."""
 LONG = 220
@@ -32,6 +36,16 @@ class Said:
     letter: str
     operations: Sequence[Operation] = ()
     marked: Iterable[Sequence[str]] = ()
+
+
+def said(letter: str, task: TaskType, data: Mapping[str, Any]) -> Said:
+    """What a response to an item of the kind did to its table; what is no operation is not drawn."""
+    name = task.operations_field
+    try:
+        operations = list(from_list(data.get(name, []))) if name else []
+    except OperationError:
+        operations = []
+    return Said(letter, operations, chosen_cells(task, data))
 
 
 @dataclass
@@ -52,10 +66,11 @@ def contrasted(
     *,
     pointed: Iterable[Sequence[str]] = (),
     part: int = 0,
+    whole: int = WHOLE,
 ) -> dict[str, Any] | None:
     """The table for adjudicating/_contrast.html, with every letter where its response differs from the table as given.
 
-    `pointed` are cells that the item itself points at. A table of more than `WHOLE` rows is cut to the rows in which
+    `pointed` are cells that the item itself points at. A table of more than `whole` rows is cut to the rows in which
     something was done and their neighbours (the first rows, where nothing was); `part` 1, 2, ... are `PART` rows of it,
     whatever was done there. None where rows and columns were exchanged: then there is no place at which responses could
     be laid over each other. Operations that do not replay raise OperationError.
@@ -72,8 +87,8 @@ def contrasted(
     rows = _rows(base, found, shows, letters)
     total = len(rows)
     parts = -(-total // PART)
-    if total > WHOLE:
-        rows = rows[(part - 1) * PART : part * PART] if 1 <= part <= parts else _cut(rows)
+    if total > whole:
+        rows = rows[(part - 1) * PART : part * PART] if 1 <= part <= parts else _cut(rows, whole or FEW)
     for row in rows:
         if "values" in row:
             row["cells"] = [_cell(row, column, found, shows, letters) for column in columns]
@@ -86,7 +101,8 @@ def contrasted(
         "width": len(columns) + 1,
         "total": total,
         "part": part if 1 <= part <= parts else 0,
-        "parts": range(1, parts + 1) if total > WHOLE else (),
+        "parts": range(1, parts + 1) if total > whole else (),
+        "letters": letters,
         "summary": _summary(found, letters),
     }
 
@@ -230,14 +246,16 @@ def _above(line: Sequence[str], base: Table, columns: Sequence[Mapping[str, Any]
     return [texts.get(column["id"], "") for column in columns]
 
 
-def _cut(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows in which something was done and their neighbours; between them, how many are left out."""
+def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
+    """The rows in which something was done and their neighbours, or the first ones where nothing was; between them, how
+    many are left out.
+    """
     wanted = {
         near
         for at, row in enumerate(rows)
         if row["special"]
         for near in range(max(0, at - NEAR), min(len(rows), at + NEAR + 1))
-    } or set(range(WHOLE))
+    } or set(range(first))
     found: list[dict[str, Any]] = []
     left = 0
     for at, row in enumerate(rows):

@@ -184,8 +184,8 @@ def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:
 def _counted(found: Any) -> Any:
     return found.select_related("project").annotate(
         entered=Count("entries"),
-        completed=Count("entries", filter=Q(entries__outcome="completed")),
-        screened=Count("entries", filter=Q(entries__outcome=gettext("screened out"))),
+        completed=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.COMPLETED)),
+        screened=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.SCREENED_OUT)),
     )
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db.models import Sum
+from django.db.models import Count, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -20,7 +20,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation import access, visibility
 from annotation.drawing import drawn
-from annotation.models import Batch, Membership, Person, Project, Tally
+from annotation.models import Batch, Item, Membership, Person, Project, Tally
 from annotation.money import costs
 from annotation.quality import agreement, dashboards, snapshots
 from annotation.quality.snapshots import Shown
@@ -196,6 +196,8 @@ def _apart(
                 "value": drawn.number(one["value"]) if one["value"] is not None else one["reason"],
                 "interval": drawn.interval(one),
                 "units": one["units"],
+                "items": one["items"],
+                "raters": one["raters"],
                 "share": proportion(*one["share"]) if one["share"] else None,
             }
             for one in sorted(measure["people"], key=lambda one: (one["value"] is None, one["value"] or 0.0))
@@ -247,8 +249,8 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
         [day for one in on_page if one.pk in running for day in _days(work[one.pk, "work"])],
         today - timedelta(1),
     )
-    lines = [_line(one, progress[one.pk], work[one.pk, "work"], project) for one in on_page]
-    currencies = sorted({one["spent"].currency for one in lines if one["spent"].amount is not None})
+    lines = [_line(one, progress[one.pk], work[one.pk, "work"]) for one in on_page]
+    currencies = sorted({name for one in lines for name in one["spent"].amounts})
     skips = [
         row
         for one in looked
@@ -264,14 +266,11 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
         "submitted": sum(one["submitted"] for one in progress.values()),
         "places": sum(one["places"] for one in progress.values()),
         "accepted": sum(one["accepted"] for one in lines),
-        "items": sum(one["batch"].items_count for one in lines),
+        "items": sum(one["items"] for one in progress.values()),
         "hours": sum(one["spent"].hours for one in lines),
         "costs": [
             costs.in_words(
-                sum(
-                    (one["spent"].amount or Decimal(0) for one in lines if one["spent"].currency == name),
-                    Decimal(0),
-                ),
+                sum((one["spent"].amounts.get(name, Decimal(0)) for one in lines), Decimal(0)),
                 {"currency": name},
             )
             for name in currencies
@@ -316,20 +315,28 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
-    """Places and submissions by batch, from counters: one query."""
+    """Places and submissions by batch, from counters, and the items that can be accepted: gold is none of these."""
     summed = dict(
         Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
     )
-    return {one.pk: {"places": one.places_count, "submitted": summed.get(one.pk, 0)} for one in batches}
+    rows = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
+    golds = dict(rows.annotate(number=Count("pk")))
+    return {
+        one.pk: {
+            "places": one.places_count,
+            "submitted": summed.get(one.pk, 0),
+            "items": one.items_count - golds.get(one.pk, 0),
+        }
+        for one in batches
+    }
 
 
 def _days(found: Shown) -> list[list[Any]]:
     return found.data["days"] if found.data is not None else []
 
 
-def _line(batch: Batch, progress: Mapping[str, int], found: Shown, project: Project) -> dict[str, Any]:
-    unpaid = found.data["unpaid"] if found.data is not None else ()
-    spent = dashboards.spent(batch.name, _days(found), costs.rate_of(batch.pay, project.pay), unpaid)
+def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, Any]:
+    spent = dashboards.spent(batch.name, _days(found), found.data["owed"] if found.data is not None else {})
     accepted, excluded = found.data["decided"] if found.data is not None else (0, 0)
     return {
         "batch": batch,
@@ -338,9 +345,7 @@ def _line(batch: Batch, progress: Mapping[str, int], found: Shown, project: Proj
         "accepted": accepted,
         "excluded": excluded,
         "spent": spent,
-        "per_hundred": costs.in_words(
-            costs.per_hundred(spent.amount, examples=accepted), {"currency": spent.currency}
-        ),
+        "per_hundred": spent.per_hundred(accepted),
         "shown": found,
         # Nothing to work out is nothing that is missing: a batch that nobody has begun.
         "told": found.data is not None or not found.behind,
@@ -464,6 +469,9 @@ def _people(
                 "gold": proportion(*one["gold"]) if one["gold"] else None,
                 "agreement": drawn.number(with_others["value"]) if with_others else None,
                 "interval": drawn.interval(with_others) if with_others else None,
+                "items": with_others["items"] if with_others else 0,
+                "others": with_others["raters"] - 1 if with_others else 0,
+                "labelled": person["labels"] if person else 0,
                 "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],
                 "accuracy": f"{100 * person['accuracy']:.1f} %" if person else None,

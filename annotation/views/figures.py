@@ -13,7 +13,7 @@ NAMES = {
     "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
     "gwet_ac1": "Gwet's AC1",
     "cell_sets": gettext_noop("sets of cells"),
-    "edits": "edits",
+    "edits": gettext_noop("edits"),
 }
 LEVELS = {"masi": "MASI", "jaccard": "Jaccard"}
 

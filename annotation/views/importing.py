@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import access, visibility
 from annotation.forms.projects import ImportForm
@@ -84,7 +85,7 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "project": source.project,
         "source": source,
-        "format": READERS[source.reader].title if source.reader in READERS else source.reader,
+        "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
         "examples": cut(
             request, examples.only("public_id", "external_id", "question", "answers", "table_digest")
         ),

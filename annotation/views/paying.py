@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation import access
 from annotation.journeys import setting_up
 from annotation.models import Membership
-from annotation.money import paying
+from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
 from annotation.work import limits
@@ -102,7 +102,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         "asked": asked,
         "query": request.GET.urlencode(),
         "rates": rates,
-        "rate": paying.rate(project.pay),
+        "rate": costs.rate_in_words(project.pay),
         "people": people,
         "total": paying.summed(found),
         "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),

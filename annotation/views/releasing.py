@@ -100,6 +100,7 @@ def download(request: PageRequest, public_id: str) -> HttpResponseBase:
         raise Http404(access.NOT_HERE)
     try:
         visibility.require_no_open_work(request.user, release.project)
+        visibility.require_nothing_to_judge(request.user, release)
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("releases", release.project.slug)

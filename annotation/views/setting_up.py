@@ -70,7 +70,10 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
         }
         for batch in batches
     ]
-    sums = {name: sum(counts[name] for pk, counts in progress.items() if pk not in kept) for name in TOTALS}
+    told = [batch for batch in batches if batch.pk not in kept]
+    sums = {name: sum(progress[batch.pk][name] for batch in told) for name in TOTALS}
+    # Rounds of calibration and qualifications are never decided: no item of theirs can be accepted.
+    sums |= {name: sum(progress[batch.pk][name] for batch in told if batch.decides) for name in OF_WORK}
     sources = Source.objects.ready().filter(project=project)
     releases = Release.objects.filter(project=project, ready_at__isnull=False)
     overview = {
@@ -87,7 +90,8 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
     return overview | {"first": _first_step(overview, may)}
 
 
-TOTALS = ("items", "places", "submitted", "adjudication", "decided", "excluded")
+TOTALS = ("places", "submitted", "adjudication", "excluded")
+OF_WORK = ("items", "decided")
 
 
 def _first_step(overview: dict[str, Any], may: frozenset[Permission]) -> str:

@@ -5,7 +5,7 @@ Whatever cannot be taken back is said first, with its numbers, on a page of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import access
+from annotation import access, visibility
 from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Person
@@ -34,7 +34,9 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
     annotators = shares.annotators(batch.project)
     lines = _lines(batch, annotators)
-    held = shares.held(batch)
+    counted = visibility.sees_counts(request.user, batch)
+    # What is on more desks at once than an item has places is gold: told to nobody who may get it.
+    held = shares.held(batch) if counted else []
     leases = request.POST.get("about") == "leases"
     people = [line.person for line in lines]
     of_shares = SharesForm(
@@ -49,7 +51,11 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     form = of_leases if leases else of_shares
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
-            said = _said_of_leases(batch, of_leases) if leases else _said_of_shares(batch, of_shares, lines)
+            said = (
+                _said_of_leases(batch, of_leases)
+                if leases
+                else _said_of_shares(batch, of_shares, lines, counted)
+            )
             return _confirm(
                 request,
                 batch,
@@ -67,7 +73,8 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "strategy": strategies.STRATEGIES[batch.strategy],
         "lines": cut(request, lines, "people"),
-        "total": accounting.total(line.account for line in lines),
+        "total": accounting.total(line.account for line in lines) if counted else None,
+        "no_counts": visibility.why_no_counts(),
         "held": cut(request, held, "desks"),
         "shares": of_shares,
         "leases": of_leases,
@@ -89,7 +96,9 @@ def _lines(batch: Batch, annotators: Iterable[Person]) -> list[accounting.Line]:
     return sorted(lines, key=lambda line: (line.person.name.casefold(), line.person.pk))
 
 
-def _said_of_shares(batch: Batch, form: SharesForm, lines: Sequence[accounting.Line]) -> list[str]:
+def _said_of_shares(
+    batch: Batch, form: SharesForm, lines: Sequence[accounting.Line], counted: bool
+) -> list[str]:
     chosen, action = form.chosen(), form.cleaned_data["action"]
     mine = [line.account for line in lines if line.person in chosen]
     names = _names(chosen)
@@ -103,8 +112,21 @@ def _said_of_shares(batch: Batch, form: SharesForm, lines: Sequence[accounting.L
                 "Up to {number} free items each are kept for {names}. Nobody else gets these places."
             ).format(number=number_format(number, force_grouping=True), names=names)
         )
+    to = _names(form.takers()) or gettext("whoever comes next")
+    if not counted:
+        if action in ("move", "move_all"):
+            said.append(
+                gettext("What is kept for {names} and not begun goes to {to}.").format(names=names, to=to)
+            )
+        if action in ("move_all", "take_back"):
+            said.append(
+                gettext(
+                    "What is on their desks now ends there. Drafts are kept, but cannot be submitted any more "
+                    "once somebody else has the item."
+                )
+            )
+        return [*said, visibility.why_no_counts()]
     if action in ("move", "move_all"):
-        to = _names(form.takers()) or gettext("whoever comes next")
         said.append(
             gettext("{items} kept for {names} and not begun: they go to {to}.").format(
                 items=_items(kept), names=names, to=to
@@ -205,7 +227,8 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data["wanted"]
         try:
-            said = changing.effects(batch, wanted)
+            counted = visibility.sees_counts(request.user, batch)
+            said = changing.effects(batch, wanted, counted=counted)
             if not said:
                 messages.info(request, gettext("Nothing of this is new: the batch stays as it is."))
                 return redirect("batch", batch.public_id)
@@ -254,7 +277,9 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
             {
                 "project": project,
                 "title": f"{verb} {which}?",
-                "said": _said_of_batches(action, batches),
+                "said": _said_of_batches(
+                    action, batches, kept=visibility.counts_kept_from(request.user, batches)
+                ),
                 "verb": verb,
                 "hidden": _hidden(request),
                 "back": reverse("project", args=[project.slug]),
@@ -285,8 +310,10 @@ MEANING = {
 }
 
 
-def _said_of_batches(action: str, batches: Sequence[Batch]) -> list[str]:
-    """What it means, then a line for each batch: the numbers it is about, or why it is left alone."""
+def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[int]) -> list[str]:
+    """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `kept` are those (ids)
+    whose counts are not for the reader.
+    """
     counts = assigning.progress(batches)
     said = [gettext(MEANING[action])]
     for batch in batches:
@@ -294,6 +321,9 @@ def _said_of_batches(action: str, batches: Sequence[Batch]) -> list[str]:
             said.append(
                 gettext("{name} is {state}: it is left alone.").format(name=batch.name, state=batch.state)
             )
+            continue
+        if batch.pk in kept:
+            said.append(f"{batch.name}: {visibility.why_no_counts()}")
             continue
         found = counts[batch.pk]
         numbers = {
@@ -322,6 +352,9 @@ def accounts(request: PageRequest, slug: str) -> HttpResponse:
     """Who was given how much, and where it is: by batch, by person, and each person in each batch; also as a file."""
     project = access.project(access.actor(request), slug, Permission.SET_UP)
     batches = list(Batch.objects.filter(project=project).order_by("-pk"))
+    kept = visibility.counts_kept_from(request.user, batches)
+    left_out = [batch for batch in batches if batch.pk in kept]
+    batches = [batch for batch in batches if batch.pk not in kept]
     lines = accounting.lines(project, batches)
     if request.GET.get("as") == "csv":
         answer = HttpResponse(accounting.as_csv(lines), content_type="text/csv; charset=utf-8")
@@ -336,6 +369,7 @@ def accounts(request: PageRequest, slug: str) -> HttpResponse:
     nothing = accounting.Account()
     context = {
         "project": project,
+        "left_out": left_out,
         "total": accounting.total(line.account for line in lines),
         "batches": cut(
             request,

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
+from annotation.journeys import adjudicating
 from annotation.models import Item, Project
 from annotation.people import stories
 from annotation.refusals import Refused
@@ -96,6 +97,8 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("batch", found.batch.public_id)
+    if found.batch.decides:
+        adjudicating.note_reading([found], by=request.user, now=timezone.now())
     names = stories.Names(actor, found.batch.project)
     story = stories.of_item(found, names)
     leads = Permission.SET_UP in access.may(actor, found.batch.project)

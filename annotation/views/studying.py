@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -14,7 +15,7 @@ from django.utils.translation import gettext
 from annotation import access, visibility
 from annotation.forms.study import StudyForm
 from annotation.journeys import importing
-from annotation.models import Job, Project
+from annotation.models import Batch, Job, Project
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.studying import applying, missing, standing, writing
@@ -58,7 +59,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         "involved": involved,
         # Counts every item of the project: only for those who ask.
         "asked": "missing" in request.GET,
-        "missing": missing.missing(project) if "missing" in request.GET else [],
+        "missing": _missing(request, project) if "missing" in request.GET else [],
         "under_way": list(under_way.order_by("-pk")[:5]),
     }
     return keep_to_yourself(render(request, "studying/study.html", context))  # type: ignore[return-value]
@@ -71,6 +72,20 @@ def _download(request: PageRequest, project: Project) -> HttpResponse:
     return HttpResponse(
         text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
     )
+
+
+def _kept(request: PageRequest, project: Project) -> set[str]:
+    """The names of the batches whose counts are kept from the reader."""
+    batches = list(Batch.objects.filter(project=project))
+    kept = visibility.counts_kept_from(request.user, batches)
+    return {batch.name for batch in batches if batch.pk in kept}
+
+
+def _missing(request: PageRequest, project: Project) -> list[missing.Missing]:
+    """What a release would lack; of a batch whose counts are kept from the reader, that they are."""
+    kept = _kept(request, project)
+    found = [one for one in missing.missing(project) if one.about not in kept]
+    return found + [missing.Missing(name, visibility.why_no_counts()) for name in sorted(kept)]
 
 
 def _annotates(request: PageRequest, project: Project) -> bool:
@@ -125,9 +140,13 @@ def _act(
             for link in made
         ]
         plan = applying.planned(said, project, now=now)
+    kept = _kept(request, project)
+    plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in kept))
     context |= {
         "plan": plan,
-        "effects": {} if plan.cannot else applying.effects(said, plan, project),
+        "uncounted": sorted(kept & {one.name for one in said.batches}),
+        "no_counts": visibility.why_no_counts(),
+        "effects": {} if plan.cannot else applying.effects(plan, project, uncounted=kept),
         "planned_text": text,
         "applicable": any(one.verb != "invite" for one in plan.does) and not plan.cannot,
         "invites": [one for one in plan.does if one.verb == "invite"] if not plan.cannot else [],

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext
+
 from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Project, Release, Try
 from tableqa.contracts import Contract
 from tableqa.operations import describe, from_dict, replay
@@ -94,9 +96,15 @@ def _how(parent: Example, child: Example) -> list[str]:
     base = replay(parent.stored_table.table(), before)
     words = [describe(operation, base) for operation in after]
     if child.question != parent.question:
-        words.append(f"question: {parent.question} → {child.question}")
+        words.append(
+            gettext("question: {before} → {after}").format(before=parent.question, after=child.question)
+        )
     if child.answers != parent.answers:
-        words.append(f"answer: {', '.join(parent.answers)} → {', '.join(child.answers)}")
+        words.append(
+            gettext("answer: {before} → {after}").format(
+                before=", ".join(parent.answers), after=", ".join(child.answers)
+            )
+        )
     return words
 
 

@@ -108,20 +108,19 @@ def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
     """The rule of `shut`: what comes first is said first."""
     project = batch.project
     back = (("batch", batch.public_id),)
-    if batch.paused_at is not None and batch.closed_at is None:
-        return Gate("batch_paused", f"{batch.name} is paused. What you have begun is kept; come back later.")
-    if not facts.consented:
+    if batch.paused_at is not None and batch.closed_at is None and not begun:
         return Gate(
-            "consent_needed",
-            f"Before your first item, read what {project.name} asks you to agree to.",
-            "consent",
-            (project.slug,),
-            back,
+            "batch_paused",
+            gettext("{name} is paused. What you have begun is kept; come back later.").format(
+                name=batch.name
+            ),
         )
+    if not facts.consented:
+        return consent(batch)
     if not facts.read:
         return Gate(
             "guidelines_unread",
-            "The guidelines are new to you or have changed. Read them, then go on.",
+            gettext("The guidelines are new to you or have changed. Read them, then go on."),
             "guidelines",
             (project.slug, batch.task_type),
             back,
@@ -130,12 +129,24 @@ def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
         variant = (("variant", batch.variant),) if batch.variant else ()
         return Gate(
             "practice_needed",
-            "Go through the practice set first. It tells you at once what was right and why.",
+            gettext("Go through the practice set first. It tells you at once what was right and why."),
             "practice",
             (project.slug, batch.task_type),
             (*variant, *back),
         )
     return _unqualified(batch, facts.reached) or (None if begun else _at_the_limit(batch, facts, holding))
+
+
+def consent(batch: Batch) -> Gate:
+    """The gate of somebody who stands by no consent to the version that counts. Wants `batch.project`."""
+    project = batch.project
+    return Gate(
+        "consent_needed",
+        gettext("Before your next item, read what {name} asks you to agree to.").format(name=project.name),
+        "consent",
+        (project.slug,),
+        (("batch", batch.public_id),),
+    )
 
 
 def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, prefetch_related_objects
 from django.utils import timezone
 
 from annotation import jobs
@@ -169,6 +169,9 @@ def _prepared(
         if imported is None and any(example.parent_id is not None for example in some):
             imported = _imported(batch.project_id)
         known = _known([_line(example) for example in some])
+        # The tables of these examples, each once, and no longer than they are looked at: a batch may have very many.
+        bare = [example for example in some if not Example.stored_table.is_cached(example)]
+        prefetch_related_objects(bare, "stored_table")
         for example in some:
             if not task.favourites and len(made) == size:
                 break
@@ -176,6 +179,8 @@ def _prepared(
             prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
             if prepared is not None:
                 made.append((example, prepared, alternatives))
+        for example in bare:
+            Example.stored_table.field.delete_cached_value(example)
     together = task.together([prepared for _, prepared, _ in made], batch.settings)
     found = [
         (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])

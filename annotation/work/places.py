@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
+from django.db import connection
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Place
@@ -32,6 +33,18 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
     Batch.objects.filter(pk=batch.pk).update(
         overlap=overlap, places_count=Place.objects.filter(batch=batch).count()
     )
+
+
+def have_them_counted() -> None:
+    """Tell PostgreSQL how many items and places there are: nobody has counted those that were just written.
+
+    It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
+    through all of them for it, once per item that somebody asks for, on connections that keep their plans.
+    """
+    if connection.vendor == "postgresql":
+        tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (Item, Place))
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {tables}")  # names of our own tables
 
 
 def chunks(keys: Iterable[int]) -> Iterator[list[int]]:

@@ -36,9 +36,21 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext
 
-from annotation import events
+from annotation import bulk, events
 from annotation.compiled import Insert, LastKey, Select, Step, Update, moment, number, real, text, together
-from annotation.models import Annotation, Assignment, Batch, Decision, Exclusion, Item, Person, Place, Tally
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Exclusion,
+    Item,
+    Person,
+    Place,
+    Qualification,
+    Tally,
+)
+from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
 from annotation.work.gates import shut
@@ -119,6 +131,7 @@ _leased = Select(
     lambda: (
         Assignment.objects.with_guidelines()
         .select_related("item__example")
+        .defer(*("item__example__" + name for name in EXAMPLES_SELDOM))
         .filter(public_id=text("assignment"))
     )
 )
@@ -197,8 +210,11 @@ def next_assignment(
 
     None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
     lease ran out are taken back only when no free place is left, in a transaction of their own.
+    A paused batch gives again what is on the person's desk, and nothing else.
     Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut (`annotation.work.gates`).
     """
+    if batch.state == "paused" and (again := _on_the_desk(batch, person, holding, now)) is not None:
+        return again
     require_open(batch)
     require_no_gate(batch, person, now=now, holding=len(holding))
     with transaction.atomic():
@@ -218,10 +234,8 @@ def take_next(
     """
     tally = tally or _tally(batch.pk, person.pk)
     held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
-    for assignment in held:
-        if assignment.public_id not in holding:
-            renew(assignment)
-            return assignment
+    if (again := _not_held(held, holding)) is not None:
+        return again
     if len(held) >= MOST_HELD:
         return None
     place, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
@@ -233,6 +247,23 @@ def take_next(
         if place is None:
             return _given_back_before(batch, person, now)
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+
+
+def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """What a person has been given and not finished, where nothing stands before what was begun."""
+    again = _not_held(_held(batch=batch.pk, person=person.pk), holding)
+    if again is not None:
+        require_no_gate(batch, person, now=now, holding=None, begun=True)
+    return again
+
+
+def _not_held(held: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
+    """The first of them that the page does not have yet; its lease starts anew."""
+    for assignment in held:
+        if assignment.public_id not in holding:
+            renew(assignment)
+            return assignment
+    return None
 
 
 def following(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
@@ -270,10 +301,11 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in five queries.
+    """Items that each batch (by id) still has for the person, those on the desk included; in six queries.
 
     Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
     the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
+    Whoever failed the qualification that a batch asks for has nothing left there.
     """
     found = dict.fromkeys(batches, 0)
     ahead = dict.fromkeys(batches, 0)
@@ -298,7 +330,8 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
         found[pk] += gold_ahead(
             f"{public_id}:{person.pk}", had or 0, percent=percent, ordinary=ahead[pk], golds=golds or 0
         )
-    return found
+    failed = Qualification.objects.filter(person=person, passed=False, batch__required_by__in=batches)
+    return found | dict.fromkeys(failed.values_list("batch__required_by", flat=True), 0)
 
 
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:
@@ -533,17 +566,20 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
 
 def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
     """Write new items (unsaved, positions set) with their planned places and exclusions."""
-    for item in items:
-        item.places_count = batch.overlap
-    Item.objects.bulk_create(items, batch_size=500)
+    for item, key in zip(items, bulk.keys(Item, len(items)), strict=True):
+        item.pk, item.places_count = key, batch.overlap
+        item._state.adding = False
+    names = [field.attname for field in Item._meta.concrete_fields]
+    bulk.insert(Item, names, ([getattr(item, name) for name in names] for item in items))
     Exclusion.objects.bulk_create(exclusions, batch_size=500)
-    Place.objects.bulk_create(
-        [
-            Place(batch=batch, item=item, number=number, position=item.position)
+    bulk.insert(
+        Place,
+        ["batch_id", "item_id", "number", "position"],
+        (
+            (batch.pk, item.pk, number, item.position)
             for item in items
             for number in range(1, batch.overlap + 1)
-        ],
-        batch_size=500,
+        ),
     )
     Batch.objects.filter(pk=batch.pk).update(
         items_count=F("items_count") + len(items), places_count=F("places_count") + len(items) * batch.overlap

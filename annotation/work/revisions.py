@@ -31,6 +31,9 @@ State = Assignment.State
 LONGEST_GAP = 60.0
 """Seconds between two signs of life that still count as work."""
 
+LONGEST_WITHOUT_SCRIPTS = 300.0
+"""Seconds that count at most from one post of the plain form to the next: between them such a page can give no sign."""
+
 _add = Insert(
     Annotation,
     returning=("revision",),
@@ -52,14 +55,19 @@ _add = Insert(
 )
 
 
-def since_last_sign(assignment: Assignment, now: datetime) -> float:
+def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool = True) -> float:
     """Seconds at work on the item since the last sign of life, 0.0 where it is too long ago to tell.
+
+    A page with scripts gives a sign every 30 seconds of work, so a longer silence is none. A page without `scripts` is
+    silent until its form is sent: then the time since is work, up to `LONGEST_WITHOUT_SCRIPTS`.
 
     An item that was handed out ahead waits while its person is at another one: work on it begins when they were last done
     with an item of the batch (`Tally.ended_at`, which `access.assignment` loads with it).
     """
     since = max(filter(None, (assignment.seen_at, getattr(assignment, "ended_before", None))))
     gap = (now - since).total_seconds()
+    if not scripts:
+        return min(max(gap, 0.0), LONGEST_WITHOUT_SCRIPTS)
     return gap if 0 < gap <= LONGEST_GAP else 0.0
 
 
@@ -76,11 +84,12 @@ def appending(
     after: str,
     now: datetime,
     by: Person | None = None,
+    scripts: bool = True,
 ) -> tuple[dict[str, Any], list[Step]]:
     """The next revision, under the guidelines that its person was shown (`AssignmentQuerySet.with_guidelines`), with the
     event that places it in the project's history.
 
-    Gives what the revision holds, and the steps that write it.
+    Gives what the revision holds, and the steps that write it. `scripts`: see `since_last_sign`.
     """
     batch = assignment.batch
     held = {
@@ -89,7 +98,8 @@ def appending(
         "response": response,
         # Who takes a submission back was not at work on it since.
         "active_seconds": _rounded(
-            assignment.active_seconds + (since_last_sign(assignment, now) if response is not None else 0.0)
+            assignment.active_seconds
+            + (since_last_sign(assignment, now, scripts=scripts) if response is not None else 0.0)
         ),
         "made_at": now,
     }

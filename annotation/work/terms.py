@@ -185,6 +185,13 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
 
 def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str, list[Any]]:
     """{"label": ["extraction"]}: the fields of an outcome with the values that make items here."""
+    if feeds_from is not None and feeds_from.purpose != Batch.Purpose.WORK:
+        raise Refused(
+            "invalid_request",
+            gettext("{name} is a {purpose} batch: it decides nothing, so nothing comes of it.").format(
+                name=feeds_from.name, purpose=feeds_from.purpose
+            ),
+        )
     if given and feeds_from is None:
         raise Refused(
             "invalid_request",

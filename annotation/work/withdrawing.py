@@ -2,7 +2,8 @@
 
 An ordinary item is decided once it is complete and the minute for undo has passed; from then on its responses stay. Gold
 is never decided: it counts as decided when as many submissions as the batch asks of an item, the person's own among
-them, are older than that minute.
+them, are older than that minute. Many gold items never come to so many people, so it also does as soon as the ordinary
+item is decided that the person submitted before it (after it, where it was their first): at the end of a batch all stay.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Batch, Decision
 
@@ -30,15 +32,24 @@ def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
         "item__assignments",
         filter=Q(item__assignments__state=State.SUBMITTED, item__assignments__ended_at__lte=before),
     )
-    gold = Q(
+    beside = Assignment.objects.filter(
+        batch=OuterRef("batch"), person=OuterRef("person"), state=State.SUBMITTED, item__is_gold=False
+    )
+    neighbour = Coalesce(
+        Subquery(beside.filter(pk__lt=OuterRef("pk")).order_by("-pk").values("item")[:1]),
+        Subquery(beside.filter(pk__gt=OuterRef("pk")).order_by("pk").values("item")[:1]),
+    )
+    mixed_in = Q(
         item__is_gold=True,
         batch__decide_at_close=False,
         batch__purpose=Batch.Purpose.WORK,
         ended_at__lte=before,
-        settled__gte=F("batch__overlap"),
+    )
+    gold = mixed_in & (
+        Q(settled__gte=F("batch__overlap")) | Exists(Decision.objects.filter(item_id=OuterRef("neighbour")))
     )
     found = Assignment.objects.filter(pk__in=list(assignments), state=State.SUBMITTED).annotate(
-        settled=settled
+        settled=settled, neighbour=neighbour
     )
     found = found.filter(gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))))
     return set(found.values_list("pk", flat=True))

@@ -11,7 +11,7 @@ class AskewAdjudicate extends HTMLElement {
     this.form = this.querySelector("form");
     if (!this.form || this.keys) return;
     this.note = this.form.elements.note;
-    const press = (value) => this.form.requestSubmit(this.form.querySelector(`button[name=action][value=${value}]`));
+    const press = (value) => this.form.requestSubmit(this.form.querySelector(`.actions button[name=action][value=${value}]`));
     const follow = (selector) => this.querySelector(selector)?.click();
     this.keys = new Keys(this, [
       { name: "decide", key: "Enter", label: t("Decide"), run: () => press("decide") },
@@ -54,7 +54,7 @@ class AskewAdjudicate extends HTMLElement {
       panel.querySelector("summary").focus();
     } else if (event.key === "Escape" && writes(event.target)) {
       event.preventDefault();
-      this.querySelector("button[value=decide]").focus();
+      this.querySelector(".actions button[value=decide]").focus();
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
       event.preventDefault();
       press(panel?.dataset.panel ?? "decide");

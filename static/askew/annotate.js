@@ -238,6 +238,7 @@ class AskewAnnotate extends HTMLElement {
 
   #listen() {
     this.form.addEventListener("submit", (event) => {
+      if (event.submitter?.hasAttribute("formaction")) return; // to another page, with what is written in the form
       event.preventDefault();
       this.#act(event.submitter?.value ?? "submit");
     });
@@ -991,7 +992,7 @@ class AskewAnnotate extends HTMLElement {
   #typing(on) {
     for (const part of [this.panel, this.bar]) part.toggleAttribute("data-typing", on);
     const hint = this.bar.querySelector("[data-while-typing]");
-    if (hint) hint.hidden = !on || this.keys.off;
+    hint?.toggleAttribute("data-on", on && !this.keys.off);
   }
 
   #setProgress(progress) {

@@ -62,7 +62,7 @@ const violation = (code, message, level = "error") => ({ code, message, level })
 function allowed(names, base, edited, net) {
   const violations = Object.keys(SPOKEN)
     .filter((name) => !names.includes(name) && net.some(({ op }) => op === name))
-    .map((name) => violation("operation_not_allowed", `${SPOKEN[name]} is not allowed here.`));
+    .map((name) => violation("operation_not_allowed", t`${SPOKEN[name]} is not allowed here.`));
   const before = shape(base);
   const after = shape(edited);
   if (before !== after && !SHAPE_CHANGING.some((name) => names.includes(name))) {

@@ -783,7 +783,7 @@ export class AskewGrid extends HTMLElement {
     const named = (place) => this.edits.rowName(this.rowId(place));
     const ids = this.columnIds();
     const rowWords = rows === 1 ? named(top) : t`${named(top)} to ${within(named(bottom))}`;
-    const columnWords = columns === 1 ? this.edits.columnName(ids[left]) : `${this.edits.columnName(ids[left])} to ${this.edits.columnName(ids[right])}`;
+    const columnWords = columns === 1 ? this.edits.columnName(ids[left]) : t`${this.edits.columnName(ids[left])} to ${this.edits.columnName(ids[right])}`;
     return `${rowWords}, ${columnWords}: ${count(rows * columns, "cell")}`;
   }
 

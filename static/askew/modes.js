@@ -268,9 +268,13 @@ class Changing extends Mode {
   }
 
   removalWords(what, ids, removed) {
-    if (!ids.length) return t`Remove ${what}`;
-    const name = ids.length === 1 ? what : `${ids.length} ${what}s`;
-    return removed ? t`Put ${name} back` : t`Remove ${name}`;
+    const rows = what === "row";
+    if (ids.length < 2) {
+      if (ids.length && removed) return rows ? t("Put row back") : t("Put column back");
+      return rows ? t("Remove row") : t("Remove column");
+    }
+    if (removed) return rows ? counted(ids.length, "Put {0} row back", "Put {0} rows back") : counted(ids.length, "Put {0} column back", "Put {0} columns back");
+    return rows ? counted(ids.length, "Remove {0} row", "Remove {0} rows") : counted(ids.length, "Remove {0} column", "Remove {0} columns");
   }
 }
 
@@ -664,7 +668,8 @@ export class Structuring extends Changing {
   where() {
     const { grid } = this;
     const { rows, columns } = grid.edits.state;
-    const left = `${count(rows.filter(({ removed }) => !removed).length, "row")}, ${count(columns.filter(({ removed }) => !removed).length, "column")} kept`;
+    const [rowsLeft, columnsLeft] = [rows, columns].map((all) => all.filter(({ removed }) => !removed).length);
+    const left = t`${count(rowsLeft, "row")}, ${count(columnsLeft, "column")} kept`;
     return [this.#chosenWords() || grid.hereInWords(), left].filter(Boolean).join(" · ");
   }
 }

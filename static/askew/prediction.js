@@ -232,7 +232,7 @@ export class AskewPrediction extends HTMLElement {
     this.parts.looks.hidden = !original && !perturbed;
     look(this.parts.original, original);
     look(this.parts.perturbed, perturbed);
-    const compared = forms ? ` Compared: ${forms[0]} and ${forms[1]}.` : "";
+    const compared = forms ? t` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
     const last = perturbed ?? original;
     this.parts.facts.textContent = [...(last ? facts(last) : []), this.#where(last), took === null ? "" : `${Math.round(took)} ms`].filter(Boolean).join(" · ");
@@ -244,7 +244,7 @@ export class AskewPrediction extends HTMLElement {
     if (!cells.length) return "";
     const { grid } = this.page;
     if (cells.length > MOST_CELLS || !grid?.edits) return t`looked at ${cells.length} cells`;
-    return `looked at ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
+    return t`looked at ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
   }
 
   #tries(number) {

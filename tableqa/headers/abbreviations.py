@@ -13,12 +13,18 @@ from pathlib import Path
 
 from tableqa.headers.suggestions import Suggestion
 from tableqa.headers.writing import Word, in_case_of, same_name, taken, words_of
+from tableqa.language import sentence
 from tableqa.tables import Table
 
 DICTIONARY = Path(__file__).with_name("abbreviations.txt")
 
 _SCORES = {"dictionary": 0.9, "truncation": 0.6, "initials": 0.5, "vowels": 0.4}
 _LONGEST_PHRASE = 4
+# Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
+TRUNCATED = sentence("Long words are cut after a consonant.")
+INITIALS = sentence("The initials of {number} words.")
+WITHOUT_VOWELS = sentence("Long words lose their vowels after the first letter.")
+SHORTENED = sentence("“{word}” is usually shortened to “{short}”.")
 
 
 def abbreviations(table: Table, column: str, limit: int = 8) -> list[Suggestion]:
@@ -47,11 +53,11 @@ def _every(header: str) -> Iterator[tuple[str, str, str]]:
         return
     yield from _from_dictionary(header, words)
     if text := _each(header, words, truncated):
-        yield "truncation", text, "Long words are cut after a consonant."
+        yield "truncation", text, TRUNCATED
     if initials := _initials(header, words):
-        yield "initials", _with_rest(header, words, initials), f"The initials of {len(initials)} words."
+        yield "initials", _with_rest(header, words, initials), INITIALS.format(number=len(initials))
     if text := _each(header, words, without_vowels):
-        yield "vowels", text, "Long words lose their vowels after the first letter."
+        yield "vowels", text, WITHOUT_VOWELS
 
 
 def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, str, str]]:
@@ -65,8 +71,8 @@ def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, 
             end = place[-1].end
             if header[end : end + 1] == "." and written.endswith("."):
                 end += 1
-            reasons.append(f"“{header[place[0].start : place[-1].end]}” is usually shortened to “{written}”")
-        yield "dictionary", "".join([*parts, header[end:]]), f"{', '.join(reasons)}."
+            reasons.append(SHORTENED.format(word=header[place[0].start : place[-1].end], short=written))
+        yield "dictionary", "".join([*parts, header[end:]]), " ".join(reasons)
 
 
 def _listed(header: str, words: Sequence[Word]) -> Iterator[tuple[Sequence[Word], tuple[str, ...]]]:

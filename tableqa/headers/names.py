@@ -19,6 +19,7 @@ from typing import Any, Self
 from tableqa.cells import fold, view
 from tableqa.headers.suggestions import Suggestion
 from tableqa.headers.writing import KINDS, kinds_of, same_name, words_of
+from tableqa.language import sentence
 from tableqa.tables import Table
 
 _LONGEST_NAME = 60
@@ -34,6 +35,24 @@ _LEAST_BY_COMPANY = 0.17
 """What a name needs that has nothing in common with this one but its neighbours."""
 
 _VERSION = 1
+# Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
+CALLED_SO = {
+    True: sentence("{columns} column of this project is called so."),
+    False: sentence("{columns} columns of this project are called so."),
+}
+"""By whether it is one, as those below."""
+HOLDS = {
+    True: sentence("It holds {number} of the {of} values here ({values})."),
+    False: sentence("They hold {number} of the {of} values here ({values})."),
+}
+BESIDE = {
+    True: sentence("It stands beside the same columns."),
+    False: sentence("They stand beside the same columns."),
+}
+SHARES = {
+    True: sentence("It shares a word with this one."),
+    False: sentence("They share a word with this one."),
+}
 
 
 class NamesError(ValueError):
@@ -227,21 +246,15 @@ class HeaderNames:
 
     def _why(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
         one = name.columns == 1
-        reasons = []
+        reasons = [CALLED_SO[one].format(columns=name.columns)]
         if shared:
             rare = sorted(shared, key=lambda value: (len(self._values[value]), value))[:2]
-            values = f"{len(shared)} of the {of} values here ({', '.join(rare)})"
-            reasons.append(f"{'holds' if one else 'hold'} {values}")
+            reasons.append(HOLDS[one].format(number=len(shared), of=of, values=", ".join(rare)))
         if company >= 0.1:
-            reasons.append(f"{'stands' if one else 'stand'} beside the same columns")
+            reasons.append(BESIDE[one])
         if words:
-            reasons.append(f"{'shares' if one else 'share'} a word with this one")
-        called = (
-            "1 column of this project is called so; it"
-            if one
-            else f"{name.columns} columns of this project are called so; they"
-        )
-        return f"{called} {' and '.join(reasons)}."
+            reasons.append(SHARES[one])
+        return " ".join(reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads; counts of names and neighbours as flat lists of pairs."""

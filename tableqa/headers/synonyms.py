@@ -17,6 +17,7 @@ from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.thesaurus import Reading, Sense, Thesaurus
 from tableqa.headers.usual import is_usual, usual_names
 from tableqa.headers.writing import Word, in_case_of, kinds_of, replaced, same_name, taken, words_of
+from tableqa.language import sentence
 from tableqa.tables import Table
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ _LONGEST_SENSE = 70
 _MOST_WORDS = 3
 _LONGEST_COLLOCATION = 4
 _MOST_LONG_FORMS = 3
+# Why a suggestion is made; kept with a proposal, in English. Pages say it in the reader's language.
+SHORT_FOR = sentence("“{word}” is short for “{long}”")
+SO_CALLED = {
+    True: sentence("{columns} column of this project is called so"),
+    False: sentence("{columns} columns of this project are called so"),
+}
+"""By whether it is one."""
 
 _SHORT = "no nos pos pts pld rd rnd avg pop yr yrs qty wt ht pct approx"
 """Short forms that are taken as such without a full stop; others may be words ("comp", "ad", "per")."""
@@ -82,7 +90,7 @@ def _written_out(header: str) -> Iterator[Suggestion]:
             yield Suggestion(
                 text=header[: word.start] + written + header[word.end + stopped :],
                 source="dictionary",
-                why=f"“{word.text}{'.' * stopped}” is short for “{text}”",
+                why=SHORT_FOR.format(word=f"{word.text}{'.' * stopped}", long=text),
                 score=0.7 / (place + 1 if len(long) > 1 else 1),
             )
 
@@ -93,8 +101,8 @@ def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
     if not columns:
         return suggestion
     score = min(0.99, suggestion.score * (1 + min(0.4, 0.05 * columns)))  # a rare meaning stays rare
-    called = "1 column of this project is" if columns == 1 else f"{columns} columns of this project are"
-    return replace(suggestion, why=_both(suggestion.why, f"{called} called so"), score=score)
+    called = SO_CALLED[columns == 1].format(columns=columns)
+    return replace(suggestion, why=_both(suggestion.why, called), score=score)
 
 
 def _both(one: str, other: str) -> str:

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from tableqa.cells import visible
+from tableqa.language import gettext, ngettext
 from tableqa.operations.kinds import (
     InsertColumn,
     InsertRow,
@@ -39,39 +40,61 @@ def describe(operation: Operation, table: Table) -> str:
             place = f"{_row(table, operation.row)}, {column_name(table, operation.column)}"
             return f"{place}: {_change(operation.old, operation.new)}"
         case RenameHeader():
-            return f"Header of {_place(table, operation.column)}: {_change(operation.old, operation.new)}"
+            return gettext("Header of {column}: {change}").format(
+                column=_place(table, operation.column), change=_change(operation.old, operation.new)
+            )
         case RemoveRow():
-            return f"{_row(table, operation.row)} removed: {_list(operation.old)}"
+            return _removed(_row(table, operation.row), operation.old)
         case InsertRow():
-            return f"New row {_below(table, operation.after)}: {_list(operation.cells)}"
+            return gettext("New row {place}: {texts}").format(
+                place=_below(table, operation.after), texts=_list(operation.cells)
+            )
         case MoveRow():
-            return f"{_row(table, operation.row)} moved {_below(table, operation.after)}"
+            return _moved(_row(table, operation.row), _below(table, operation.after))
         case RemoveColumn():
-            return f"{_capital(_numbered(table, operation.column))} removed: {_list(operation.old[1:])}"
+            return _removed(_capital(_numbered(table, operation.column)), operation.old[1:])
         case InsertColumn():
             texts = [operation.header, *operation.cells]
-            return f"New column {_beside(table, operation.after)}: {_list(texts)}"
+            return gettext("New column {place}: {texts}").format(
+                place=_beside(table, operation.after), texts=_list(texts)
+            )
         case MoveColumn():
-            return f"{_capital(_numbered(table, operation.column))} moved {_beside(table, operation.after)}"
+            return _moved(_capital(_numbered(table, operation.column)), _beside(table, operation.after))
         case SplitColumn():
-            parts = _list([part.header for part in operation.into])
-            return f"{_capital(_numbered(table, operation.column))} split into {parts}"
+            return gettext("{column} split into {parts}").format(
+                column=_capital(_numbered(table, operation.column)),
+                parts=_list([part.header for part in operation.into]),
+            )
         case MaskCells():
-            number = f"{len(operation.cells)} {'cell' if len(operation.cells) == 1 else 'cells'}"
-            return f"{number} replaced by {_shown(operation.replacement)}"
+            number = len(operation.cells)
+            return ngettext(
+                "{number} cell replaced by {text}", "{number} cells replaced by {text}", number
+            ).format(number=number, text=_shown(operation.replacement))
         case Transpose():
-            return "Rows and columns exchanged"
+            return gettext("Rows and columns exchanged")
     raise TypeError(f"{type(operation).__name__} has no description")
 
 
 def _row(table: Table, row: str) -> str:
-    return f"Row {table.row_index(row) + 1}" if row in table.row_ids else f"Row {row}"
+    return gettext("Row {row}").format(row=_number_of(table, row))
+
+
+def _number_of(table: Table, row: str) -> int | str:
+    return table.row_index(row) + 1 if row in table.row_ids else row
+
+
+def _removed(what: str, texts: Sequence[str]) -> str:
+    return gettext("{what} removed: {texts}").format(what=what, texts=_list(texts))
+
+
+def _moved(what: str, place: str) -> str:
+    return gettext("{what} moved {place}").format(what=what, place=place)
 
 
 def column_name(table: Table, column: str) -> str:
     """What a column is called in a sentence about one of its cells: by its header, if that is the only one."""
     if column not in table.column_ids:
-        return f"column {column}"
+        return _place(table, column)
     name = table.header[table.column_index(column)]
     return _shown(name) if name.strip() and table.header.count(name) == 1 else _place(table, column)
 
@@ -84,34 +107,41 @@ def _numbered(table: Table, column: str) -> str:
 
 
 def _place(table: Table, column: str) -> str:
-    return f"column {table.column_index(column) + 1 if column in table.column_ids else column}"
+    number = table.column_index(column) + 1 if column in table.column_ids else column
+    return gettext("column {column}").format(column=number)
 
 
 def _below(table: Table, after: str | None) -> str:
-    return "on top" if after is None else f"below {_row(table, after).lower()}"
+    if after is None:
+        return gettext("on top")
+    return gettext("below row {row}").format(row=_number_of(table, after))
 
 
 def _beside(table: Table, after: str | None) -> str:
-    return "in front" if after is None else f"after {_numbered(table, after)}"
+    if after is None:
+        return gettext("in front")
+    return gettext("after {column}").format(column=_numbered(table, after))
 
 
 def _change(old: str, new: str) -> str:
-    note = " (they differ only in blanks or invisible characters)" if visible(old) == visible(new) else ""
-    return f"{_shown(old)} becomes {_shown(new)}{note}"
+    note = ""
+    if visible(old) == visible(new):
+        note = gettext(" (they differ only in blanks or invisible characters)")
+    return gettext("{old} becomes {new}{note}").format(old=_shown(old), new=_shown(new), note=note)
 
 
 def _list(texts: Sequence[str]) -> str:
     if not texts:
-        return "(empty)"
+        return gettext("(empty)")
     shown = " | ".join(_shown(text) for text in texts[:6])
     return f"{shown} | …" if len(texts) > 6 else shown
 
 
 def _shown(text: str) -> str:
     if not text:
-        return "(empty)"
+        return gettext("(empty)")
     if not text.strip():
-        return "(blank)"
+        return gettext("(blank)")
     line = " ".join(text.split())
     if len(line) > _LONGEST:
         line = line[: _LONGEST - 1] + "…"

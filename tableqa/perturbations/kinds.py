@@ -12,6 +12,7 @@ from tableqa.answers import says
 from tableqa.contracts import Contract
 from tableqa.evidence import evidence
 from tableqa.examples import Example
+from tableqa.language import sentence
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -32,6 +33,18 @@ from tableqa.tables import Table
 SEED = 33
 EMPTY_ROWS = 2
 """How many empty rows `torr_empty_rows` inserts."""
+
+# Why nothing was made; kept with a run, in English. Pages say it in the reader's language.
+NO_ROW = sentence("No row of the table holds the answer.")
+NO_ANSWER_COLUMN = sentence("No column of the table holds the answer.")
+ONLY_ONE = sentence("There is one of them only, and no other place.")
+THERE_ALREADY = sentence("They stand there already.")
+NO_COLUMN = sentence("The table has no column.")
+NOTHING_TO_SWAP = sentence("There is one of them only, and nothing to swap it with.")
+AS_IT_WAS = sentence("The table comes out as it was.")
+NOT_SAID = sentence("Nobody has said which cells are relevant.")
+NO_ROOM = sentence("{number} of them do not fit into {places} places.")
+ASKS_FOR_A_POSITION = sentence("The question asks for a position ({word}).")
 
 
 class NothingToDo(Exception):
@@ -107,7 +120,7 @@ class Perturbation:
         except NothingToDo as nothing:
             return Perturbed(example, base, (), True, str(nothing))
         if table.same_content(base):
-            return Perturbed(example, base, (), True, "The table comes out as it was.")
+            return Perturbed(example, base, (), True, AS_IT_WAS)
         return Perturbed(example.over(table), base, change, False)
 
 
@@ -155,7 +168,7 @@ def _target_rows(example: Example) -> list[str]:
     cells = target_cells(example)
     rows = [id for id in example.table.row_ids if any(row == id for row, _ in cells)]
     if not rows:
-        raise NothingToDo("No row of the table holds the answer.")
+        raise NothingToDo(NO_ROW)
     return rows
 
 
@@ -163,7 +176,7 @@ def _target_columns(example: Example) -> list[str]:
     cells = target_cells(example)
     columns = [id for id in example.table.column_ids if any(column == id for _, column in cells)]
     if not columns:
-        raise NothingToDo("No column of the table holds the answer.")
+        raise NothingToDo(NO_ANSWER_COLUMN)
     return columns
 
 
@@ -182,11 +195,11 @@ def half(name: str, n: int) -> range:
 def _placed(ids: Sequence[str], targets: Sequence[str], region: range, rng: random.Random) -> list[str]:
     """The ids in a new order: targets, in their order, at random places of the region, the others as they were."""
     if len(ids) < 2:
-        raise NothingToDo("There is one of them only, and no other place.")
+        raise NothingToDo(ONLY_ONE)
     if all(ids.index(id) in region for id in targets) and len(region) < len(ids):
-        raise NothingToDo("They stand there already.")
+        raise NothingToDo(THERE_ALREADY)
     if len(targets) > len(region):
-        raise NothingToDo(f"{len(targets)} of them do not fit into {len(region)} places.")
+        raise NothingToDo(NO_ROOM.format(number=len(targets), places=len(region)))
     places = dict(zip(sorted(rng.sample(region, len(targets))), targets, strict=True))
     others = iter([id for id in ids if id not in targets])
     return [places[place] if place in places else next(others) for place in range(len(ids))]
@@ -212,7 +225,7 @@ def _no_position(make: Make) -> Make:
 
     def made(example: Example, rng: random.Random) -> Change:
         if found := structure_words(example.question):
-            raise NothingToDo(f"The question asks for a position ({found[0]!r}).")
+            raise NothingToDo(ASKS_FOR_A_POSITION.format(word=repr(found[0])))
         return make(example, rng)
 
     return made
@@ -238,7 +251,7 @@ def _target_col(region: str | None) -> Make:
 
 def _relevant_rows(example: Example, rng: random.Random) -> Change:
     if evidence(example) is None:
-        raise NothingToDo("Nobody has said which cells are relevant.")
+        raise NothingToDo(NOT_SAID)
     ids = example.table.row_ids
     return Order(rows=_placed(ids, _target_rows(example), range(len(ids)), rng))
 
@@ -247,14 +260,14 @@ def _mask_cell(example: Example, rng: random.Random) -> Change:
     found = evidence(example)
     cells = [cell for cell in found.cells if cell[0] in example.table.row_ids] if found else []
     if not cells:
-        raise NothingToDo("Nobody has said which cells are relevant.")
+        raise NothingToDo(NOT_SAID)
     return (MaskCells(cells=tuple(cells), replacement=""),)
 
 
 def _escape_table(example: Example, rng: random.Random) -> Change:
     table = example.table
     if not table.column_ids:
-        raise NothingToDo("The table has no column.")
+        raise NothingToDo(NO_COLUMN)
     first, *others = table.column_ids
     rows: list[Operation] = [
         RemoveRow(row=id, old=row) for id, row in zip(table.row_ids, table.rows, strict=True)
@@ -287,7 +300,7 @@ def _torr_column_swap(example: Example, rng: random.Random) -> Change:
 
 def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
     if len(ids) < 2:
-        raise NothingToDo("There is one of them only, and nothing to swap it with.")
+        raise NothingToDo(NOTHING_TO_SWAP)
     order = list(ids)
     one, other = rng.sample(range(len(order)), 2)
     order[one], order[other] = order[other], order[one]

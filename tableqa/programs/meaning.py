@@ -297,7 +297,9 @@ class _Evaluation:
             if seen.number is not None:
                 values.append(seen.number)
             elif not seen.silent:
-                place = f"Row {i + 1}, {column_name(self.table, node.column)}"
+                place = gettext("Row {row}, {column}").format(
+                    row=i + 1, column=column_name(self.table, node.column)
+                )
                 raise ProgramError(
                     "not_a_number",
                     gettext("{place} holds {quoted}, which is no number.").format(
@@ -483,19 +485,19 @@ def column_name(table: Table, column: str) -> str:
     names = [" ".join(other.split()) for other in table.header]
     if name and names.count(name) == 1:
         return name if len(name) <= 60 else name[:59] + "…"
-    return f"column {table.column_index(column) + 1}"
+    return gettext("column {column}").format(column=table.column_index(column) + 1)
 
 
 def _source_column(column: str) -> str:
-    return (
-        f"column {int(column[1:]) + 1} of the source"
-        if column[1:].isdigit() and column[0] == "c"
-        else f"column {column}"
-    )
+    if column[1:].isdigit() and column[0] == "c":
+        return gettext("column {column} of the source").format(column=int(column[1:]) + 1)
+    return gettext("column {column}").format(column=column)
 
 
 def _row_name(row: str) -> str:
-    return f"row {int(row[1:]) + 1} of the source" if row[1:].isdigit() and row[0] == "r" else f"row {row}"
+    if row[1:].isdigit() and row[0] == "r":
+        return gettext("row {row} of the source").format(row=int(row[1:]) + 1)
+    return gettext("row {row}").format(row=row)
 
 
 def _quoted(text: str) -> str:

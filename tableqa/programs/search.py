@@ -12,6 +12,7 @@ from typing import Literal, overload
 
 from tableqa.answers import compare
 from tableqa.examples import Example
+from tableqa.language import gettext
 from tableqa.programs.candidates import Candidates
 from tableqa.programs.conditions import Conditions
 from tableqa.programs.derivations import from_derivation
@@ -84,10 +85,14 @@ def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> F
         return _found(example, known, [], "")
     known[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
     if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
-        note = f"The table has more than {MOST_CELLS:,} cells and was not searched."
+        note = gettext("The table has more than {cells} cells and was not searched.").format(
+            cells=f"{MOST_CELLS:,}"
+        )
         return _found(example, known, [], note)
     ranked, cut_off = _search(example, cells or ())
-    note = "The table is large: the search was cut off, and there may be other programs." if cut_off else ""
+    note = ""
+    if cut_off:
+        note = gettext("The table is large: the search was cut off, and there may be other programs.")
     return _found(example, known, ranked, note)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tableqa.language import gettext, gettext_noop
 from tableqa.programs.language import (
     Add,
     Aggregate,
@@ -39,13 +40,36 @@ from tableqa.tables import Table, default_ids
 
 _LONGEST = 40
 _RELATIONS = {
-    "equals": "is",
-    "differs": "is not",
-    "contains": "contains",
-    "greater": "is greater than",
-    "less": "is less than",
-    "at_least": "is at least",
-    "at_most": "is at most",
+    "equals": gettext_noop("{left} is {right}"),
+    "differs": gettext_noop("{left} is not {right}"),
+    "contains": gettext_noop("{left} contains {right}"),
+    "greater": gettext_noop("{left} is greater than {right}"),
+    "less": gettext_noop("{left} is less than {right}"),
+    "at_least": gettext_noop("{left} is at least {right}"),
+    "at_most": gettext_noop("{left} is at most {right}"),
+}
+_FUNCTIONS = {
+    "sum": gettext_noop("sum of {column} over {rows}"),
+    "average": gettext_noop("average of {column} over {rows}"),
+    "largest": gettext_noop("largest value of {column} over {rows}"),
+    "smallest": gettext_noop("smallest value of {column} over {rows}"),
+}
+_COMMON = {
+    "largest": gettext_noop("most common {column} over {rows}"),
+    "smallest": gettext_noop("least common {column} over {rows}"),
+}
+_PICKS = {
+    "largest": gettext_noop("which of {choices} has the largest {value}"),
+    "smallest": gettext_noop("which of {choices} has the smallest {value}"),
+}
+_EXTREMES = {
+    "largest": gettext_noop("the row with the largest {column}"),
+    "smallest": gettext_noop("the row with the smallest {column}"),
+}
+_PLACES = {"first": gettext_noop("the first row"), "last": gettext_noop("the last row")}
+_SIDES = {
+    "after": gettext_noop("the row below {rows}"),
+    "before": gettext_noop("the row above {rows}"),
 }
 _MOST_NAMED = 6
 
@@ -70,58 +94,73 @@ def _said(node: Node, table: Table) -> str:
         case Cell():
             return _cell(node, table)
         case Minus():
-            return f"minus {_part(node.of, table)}"
+            return gettext("minus {part}").format(part=_part(node.of, table))
         case Rounded():
             return _said(node.of, table)
         case Percent(of=Divide(left=Subtract(left=new, right=old), right=base)) if base == old:
-            return f"percent change from {_said(old, table)} to {_said(new, table)}"
-        case Percent(of=Divide() as ratio):
-            return f"{_part(ratio.left, table)} in percent of {_part(ratio.right, table)}"
-        case Percent():
-            return f"{_part(node.of, table)} in percent"
-        case Divide(left=Add() as sum_, right=Number() as number) if number.value == str(len(sum_.terms)):
-            return f"average of {_list([_said(term, table) for term in sum_.terms])}"
-        case Divide():
-            return f"{_part(node.left, table)} divided by {_part(node.right, table)}"
-        case Subtract():
-            return f"{_said(node.left, table)} minus {_part(node.right, table)}"
-        case Add():
-            return f"sum of {_list([_said(term, table) for term in node.terms])}"
-        case Multiply():
-            return " times ".join(_part(term, table) for term in node.terms)
-        case Aggregate():
-            function = {"largest": "largest value", "smallest": "smallest value"}.get(
-                node.function, node.function
+            return gettext("percent change from {old} to {new}").format(
+                old=_said(old, table), new=_said(new, table)
             )
-            return f"{function} of {_column(node.column, table)} over {_rows(node.rows, table)}"
+        case Percent(of=Divide() as ratio):
+            return gettext("{part} in percent of {whole}").format(
+                part=_part(ratio.left, table), whole=_part(ratio.right, table)
+            )
+        case Percent():
+            return gettext("{part} in percent").format(part=_part(node.of, table))
+        case Divide(left=Add() as sum_, right=Number() as number) if number.value == str(len(sum_.terms)):
+            terms = _list([_said(term, table) for term in sum_.terms])
+            return gettext("average of {terms}").format(terms=terms)
+        case Divide():
+            return gettext("{left} divided by {right}").format(
+                left=_part(node.left, table), right=_part(node.right, table)
+            )
+        case Subtract():
+            return gettext("{left} minus {right}").format(
+                left=_said(node.left, table), right=_part(node.right, table)
+            )
+        case Add():
+            return gettext("sum of {terms}").format(terms=_list([_said(term, table) for term in node.terms]))
+        case Multiply():
+            return gettext(" times ").join(_part(term, table) for term in node.terms)
+        case Aggregate():
+            return _over(gettext(_FUNCTIONS[node.function]), node, table)
         case Count(of=Those() as those):
-            return f"count of {_said(those, table)}"
+            return gettext("count of {what}").format(what=_said(those, table))
         case Count():
-            return f"count of {_rows(node.of, table)}"
+            return gettext("count of {what}").format(what=_rows(node.of, table))
         case CountDifferent():
-            return f"count of different {_column(node.column, table)} over {_rows(node.rows, table)}"
+            return _over(gettext("count of different {column} over {rows}"), node, table)
         case Select():
-            return f"{_column(node.column, table)} of {_rows(node.rows, table)}"
+            return _over(gettext("{column} of {rows}"), node, table)
         case Year():
-            return f"year in {_said(node.of, table)}"
+            return gettext("year in {what}").format(what=_said(node.of, table))
         case MostCommon():
-            how = "most" if node.which == "largest" else "least"
-            return f"{how} common {_column(node.column, table)} over {_rows(node.rows, table)}"
+            return _over(gettext(_COMMON[node.which]), node, table)
         case Pick():
             choices, value = _choices(node, table)
-            return f"which of {choices} has the {node.which} {value}"
+            return gettext(_PICKS[node.which]).format(choices=choices, value=value)
         case Those():
             choices, value = _choices(node, table)
-            return f"those of {choices} whose {value} {_RELATIONS[node.relation]} {_said(node.than, table)}"
-        case Holds():
-            relation = _RELATIONS[node.relation]
-            pair = (
-                ""
-                if node.words == ("yes", "no")
-                else f" ({_shown(node.words[0])} or {_shown(node.words[1])})"
+            condition = _related(node.relation, value, _said(node.than, table))
+            return gettext("those of {choices} whose {condition}").format(
+                choices=choices, condition=condition
             )
-            return f"whether {_said(node.left, table)} {relation} {_said(node.right, table)}{pair}"
+        case Holds():
+            condition = _related(node.relation, _said(node.left, table), _said(node.right, table))
+            pair = ""
+            if node.words != ("yes", "no"):
+                one, other = map(_shown, node.words)
+                pair = gettext(" ({one} or {other})").format(one=one, other=other)
+            return gettext("whether {condition}{pair}").format(condition=condition, pair=pair)
     raise TypeError(f"{type(node).__name__} has no description")
+
+
+def _over(message: str, node: Aggregate | CountDifferent | MostCommon | Select, table: Table) -> str:
+    return message.format(column=_column(node.column, table), rows=_rows(node.rows, table))
+
+
+def _related(relation: str, left: str, right: str) -> str:
+    return gettext(_RELATIONS[relation]).format(left=left, right=right)
 
 
 def _part(node: Node, table: Table) -> str:
@@ -133,32 +172,36 @@ def _part(node: Node, table: Table) -> str:
 def _rows(node: Node, table: Table) -> str:
     match node:
         case AllRows():
-            return "all rows"
+            return gettext("all rows")
         case Where(rows=AllRows()):
-            return f"rows where {_condition(node, table)}"
+            return gettext("rows where {condition}").format(condition=_condition(node, table))
         case Where(rows=Where()):
-            return f"{_rows(node.rows, table)} and {_condition(node, table)}"
+            return gettext("{rows} and {condition}").format(
+                rows=_rows(node.rows, table), condition=_condition(node, table)
+            )
         case Where():
-            return f"those of {_rows(node.rows, table)} where {_condition(node, table)}"
+            return gettext("those of {rows} where {condition}").format(
+                rows=_rows(node.rows, table), condition=_condition(node, table)
+            )
         case Extreme():
-            return f"the row with the {node.which} {_column(node.column, table)}{_among(node.rows, table)}"
+            row = gettext(_EXTREMES[node.which]).format(column=_column(node.column, table))
+            return row + _among(node.rows, table)
         case Place():
-            return f"the {node.which} row{_among(node.rows, table)}"
+            return gettext(_PLACES[node.which]) + _among(node.rows, table)
         case Beside():
-            side = "below" if node.which == "after" else "above"
-            return f"the row {side} {_rows(node.rows, table)}"
+            return gettext(_SIDES[node.which]).format(rows=_rows(node.rows, table))
     raise TypeError(f"{type(node).__name__} has no description")
 
 
 def _among(rows: Node, table: Table) -> str:
-    return "" if isinstance(rows, AllRows) else f" among {_rows(rows, table)}"
+    return "" if isinstance(rows, AllRows) else gettext(" among {rows}").format(rows=_rows(rows, table))
 
 
 def _condition(node: Where, table: Table) -> str:
     if node.value == "" and node.relation in ("equals", "differs"):
-        return f"{_column(node.column, table)} {_RELATIONS[node.relation]} empty"
+        return _related(node.relation, _column(node.column, table), gettext("empty"))
     value = _shown(node.value) if isinstance(node.value, str) else _said(node.value, table)
-    return f"{_column(node.column, table)} {_RELATIONS[node.relation]} {value}"
+    return _related(node.relation, _column(node.column, table), value)
 
 
 def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
@@ -167,14 +210,16 @@ def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
     values = [choice.value for choice in node.choices if isinstance(choice.value, Cell)]
     if len(values) == len(node.choices):
         if len({value.row for value in values}) == 1:
-            return _list([_shown(label) for label in labels]), f"value in {_row(values[0], table)}"
+            return _list([_shown(label) for label in labels]), gettext("value in {place}").format(
+                place=_row(values[0], table)
+            )
         if len({value.column for value in values}) == 1:
             return _list([_shown(label) for label in labels]), _column(values[0].column, table)
     named = [
         f"{_shown(label)} ({_said(choice.value, table)})"
         for label, choice in zip(labels, node.choices, strict=True)
     ]
-    return _list(named), "value"
+    return _list(named), gettext("value")
 
 
 def _label(node: Cell | Year, table: Table) -> str:
@@ -186,16 +231,21 @@ def _label(node: Cell | Year, table: Table) -> str:
 def _cell(node: Cell, table: Table) -> str:
     if node.row not in table.row_ids:
         if node.row in (table.header_id, *default_ids("h", len(table.header_rows))):
-            return f"the header of {_place(node.column, table)}"
-        return f"{_column(node.column, table)} in row {node.row}"
-    return f"{_column_of_cell(node, table)} in {_row(node, table)}"
+            return gettext("the header of {column}").format(column=_place(node.column, table))
+        return _in(_column(node.column, table), gettext("row {row}").format(row=node.row))
+    return _in(_column_of_cell(node, table), _row(node, table))
+
+
+def _in(column: str, row: str) -> str:
+    return gettext("{column} in {row}").format(column=column, row=row)
 
 
 def _row(node: Cell, table: Table) -> str:
     if node.row not in table.row_ids:
-        return f"row {node.row}"
+        return gettext("row {row}").format(row=node.row)
     label = _row_label(node, table)
-    return f"row {table.row_index(node.row) + 1}{f' ({_shown(label)})' if label else ''}"
+    number = gettext("row {row}").format(row=table.row_index(node.row) + 1)
+    return f"{number} ({_shown(label)})" if label else number
 
 
 def _row_label(node: Cell, table: Table) -> str:
@@ -236,7 +286,8 @@ def _column_of_cell(node: Cell, table: Table) -> str:
 
 
 def _place(column: str, table: Table) -> str:
-    return f"column {table.column_index(column) + 1}" if column in table.column_ids else f"column {column}"
+    number = table.column_index(column) + 1 if column in table.column_ids else column
+    return gettext("column {column}").format(column=number)
 
 
 def _text(node: Cell, table: Table) -> str:
@@ -253,4 +304,4 @@ def _shown(text: str) -> str:
 
 def _list(texts: Sequence[str]) -> str:
     shown = [*texts[:_MOST_NAMED], *(["…"] if len(texts) > _MOST_NAMED else [])]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+    return f"{', '.join(shown[:-1])}{gettext(' and ')}{shown[-1]}" if len(shown) > 1 else shown[0]

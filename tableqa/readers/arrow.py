@@ -13,6 +13,7 @@ from typing import Any
 
 from tableqa.canonical import thaw
 from tableqa.examples import Example, ExampleError
+from tableqa.language import gettext_noop
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import MAX_TABLE_BYTES, Names, ReaderError, at_most, inside, read_text
 from tableqa.readers.records import Fields, Number, Place, read_records
@@ -198,8 +199,10 @@ def _parquet(path: Path) -> Iterator[Any]:
 def _stream(path: Path) -> Iterator[Any]:
     import pyarrow
 
-    with pyarrow.memory_map(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
+    # Not a map of the file, in which a length that is a lie is a crash of the process.
+    with pyarrow.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
         for batch in reader:
+            batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 
 
@@ -227,6 +230,10 @@ def _reading(path: Path) -> Iterator[None]:
         raise ReaderError(
             path, None, f"a text in it is not UTF-8: {error}", "Write the file again"
         ) from error
+    except OverflowError as error:
+        raise ReaderError(
+            path, None, f"a number or date in it is out of range: {error}", "Write the file again"
+        ) from error
 
 
 def _written(value: Any) -> Any:
@@ -240,9 +247,11 @@ def _written(value: Any) -> Any:
     return value if value is None or isinstance(value, str | bool | int) else str(value)
 
 
-PARQUET = Arrow("parquet", "Parquet: a file, or a folder of such files")
+PARQUET = Arrow("parquet", gettext_noop("Parquet: a file, or a folder of such files"))
 HF = Arrow(
     "hf",
-    "a Hugging Face dataset on disk",
-    beside="the folder of the dataset as a zip archive; the file is its dataset_info.json or dataset_dict.json",
+    gettext_noop("a Hugging Face dataset on disk"),
+    beside=gettext_noop(
+        "the folder of the dataset as a zip archive; the file is its dataset_info.json or dataset_dict.json"
+    ),
 )

@@ -14,6 +14,7 @@ from typing import Any
 from tableqa.by_place import by_place
 from tableqa.canonical import thaw
 from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.readers.reader import Credit, Names, ReaderError, at_most, cannot_open, read_text
@@ -41,11 +42,11 @@ class AskewRelease:
     """
 
     name = "askew"
-    title = "a release of Askew"
+    title = gettext_noop("a release of Askew")
     licence = "NOASSERTION"
     citation = ""
     url = ""
-    beside = "the release as a zip archive; the file is its manifest.json"
+    beside = gettext_noop("the release as a zip archive; the file is its manifest.json")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

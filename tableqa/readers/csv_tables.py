@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.reader import Ids, at_most, only_file
@@ -29,11 +30,11 @@ class CsvTables:
     """
 
     name = "csv"
-    title = "csv: a file of questions and a file for each table"
+    title = gettext_noop("csv: a file of questions and a file for each table")
     licence = "NOASSERTION"
     citation = ""
     url = ""
-    beside = "the .csv files of the tables"
+    beside = gettext_noop("the .csv files of the tables")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

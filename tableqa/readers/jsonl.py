@@ -1,13 +1,16 @@
 """JSON Lines that anybody can write: one example a line, with its table. docs/reference/readers.md describes the form."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Context, Example, Turn
+from tableqa.language import gettext_noop
 from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import (
     Fields,
+    Repeated,
     context_of,
     example,
     has_fields,
@@ -33,7 +36,7 @@ class Jsonl:
     """The reader "jsonl"; see `tableqa.readers.reader.Reader`. Marked and rated fields lie in meta."""
 
     name = "jsonl"
-    title = "JSON Lines, Askew's own form"
+    title = gettext_noop("JSON Lines, Askew's own form")
     licence = "NOASSERTION"
     citation = ""
     url = ""
@@ -46,13 +49,14 @@ class Jsonl:
         return at_most(self._examples(_located(path)), limit)
 
     def _examples(self, path: Path) -> Iterator[Example]:
-        ids = Ids(path)
-        for record in read_records(path):
+        ids, repeated = Ids(path), Repeated()
+        for record in read_records(path, repeated):
             fields = record.fields
             fields.only(*_FIELDS)
             example_id = fields.name("id")
             ids.add(example_id, record.line)
-            table = _table(fields.nested("table"))
+            given = fields.nested("table")
+            table = repeated.made(given.value, partial(_table, given))
             yield example(
                 fields.place,
                 example_id,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Names, at_most, only_file
 from tableqa.readers.records import Fields, Record, has_fields, plain, read_records
@@ -28,7 +29,7 @@ class LabelStudio:
     """
 
     name = "label_studio"
-    title = "Label Studio (JSON export)"
+    title = gettext_noop("Label Studio (JSON export)")
     licence = "NOASSERTION"
     citation = ""
     url = ""

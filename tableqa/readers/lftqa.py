@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
@@ -38,14 +39,14 @@ class Lftqa:
     """
 
     name = "lftqa"
-    title = "LFTQA-Eval (rated answers)"
+    title = gettext_noop("LFTQA-Eval (rated answers)")
     licence = "NOASSERTION"
     citation = (
         "Yuqi Wang, Lyuhao Chen, Songcheng Cai, Zhijian Xu and Yilun Zhao. 2024. Revisiting Automated Evaluation for "
         "Long-form Table Question Answering. In Proceedings of EMNLP 2024, pages 14696-14706."
     )
     url = "https://github.com/YukiiWWW/LFTQA-Eval"
-    beside = "the folder scores/ of the release, if the ratings and metrics are wanted"
+    beside = gettext_noop("the folder scores/ of the release, if the ratings and metrics are wanted")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

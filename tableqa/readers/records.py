@@ -6,10 +6,11 @@ A number keeps the text that the file has for it (`text_of`): 1.50 stays 1.50, a
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.on_disk import Shelf
@@ -26,8 +27,18 @@ from tableqa.tables import HEADER, Table, TableError
 MAX_RECORD_BYTES = MAX_TABLE_BYTES
 """The largest record that is read; it is kept whole while it is read, and it holds a table."""
 
+T = TypeVar("T")
 _BLOCK = 1024 * 1024
 _BLANK = re.compile(r"[ \t\r\n]*")
+_OPENED = re.compile(r"[ \t\r\n]*\{")
+_NAME = re.compile(r'[ \t\r\n]*"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*')
+_FOLLOWING = re.compile(r"[ \t\r\n]*([,}])")
+_LONG = 200
+"""Characters from which an object is kept for the case that it comes again,"""
+_MOST_REPEATED = 1_000_000
+"""characters that are kept of all,"""
+_TELLING = 160
+"""and characters by which they are found again."""
 _KINDS: Mapping[type, str] = {
     dict: "an object",
     list: "a list",
@@ -188,12 +199,80 @@ class Record:
     fields: Fields
 
 
-def read_records(path: Path) -> Iterator[Record]:
+class Repeated:
+    """Objects that stood in earlier records, such as the table of the question before, and what was made of them.
+
+    Where the same text stands again it is the same value: it is neither parsed nor checked again. So nobody may change it.
+    Those that were met last are kept, up to a number of characters.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[str, dict[str, Any]]] = OrderedDict()
+        self._made: dict[int, Any] = {}
+        self._characters = 0
+
+    def fields(self, text: str) -> dict[str, Any] | None:
+        """The object that a line holds; None where there is none, or it has to be looked at more closely."""
+        found: dict[str, Any] = {}
+        start = _OPENED.match(text)
+        at = start.end() if start else 0
+        while name := _NAME.match(text, at):
+            at = name.end()
+            value, at = self._again(text, at) or self._new(text, at)
+            found_before = name[1] in found
+            found[name[1]] = value
+            following = _FOLLOWING.match(text, at)
+            if following is None or found_before:
+                return None
+            at = following.end()
+            if following[1] == "}":
+                return found if _BLANK.fullmatch(text, at) else None
+        return None
+
+    def made(self, value: dict[str, Any], make: Callable[[], T]) -> T:
+        """What `make` gives for a value, made once for those that are kept."""
+        if id(value) in self._made:
+            return cast("T", self._made[id(value)])
+        found = make()
+        last = next(reversed(self._kept.values()), None)
+        if last is not None and last[1] is value:
+            self._made[id(value)] = found
+        return found
+
+    def _again(self, text: str, at: int) -> tuple[Any, int] | None:
+        start = text[at : at + _TELLING]
+        known = self._kept.get(start)
+        # An object ends with its own brace: a text that begins like it goes on behind it.
+        if known is None or not text.startswith(known[0], at):
+            return None
+        self._kept.move_to_end(start)
+        return known[1], at + len(known[0])
+
+    def _new(self, text: str, at: int) -> tuple[Any, int]:
+        value, end = _DECODER.raw_decode(text, at)
+        if isinstance(value, dict) and _LONG <= end - at <= _MOST_REPEATED:
+            start, whole = text[at : at + _TELLING], text[at:end]
+            self._forget(start)
+            self._kept[start] = whole, value
+            self._characters += len(whole)
+            while self._characters > _MOST_REPEATED:
+                self._forget(next(iter(self._kept)))
+        return value, end
+
+    def _forget(self, start: str) -> None:
+        if start in self._kept:
+            text, value = self._kept.pop(start)
+            self._characters -= len(text)
+            self._made.pop(id(value), None)
+
+
+def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Record]:
     """The objects of a UTF-8 file of JSON Lines, or of one JSON array, one at a time; memory stays flat.
 
-    What the file is, its first character says. Empty lines between the objects of JSON Lines are passed over. Raises
-    ReaderError for a file that cannot be opened, anything that is not JSON (NaN and a name given twice in an object
-    included), a record over MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
+    `repeated` holds objects of earlier lines, where a reader can do with such as several records share. What the file is,
+    its first character says. Empty lines between the objects of JSON Lines are passed over. Raises ReaderError for a file
+    that cannot be opened, anything that is not JSON (NaN and a name given twice in an object included), a record over
+    MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
     """
     try:
         with path.open("rb") as file:
@@ -203,19 +282,30 @@ def read_records(path: Path) -> Iterator[Record]:
     if first == b"[":
         yield from _array(path)
     else:
-        yield from _lines(path)
+        yield from _lines(path, repeated)
 
 
 _MEND = "A file of records has one JSON object a line, or one JSON array of objects"
 
 
-def _lines(path: Path) -> Iterator[Record]:
+def _lines(path: Path, repeated: Repeated | None) -> Iterator[Record]:
     number = 0
     for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
         if _BLANK.fullmatch(text):
             continue
         number += 1
-        yield Record(line, number, fields_of(Place(path, line), text))
+        yield Record(line, number, _fields(Place(path, line), text, repeated))
+
+
+def _fields(place: Place, text: str, repeated: Repeated | None) -> "Fields":
+    if repeated is not None:
+        try:
+            found = repeated.fields(text)
+        except (ValueError, RecursionError):
+            found = None  # what is wrong is said where the whole is read
+        if found is not None:
+            return Fields(place, found)
+    return fields_of(place, text)
 
 
 def fields_of(place: Place, text: str) -> Fields:

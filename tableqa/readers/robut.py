@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.reader import Names, ReaderError, at_most
 from tableqa.readers.records import (
@@ -56,7 +57,9 @@ class Robut:
         "Proceedings of ACL 2023 (Volume 1: Long Papers), pages 6064-6081."
     )
     url = "https://github.com/yilunzhao/RobuT"
-    beside = "the file of the tables, for example robut_wtq_table.json, unless the questions hold them"
+    beside = gettext_noop(
+        "the file of the tables, for example robut_wtq_table.json, unless the questions hold them"
+    )
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

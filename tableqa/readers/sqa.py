@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example, Turn
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import Ids, at_most, only_file
@@ -40,7 +41,7 @@ class Sqa:
         "Question Answering. In Proceedings of ACL 2017, pages 1821-1831."
     )
     url = "https://www.microsoft.com/en-us/download/details.aspx?id=54253"
-    beside = "the folder table_csv/ of the release"
+    beside = gettext_noop("the folder table_csv/ of the release")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import ReaderError, at_most, only_file, read_lines
 from tableqa.readers.records import Place, example, kind, read_members
@@ -37,7 +38,7 @@ class TabFact:
         "2020. TabFact: A Large-scale Dataset for Table-based Fact Verification. In Proceedings of ICLR 2020."
     )
     url = "https://github.com/wenhuchen/Table-Fact-Checking"
-    beside = "the folder data/all_csv/ of the release"
+    beside = gettext_noop("the folder data/all_csv/ of the release")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.reader import ReaderError, at_most, only_file
@@ -52,7 +53,7 @@ class WikiSql:
         "Language using Reinforcement Learning. arXiv:1709.00103."
     )
     url = "https://github.com/salesforce/WikiSQL"
-    beside = "the file of the tables, for example dev.tables.jsonl"
+    beside = gettext_noop("the file of the tables, for example dev.tables.jsonl")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

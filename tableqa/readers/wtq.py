@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tableqa.examples import Example
+from tableqa.language import gettext_noop
 from tableqa.on_disk import Shelf
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import ReaderError, read_lines, read_text
@@ -39,7 +40,7 @@ class Wtq:
         "In Proceedings of ACL-IJCNLP 2015, pages 1470-1480."
     )
     url = "https://github.com/ppasupat/WikiTableQuestions"
-    beside = "the folder csv/ of the release"
+    beside = gettext_noop("the folder csv/ of the release")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

@@ -5,7 +5,8 @@ data statement follows Bender and Friedman (TACL 2018) and says of each of its p
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ CARD, STATEMENT, CROISSANT, PARQUET = (
     "parquet/test.parquet",
 )
 EXTRA = "requirements-data.txt"
+FORM = 2
+"""The form of data statements; a manifest names it. One that names none has the first, whose texts are made as they were."""
 ROWS = 1_000
 """Records in a row group of the Parquet file."""
 
@@ -144,12 +147,16 @@ def statement(manifest: Mapping[str, Any]) -> str:
     counts = manifest["counts"]
     simulated = counts["simulated_annotators"]
     kinds = sorted({f"`{batch['type']}`" for batch in manifest["batches"]})
+    conditions_of = manifest.get("statement")  # early releases have none
+    in_full = (conditions_of or {}).get("form", 1) >= FORM
+    names = {batch["id"]: f" in {_plain(batch['name'])}" for batch in manifest["batches"]} if in_full else {}
     figures = [
-        f"* {one['statistic']} of {one['measure']}: {_figure(one)}, {one['units']} items, {one['raters']} raters"
+        f"* {one['statistic']} of {one['measure']}{names.get(one['batch'], '')}: {_figure(one)}, {one['units']} items, "
+        f"{one['raters']} raters"
         for one in manifest["agreement"]
     ]
+    elsewhere = (conditions_of or {}).get("elsewhere", 0)
     guidelines = [f"* {one['type']}, version {one['number']}" for one in manifest["guidelines"]]
-    conditions_of = manifest.get("statement")  # early releases have none
     lines = [
         f"# Data statement of {_plain(manifest['project'])}",
         "",
@@ -171,10 +178,11 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         f"{counts['annotators']} people under pseudonyms"
         + (f", of whom {simulated} are simulated by a program" if simulated else "")
+        + (f"; {elsewhere} of them worked elsewhere, and their labels were imported" if elsewhere else "")
         + (". Age, gender, origin and training were not recorded." if conditions_of is None else "."),
         "",
         *(_conditions(conditions_of) if conditions_of is not None else []),
-        "Guidelines, in full in `manifest.json`:",
+        f"Guidelines, in full {'at the end' if in_full else 'in `manifest.json`'}:",
         "",
         *(guidelines or ["* none"]),
         "",
@@ -184,15 +192,28 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         "## Situation and text characteristics",
         "",
-        "Written, edited on a page with the table beside the question. Times at work stand with each annotation.",
+        "Written, edited on a page with the table beside the question. Times at work stand with each annotation"
+        + (", 0 where it was imported." if elsewhere else "."),
         "",
         "## Provenance",
         "",
         "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`",
         "of a record say how.",
         "",
+        *(_appendix(manifest["guidelines"]) if in_full else []),
     ]
     return "\n".join(lines)
+
+
+def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The guidelines word for word, each in a fence that nothing in it can end."""
+    lines = ["## Appendix: guidelines", ""]
+    for one in guidelines:
+        text = one["text"].rstrip("\n")
+        longest = max((len(run) for run in re.findall("`+", text)), default=0)
+        fence = "`" * max(3, longest + 1)
+        lines += [f"### {one['type']}, version {one['number']}", "", f"{fence}markdown", text, fence, ""]
+    return lines
 
 
 def _conditions(said: Mapping[str, Any]) -> list[str]:
@@ -250,11 +271,39 @@ def _asked_of_oneself(name: str) -> tuple[int, str]:
     return (OF_ONESELF.index(name) if name in OF_ONESELF else len(OF_ONESELF), name)
 
 
-def _spent(hours: Mapping[str, float]) -> str:
+_BESIDE = {
+    "gold": "gold items",
+    "not_submitted": "items skipped or given back",
+    "work": "other batches of work",
+    "calibration": "calibration rounds",
+    "qualification": "qualifications",
+}
+
+
+def _spent(hours: Mapping[str, Any]) -> str:
+    if "beside" not in hours:  # the first form
+        return (
+            f"{hours['all']:.1f} hours at work in all; of a person and day {hours['median_day']:.1f} (median) and "
+            f"{hours['longest_day']:.1f} (longest)."
+        )
+    beside = hours["beside"]
+    names = [*(name for name in _BESIDE if name in beside), *sorted(beside.keys() - _BESIDE.keys())]
+    parts = [f"{_BESIDE.get(name, name)} {_long(beside[name])}" for name in names]
+    more = f", with {', '.join(parts)}" if parts else ""
     return (
-        f"{hours['all']:.1f} hours at work in all; of a person and day {hours['median_day']:.1f} (median) and "
-        f"{hours['longest_day']:.1f} (longest)."
+        f"{_long(hours['all'])} at work on the responses of this release, the newest of each person and item, without "
+        f"gold items; of a person and day {_long(hours['median_day'])} (median) and {_long(hours['longest_day'])} "
+        f"(longest). {_long(hours['paid'])} at work in all, as payment sheets count it until the release{more}."
     )
+
+
+def _long(hours: float) -> str:
+    """A time: hours with one decimal, minutes below an hour and a half, seconds below a minute and a half."""
+    if hours >= 1.5:
+        return f"{hours:.1f} hours"
+    if hours * 60 >= 1.5:
+        return f"{hours * 60:.0f} minutes"
+    return f"{hours * 3600:.0f} seconds"
 
 
 def _turned_down(rejected: Mapping[str, int]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, sentence
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
 from tasks.common.asked import only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
@@ -114,7 +114,7 @@ class ColumnAdding(ColumnKind):
         rows = max(1, len(item.example.table.rows))
         for place, ((digest, source), offer) in enumerate(offered(item).items()):
             filled = sum(bool(cell.strip()) for cell in offer["cells"])
-            why = f"From {offer['title']}; {filled} of {rows} rows have a cell there"
+            why = "; ".join((FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)))
             yield Proposed(
                 _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - place / 100
             )

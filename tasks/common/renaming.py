@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Table
 from tableqa.headers import Suggestion
-from tableqa.language import gettext
+from tableqa.language import gettext, kept, kept_list
 from tableqa.operations import Operation, RenameHeader, describe
 from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain
@@ -69,7 +69,7 @@ class Renaming(ColumnKind):
             found, reasons = self.names_for(table, column, context)
             missing.update(dict.fromkeys(reasons))
             columns[column] = list(self._told(found))
-        return {"columns": columns, "missing": list(missing), "preparing": bool(context.preparing)}
+        return {"columns": columns, "missing": list(map(kept, missing)), "preparing": bool(context.preparing)}
 
     def _told(self, found: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
         """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
@@ -77,7 +77,7 @@ class Renaming(ColumnKind):
         for one in found:
             sense = "" if one.sense in said else one.sense
             said.add(one.sense)
-            why = "; ".join(part for part in (sense, one.why) if part)
+            why = "; ".join(part for part in (sense, kept_list(one.why)) if part)
             yield {
                 "text": one.text,
                 "source": one.source,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, kept, sentence
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Answered,
@@ -85,6 +85,19 @@ USUAL = {
 }
 """How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
+METRIC_GIVES = sentence("{name} gives it {short}: {standing}.")
+PEOPLE_GIVE = sentence("People give it {each}, of {highest_score}: {standing}.")
+FOR_FAITHFULNESS = sentence("{score} for faithfulness")
+FOR_COMPREHENSIVENESS = sentence("{score} for comprehensiveness")
+FOR_BOTH = sentence("{score} for faithfulness and {score_2} for comprehensiveness")
+NO_OTHER = sentence("no other answer was scored")
+NONE_LOWER = sentence("no other answer scores lower")
+OTHER_NO_LOWER = sentence("the other answer scores no lower")
+OTHER_LOWER = sentence("the other answer scores lower")
+OTHER_SAME = sentence("the other answer scores the same")
+ALL_LOWER = sentence("all {others} others score lower")
+SOME_LOWER = sentence("{below} of the {others} others score lower")
+SOME_LOWER_HALF = sentence("{below} of the {others} others score lower, equal ones counted half")
 FIELDS = {"causes", "note"}
 LONGEST_TEXT = 2_000
 
@@ -202,9 +215,11 @@ class MetricFailure(TaskType):
         return [_chosen(one, best[i]) if i in best else None for i, one in enumerate(prepared)]
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """Of the two scores what is said in words."""
+        """Of the two scores what is said in words, in the reader's language."""
         shown = super().payload(item)
-        return shown | {name: {"text": shown[name]["text"]} for name in ("metric", "people") if name in shown}
+        return shown | {
+            name: {"text": kept(shown[name]["text"])} for name in ("metric", "people") if name in shown
+        }
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):
@@ -343,19 +358,24 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
-    each = " and ".join(
-        gettext("{score:g} for {name}").format(score=score, name=name) for name, score in people.items()
+    faithful, whole = (f"{people[name]:g}" if name in people else "" for name in DIMENSIONS)
+    each = (
+        FOR_BOTH.format(score=faithful, score_2=whole)
+        if faithful and whole
+        else FOR_FAITHFULNESS.format(score=faithful)
+        if faithful
+        else FOR_COMPREHENSIVENESS.format(score=whole)
     )
     name = called(best["name"])
     metric = {
-        "text": gettext("{name} gives it {short}: {standing}.").format(
+        "text": METRIC_GIVES.format(
             name=name, short=_short(best["score"]), standing=standing(best["rank"], best["among"])
         ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
     said = {
         "text": (
-            gettext("People give it {each}, of {highest_score}: {standing}.").format(
+            PEOPLE_GIVE.format(
                 each=each, highest_score=HIGHEST_SCORE, standing=standing(best["people_rank"], best["among"])
             )
         ),
@@ -383,26 +403,21 @@ def called(metric: str) -> str:
 
 
 def standing(rank: float, number: int) -> str:
-    """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower."""
+    """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower.
+
+    In English, as it is kept with the item.
+    """
     others = number - 1
     if others < 1:
-        return gettext("no other answer was scored")
+        return NO_OTHER
     below = round(2 * rank * others) / 2  # equal ones count half; the rank itself is rounded
     if below == 0:
-        return (
-            gettext("no other answer scores lower")
-            if others > 1
-            else gettext("the other answer scores no lower")
-        )
+        return NONE_LOWER if others > 1 else OTHER_NO_LOWER
     if others == 1:
-        return (
-            gettext("the other answer scores lower")
-            if below == 1
-            else gettext("the other answer scores the same")
-        )
+        return OTHER_LOWER if below == 1 else OTHER_SAME
     if below == others:
-        return gettext("all {others} others score lower").format(others=others)
-    return f"{below:g} of the {others} others score lower{'' if below == int(below) else ', equal ones counted half'}"
+        return ALL_LOWER.format(others=others)
+    return (SOME_LOWER if below == int(below) else SOME_LOWER_HALF).format(below=f"{below:g}", others=others)
 
 
 def _short(score: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.answers import compare
-from tableqa.language import gettext, gettext_noop
+from tableqa.language import gettext, gettext_noop, kept, sentence
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Answered,
@@ -38,6 +38,10 @@ LABELS = {
 }
 LEAST_SAMPLES = 2
 """Always right is a word about several samples; one of them says nothing."""
+
+# Kept with an item, in English; pages say it in the reader's language.
+ALL_RIGHT = sentence("{number} of {number} samples right")
+ALL_RIGHT_BY = sentence("{number} of {number} samples right ({by})")
 
 
 @dataclass(frozen=True)
@@ -78,18 +82,25 @@ class QuestionScreening(TaskType):
         number = len(found["answers"])
         if not all(compare(sample, example.answers).equal for sample in found["answers"]):
             return None
-        text = f"{number} of {number} samples right"
         by = (
             f"{found['model']}, at temperature {found['temperature']}"
             if found["temperature"]
             else found["model"]
         )
-        return Prepared({"samples": {"text": f"{text} ({by})" if by else text, "total": number, **found}})
+        return Prepared(
+            {
+                "samples": {
+                    "text": (ALL_RIGHT_BY if by else ALL_RIGHT).format(number=number, by=by),
+                    "total": number,
+                    **found,
+                }
+            }
+        )
 
     def payload(self, item: Item) -> dict[str, Any]:
         """What was sampled is said in words; the samples themselves repeat the answer."""
         shown = super().payload(item)
-        return shown | ({"samples": {"text": shown["samples"]["text"]}} if "samples" in shown else {})
+        return shown | ({"samples": {"text": kept(shown["samples"]["text"])}} if "samples" in shown else {})
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):

@@ -152,7 +152,7 @@ class QuestionType(TaskType):
         return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
+        return [f"{gettext(response.label.capitalize())}: {gettext(LABELS[response.label])}"]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""

@@ -480,6 +480,53 @@ def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, c
 # -- who is who, and who has read ------------------------------------------------------------------
 
 
+def test_side_by_side_keeps_what_an_adjudicator_may_be_asked_about_and_bars_whoever_read_it(
+    world: World, client: Client
+) -> None:
+    batch = labelled(world, "extraction", "reasoning")
+    item = adjudicating.waiting(batch).get()
+    question = item.example.question
+    address = f"/batches/{batch.public_id}/calibration/"
+
+    client.force_login(world.ivo)
+    assert question not in client.get(address).content.decode()
+    client.force_login(world.rea)
+    assert question in client.get(address).content.decode()
+
+    assert set(item.exclusions.values_list("person", flat=True)) == {world.rea.pk}
+    adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
+    client.force_login(world.ivo)
+    assert question in client.get(address).content.decode()
+
+
+def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_them(
+    world: World, client: Client
+) -> None:
+    batch = labelled(world, "extraction", "reasoning")
+    item = adjudicating.waiting(batch).get()
+    release = releasing.make_release(
+        project=world.project, name="early", format="askew", by=world.rea, now=LATER
+    )
+    names = set(
+        Membership.objects.filter(person__in=[world.ada, world.bo]).values_list("pseudonym", flat=True)
+    )
+    client.force_login(world.ivo)
+
+    log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
+    found = client.get("/projects/films/log/", {"who": sorted(names)[0]}).content.decode()
+    download = client.get(f"/releases/{release.public_id}/download/", follow=True)
+
+    assert f"an item of {batch.name}, not decided yet" in log
+    assert not any(name in log for name in names)
+    assert item.public_id not in log
+    assert "not decided yet" not in found
+    assert "waits for a decision that may be yours" in download.content.decode()
+    adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
+    assert client.get(f"/releases/{release.public_id}/download/")["Content-Type"] == "application/zip"
+    log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
+    assert all(name in log for name in names)
+
+
 def test_the_order_of_the_letters_is_the_same_each_time_and_cannot_be_worked_out_from_what_is_public(
     world: World, settings: Any
 ) -> None:

@@ -214,6 +214,15 @@ def test_undo_is_refused_once_the_annotation_is_released(world: World) -> None:
     annotating.undo(annotation=later, now=NOON)
 
 
+def test_no_release_holds_a_round_of_calibration(world: World) -> None:
+    batch = world.batch(size=1, purpose="calibration", strategy="everyone")
+    annotation = world.label(batch, "ada", "extraction")
+    world.label(world.batch(size=1, overlap=1), "bo", "extraction")
+    releasing.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
+    assert annotating.may_open([annotation.assignment], now=NOON) == {annotation.assignment_id}
+    annotating.undo(annotation=annotation, now=NOON)
+
+
 @pytest.mark.parametrize("text", ["a\x00b", "half \ud800 a pair"])
 def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: str) -> None:
     batch = world.batch("value_change", variant="answer_changes", size=1)

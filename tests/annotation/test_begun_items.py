@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from annotation.models import Assignment, Batch, Draft
 from annotation.quality import consenting, guidance
 from annotation.refusals import Refused
 from annotation.work import queue, shares
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(minutes=5)
 State = Assignment.State
@@ -70,6 +71,40 @@ def test_who_takes_consent_back_gets_no_item_again_by_any_way(world: World) -> N
     assert not Assignment.objects.filter(person=world.ada, state__in=[State.LEASED, State.SUBMITTED]).exists()
 
 
+def test_nothing_more_is_kept_of_what_somebody_writes_who_took_their_consent_back(world: World) -> None:
+    taken = world.take(asking_for_consent(world), "ada")
+    assert taken is not None
+    client = client_of(world, "ada")
+    address, draft = f"/api/assignments/{taken.public_id}/draft/", envelope(taken, LABEL)
+    body = {"revision": 0, "response": draft}
+    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+
+    told = client.put(address, body, content_type="application/json")
+    form = {"assignment": taken.public_id, "action": "save", "label": "reasoning"}
+    page = client.post(f"/batches/{taken.batch.public_id}/annotate/", form)
+
+    assert (told.status_code, told.json()["code"]) == (409, "consent_needed")
+    assert told.json()["page"].startswith("/projects/films/consent/")
+    assert "You took your consent back" in page.content.decode()
+    assert not Draft.objects.exists()
+
+    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    assert client.put(address, body, content_type="application/json").status_code == 200
+
+
+def test_a_new_version_of_the_consent_text_loses_no_draft(world: World) -> None:
+    taken = world.take(asking_for_consent(world), "ada")
+    assert taken is not None
+    annotating.give_back(assignment=taken, now=NOON)
+    consenting.write(project=world.project, text="We publish your labels, and more.", by=world.mara, now=NOON)
+
+    saved = annotating.save_draft(
+        assignment=world.reload(taken), revision=0, response=envelope(taken, LABEL), now=NOON
+    )
+
+    assert saved.revision == 1
+
+
 def test_who_takes_consent_back_withdraws_nothing_that_they_could_not_hand_in_again(world: World) -> None:
     batch = asking_for_consent(world)
     held = world.take(batch, "ada")
@@ -81,7 +116,9 @@ def test_who_takes_consent_back_withdraws_nothing_that_they_could_not_hand_in_ag
     assert world.reload(held).state == State.SUBMITTED
 
 
-def test_what_was_typed_is_kept_when_consent_is_taken_back_meanwhile(world: World) -> None:
+def test_what_was_typed_stays_on_the_page_and_nowhere_else_when_consent_is_taken_back_meanwhile(
+    world: World,
+) -> None:
     batch = asking_for_consent(world)
     taken = world.take(batch, "ada")
     assert taken is not None
@@ -90,9 +127,11 @@ def test_what_was_typed_is_kept_when_consent_is_taken_back_meanwhile(world: Worl
     form = {"action": "submit", "assignment": taken.public_id, "label": "reasoning"}
     answer = client_of(world, "ada").post(f"/batches/{batch.public_id}/annotate/", form)
 
-    assert answer.status_code == 302
-    assert "/consent/" in answer["Location"]
-    assert Draft.objects.get(assignment=taken).response["data"]["label"] == "reasoning"
+    assert answer.status_code == 409
+    said = answer.content.decode()
+    assert "You took your consent back" in said
+    assert re.search(r'value="reasoning"[^>]* checked', said)
+    assert not Draft.objects.exists()
 
 
 def test_guidelines_that_changed_are_read_before_an_item_on_the_desk_is_opened(world: World) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import F, Subquery, Value
 from django.db.models.functions import Coalesce
 
@@ -245,3 +245,39 @@ def test_what_is_too_large_is_made_each_time() -> None:
     for _ in range(2):
         assert kept.get("a", lambda: made.append(1) or "x" * 13) == "x" * 13  # type: ignore[func-returns-value]
     assert len(made) == 2
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's connection is a file")
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_finds_the_connection_dead_asks_again_on_a_new_one() -> None:
+    Project.objects.create(slug="tilted", name="Tilted")
+    found = Select(lambda: Project.objects.filter(slug=text("slug")))
+    assert len(found(slug="tilted")) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (dead,) = cursor.fetchone()
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [dead])
+    other.close()
+    connection.health_check_enabled, connection.health_check_done = True, False
+    assert len(found(slug="tilted")) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        assert cursor.fetchone() != (dead,)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's connection is a file")
+@pytest.mark.django_db(transaction=True)
+def test_what_is_wrong_with_the_statement_itself_is_said_once() -> None:
+    found = Select(lambda: Project.objects.filter(slug=text("slug")))
+    connection.health_check_enabled, connection.health_check_done = True, False
+    tried: list[str] = []
+
+    def too_late(execute: Any, sql: str, *more: Any) -> Any:
+        tried.append(sql)
+        raise OperationalError("canceling statement due to statement timeout")
+
+    with connection.execute_wrapper(too_late), pytest.raises(OperationalError, match="statement timeout"):
+        found(slug="tilted")
+    assert len(tried) == 1

@@ -426,3 +426,17 @@ class TestTheManagersPages:
     def test_two_links_of_one_name_are_refused(self, link: CrowdLink, world: World) -> None:
         with pytest.raises(Refused, match="another name"):
             make_link(world)
+
+
+def test_who_was_screened_out_is_counted_in_every_language(world: World, link: CrowdLink) -> None:
+    come(link)
+    CrowdEntry.objects.update(outcome="screened out")
+    manager = Client()
+    manager.force_login(world.mara)
+
+    counts = set()
+    for language in ("en", "de"):
+        answer = manager.get("/projects/films/crowd/", headers={"accept-language": language})
+        counts.add(answer.context["links"][0].screened)
+
+    assert counts == {1}

@@ -112,8 +112,9 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
 
     for cost in expected:
         found = dashboards.work(cost.batch)
-        spent = dashboards.spent("", found["days"], costs.rate_of(cost.batch.pay, pay), found["unpaid"])
-        assert spent.amount == cost.total.amounts[pay["currency"]]
+        spent = dashboards.spent("", found["days"], found["owed"])
+        assert spent.amounts == cost.total.amounts
+        assert spent.amounts
         assert spent.hours == pytest.approx(cost.total.hours, abs=0.001)
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
     assert pay["currency"] in page
@@ -124,10 +125,11 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
 def test_simulated_people_cost_nothing(world: World) -> None:
     batch = labelled(world)
     Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
-    found = dashboards.work(batch)
+    world.project.pay = {"currency": "EUR", "per_item": 1}
+    world.project.save()
+    found = dashboards.work(Batch.objects.get(pk=batch.pk))
     assert found["unpaid"] == [str(world.ada.pk)]
-    rate = {"currency": "EUR", "per_item": 1}
-    assert dashboards.spent("", found["days"], rate, found["unpaid"]).amount == Decimal("12.00")
+    assert dashboards.spent("", found["days"], found["owed"]).amounts == {"EUR": Decimal("12.00")}
 
 
 # -- skips and monitors -----------------------------------------------------------------------------
@@ -241,6 +243,22 @@ def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> No
     assert "worth a look" in page
     assert "Estimated confusion of labels" in page
     assert "Nothing here takes an item away" in page
+
+
+def test_no_list_waits_for_items_that_are_never_decided(world: World) -> None:
+    batch = labelled(world, 3)
+    Item.objects.create(
+        batch=batch, example=world.source.examples.order_by("pk")[0], position=9, is_gold=True
+    )
+    Batch.objects.filter(pk=batch.pk).update(items_count=4)
+    world.batch(name="Pilot", purpose="calibration", strategy="everyone", size=2)
+
+    dashboard = text(browser(world.mara).get("/projects/films/dashboard/"))
+    project = text(browser(world.mara).get("/projects/films/"))
+
+    assert "of 3" in dashboard.partition("items accepted")[2][:40]
+    assert "of 3" in project.partition("items accepted")[2][:40]
+    assert "1 gold item is mixed in" in text(browser(world.mara).get(f"/batches/{batch.public_id}/"))
 
 
 def test_gold_is_counted_in_quality(world: World) -> None:

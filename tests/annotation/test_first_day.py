@@ -406,6 +406,21 @@ def test_open_questions_come_first_the_oldest_on_top(world: World) -> None:
     assert inquiring.open_count(world.project) == 2
 
 
+def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) -> None:
+    asked = inquiring.ask(project=world.project, person=world.ada, text="Do totals count?", now=NOON)
+    inquiring.answer(inquiry=asked, text="Yes.", by=world.mara, now=NOON)
+    once = inquiring.readable(world.project, world.ada, answers=False).get()
+    inquiring.answer(inquiry=asked, text="No.", by=world.mara, now=NOON)
+    twice = inquiring.readable(world.project, world.ada, answers=False).get()
+
+    assert (once.answered_again, twice.answered_again) == (False, True)
+    client = Client()
+    client.force_login(world.mara)
+    log = client.get("/projects/films/log/", {"thing": "inquiry"}).content.decode()
+    assert "answer: Yes. → No." in log
+    assert "Do totals count?" in log
+
+
 def test_only_managers_answer(world: World) -> None:
     inquiry = inquiring.ask(project=world.project, person=world.ada, text="Why?", now=NOON)
     address = reverse("inquiries", args=["films"])
@@ -482,6 +497,47 @@ def test_the_page_shows_agreement_and_names_to_managers_and_letters_to_others(
     assert "Fleiss" in managers
     assert "Cy" not in others
     assert 'scope="row">C</th>' in others
+
+
+def test_where_people_differ_about_a_table_the_table_itself_says_who_did_what(world: World) -> None:
+    batch = world.batch("relevant_cells", purpose="calibration", size=2)
+    same = [["r0", "c1"]]
+    for who, second in (("ada", same), ("bo", same), ("cy", [["r0", "c1"], ["r2", "c0"]])):
+        for cells in (same, second):
+            taken = world.take(batch, who)
+            assert taken is not None
+            world.answer(taken, {"cells": cells, "unanswerable": False})
+    address = reverse("calibration", args=[batch.public_id])
+    ada, bo, cy = (
+        f'<b class="who">{letter}</b> {name}' for letter, name in zip("ABC", ("Ada", "Bo", "Cy"), strict=True)
+    )
+
+    page, others = said(client_of(world.mara).get(address)), said(client_of(world.rea).get(address))
+
+    assert page.count('class="tabular contrast"') == 1, "on the other item all did the same"
+    assert '<span class="sr">marked by </span>A B C</b>' in page
+    assert '<span class="sr">marked by </span>C</b>' in page
+    assert all(name in page for name in (ada, bo, cy))
+    assert '<span class="sr">marked by </span>C</b>' in others
+    assert "Cy" not in others
+
+
+def test_edits_of_a_round_stand_in_one_table_cut_to_the_rows_that_somebody_touched(world: World) -> None:
+    batch = world.batch("value_change", variant="answer_changes", purpose="calibration", size=1)
+    for who, new in (("ada", "1996"), ("bo", "1997")):
+        taken = world.take(batch, who)
+        assert taken is not None
+        example = taken.plain_item.example
+        old = example.table.cell("r0", "c1")
+        edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": old, "new": new}
+        data = {"unanswerable": False, "operations": [edit], "answers": [new], "reason": ""}
+        world.answer(taken, data)
+
+    page = said(client_of(world.mara).get(reverse("calibration", args=[batch.public_id])))
+
+    for letter, new in (("A", "1996"), ("B", "1997")):
+        assert f'<span class="sr">by </span>{letter}</b> {new}</ins>' in page
+    assert "2 rows in which nothing was done" in page
 
 
 def test_who_annotates_in_the_round_reads_nothing_of_it_while_it_is_open(

@@ -72,6 +72,18 @@ def test_a_paused_batch_gives_nothing_and_costs_nothing(world: World) -> None:
     assert statements(batch, world.ada) == 0
 
 
+def test_whoever_is_asked_again_is_not_told_that_an_item_is_the_first(world: World) -> None:
+    batch = world.batch()
+    world.label(batch, "ada", "reasoning")
+    ConsentText.objects.create(project=world.project, number=1, text="We keep your labels.", made_at=NOON)
+    ask(batch.project, consent_number=1)
+
+    gate = gates.shut(batch=batch, person=world.ada, now=NOON)
+
+    assert gate is not None
+    assert gate.message == "Before your next item, read what Films asks you to agree to."
+
+
 def test_a_new_version_of_the_consent_text_asks_again(world: World) -> None:
     batch, project = world.batch(), world.project
     batch.project = project
@@ -148,9 +160,11 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     assert "80 %" in before.message
     assert before.address == f"/batches/{test.public_id}/annotate/"
 
+    assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 4
     row = Qualification.objects.create(
         batch=test, person=world.ada, right=7, judged=10, passed=False, at=NOON
     )
+    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 0}, "no list offers what nobody hands out"
     after = gates.shut(batch=batch, person=world.ada, now=NOON)
     assert after
     assert after.code == "not_qualified"

@@ -517,7 +517,7 @@ def released(world: World, out: Path) -> tuple[str, list[dict[str, Any]]]:
         project=world.project, name=out.name, format="askew", by=world.rea, now=LATER, out=out
     )
     release_files.verify(out)
-    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != "sources.jsonl"]
+    files = [path for path in sorted(out.rglob("*")) if path.is_file()]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     manifest = json.loads((out / "manifest.json").read_text())
     return text, manifest["agreement"]
@@ -543,10 +543,14 @@ def test_gold_is_in_no_release_and_no_agreement(tmp_path: Any, db: None) -> None
     batch.refresh_from_db()
     adjudicating.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
 
+    Item.objects.filter(batch=batch).update(inputs={"suggestions": {"rule": {"label": "reasoning"}}})
+
     text, said = released(world, tmp_path / "v1")
 
     for one in some[12:]:
-        assert one.external_id not in text
+        assert f'"{one.external_id}"' not in text
+    for item in Item.objects.filter(batch=batch):
+        assert (item.public_id in text) is not item.is_gold
     for one in some[:12]:
         assert one.external_id in text
     assert "Everybody would see this" not in text

@@ -95,6 +95,23 @@ def test_while_an_item_waits_for_a_second_person_both_can_be_taken_back(db: None
     assert {undone(one, LATER) for one in pair.values()} == {""}
 
 
+def test_when_all_ordinary_items_are_decided_no_gold_stays_behind_to_be_taken_back(
+    db: None, tmp_path: Path
+) -> None:
+    world, batch = mixed(tmp_path, overlap=2)
+    for who in ("ada", "bo"):
+        while (taken := world.take(batch, who)) is not None:
+            if who == "bo" and taken.item.is_gold:  # so that gold comes to fewer people than ordinary items do
+                annotating.skip(assignment=taken, reason="odd", now=NOON)
+            else:
+                world.answer(taken, {"label": "reasoning"})
+    adjudicating.resolve_due(now=LATER)
+
+    hers = list(Assignment.objects.filter(batch=batch, person=world.ada).select_related("batch", "item"))
+    assert any(one.item.is_gold for one in hers)
+    assert withdrawing.withdrawable(hers, now=LATER) == set()
+
+
 def test_whoever_submits_gold_that_is_complete_already_has_the_minute_too(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path, golds=1)
     one_of_each(world, batch)  # Ada's; the only gold item is complete with it
@@ -332,3 +349,55 @@ def test_a_batch_without_gold_shows_its_counts_to_everybody_who_sees_progress(wo
     )
 
     assert f"of {batch.places_count}" in counts_seen_by(world, batch, world.ada)[0]
+
+
+def what_a_manager_reads(client: Client, batch: Batch) -> str:
+    """Everything that pages and interface say with counts to somebody who manages: before changes, of shares, accounts."""
+    project, here = "/projects/films/", f"/batches/{batch.public_id}"
+    person = str(batch.project.memberships.get(person__name="Bo").person_id)
+    study = client.get(f"{project}study/?download").content.decode()
+    answers = [
+        client.get(f"{here}/close/"),
+        client.post(f"{here}/change/", {"overlap": 2, "pay_currency": "EUR", "pay_per_item": 1}),
+        client.post(f"{project}batches/act/", {"action": "close", "batches": [batch.public_id]}),
+        client.get(f"{here}/people/"),
+        client.post(
+            f"{here}/people/", {"people": [person], "action": "take_back", "most": 1, "to": "anybody"}
+        ),
+        client.get(f"{project}accounting/"),
+        client.get(f"{project}accounting/?as=csv"),
+        client.post(f"{project}study/", {"text": study, "act": "plan"}),
+        client.get(f"{project}study/?missing"),
+        client.get(f"/api/batches/{batch.public_id}/accounts/"),
+        client.post(
+            f"/api/batches/{batch.public_id}/change/",
+            {"terms": {"overlap": 2}},
+            content_type="application/json",
+        ),
+    ]
+    assert [answer.status_code for answer in answers if answer.status_code not in (200, 409)] == []
+    said = "\n".join(answer.content.decode().split("<main")[-1] for answer in answers)
+    return re.sub(r'csrfmiddlewaretoken" value="[^"]*"', "", re.sub(r"\s+", " ", said))
+
+
+def test_a_manager_who_annotates_learns_nothing_from_what_is_said_before_changes_and_in_accounts(
+    db: None, tmp_path: Path
+) -> None:
+    world, batch = mixed(tmp_path, ordinary=16, golds=8)
+    setting_up.add_member(
+        project=world.project, person=world.ada, roles=[Role.MANAGER], by=world.mara, now=NOON
+    )
+    hers, maras = Client(), Client()
+    hers.force_login(world.ada)
+    maras.force_login(world.mara)
+    shown, counted = {what_a_manager_reads(hers, batch)}, {what_a_manager_reads(maras, batch)}
+    for gold in (False, True):
+        taken = held_by(world, batch, "ada", gold=gold)
+        shown.add(what_a_manager_reads(hers, batch))
+        world.answer(taken, {"label": "reasoning"})
+        shown.add(what_a_manager_reads(hers, batch))
+        counted.add(what_a_manager_reads(maras, batch))
+
+    assert len(counted) > 1, "whoever does not annotate sees what is done"
+    assert len(shown) == 1
+    assert shown.pop().count("known answers are mixed in") >= 8

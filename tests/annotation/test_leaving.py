@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -100,8 +103,8 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ("removed", "You are no longer a member of this project. What you wrote is kept; ask a manager."),
-        ("viewer", "You do not annotate in this project any more. What you wrote is kept; ask a manager."),
+        ("removed", "You are no longer a member of this project. What was saved before is kept; ask a manager."),
+        ("viewer", "You do not annotate in this project any more. What was saved before is kept; ask a manager."),
     ],
 )
 def test_an_open_page_says_that_they_have_left_and_not_that_they_are_signed_out(
@@ -202,3 +205,39 @@ def test_somebody_of_the_crowd_who_was_removed_is_told_so(world: World) -> None:
         with pytest.raises(Refused, match="The researchers have ended your part in this study") as error:
             crowd.enter(link=link, ids=ids, person=who, now=timezone.now())
         assert error.value.code == "no_member"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("act", ["remove", "demote"])
+def test_two_managers_who_send_each_other_away_at_once_leave_one(tmp_path: Path, act: str) -> None:
+    world = make_world(tmp_path)
+    setting_up.change_roles(
+        membership=member(world, "rea"), roles=[Role.MANAGER, Role.RESEARCHER], by=world.mara, now=NOON
+    )
+    ready, said = threading.Barrier(2), []
+
+    def send_away(who: str, by: str) -> None:
+        try:
+            membership = member(world, who)
+            ready.wait(30)
+            if act == "remove":
+                setting_up.remove_member(membership=membership, by=world.people[by], now=NOON)
+            else:
+                setting_up.change_roles(
+                    membership=membership, roles=[Role.ANNOTATOR], by=world.people[by], now=NOON
+                )
+            said.append("done")
+        except Refused as refused:
+            said.append(refused.code)
+        finally:
+            connection.close()
+
+    both = [threading.Thread(target=send_away, args=pair) for pair in (("mara", "rea"), ("rea", "mara"))]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join(60)
+
+    assert sorted(said) == ["done", "still_involved"]
+    left = Membership.objects.filter(removed_at__isnull=True, roles__icontains=Role.MANAGER.value)
+    assert left.count() == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -165,9 +166,14 @@ def test_a_paused_batch_hands_nothing_out_and_takes_what_is_finished(world: Worl
     held = world.take(batch, "ada")
     assert held is not None
     Batch.objects.filter(pk=batch.pk).update(paused_at=NOON)
-    with pytest.raises(Refused) as refused:
-        world.take(Batch.objects.get(pk=batch.pk), "bo")
-    assert refused.value.code == "batch_paused"
+    paused = Batch.objects.get(pk=batch.pk)
+    for who, holding in (("bo", []), ("ada", [held.public_id])):
+        with pytest.raises(Refused) as refused:
+            world.take(paused, who, holding)
+        assert refused.value.code == "batch_paused"
+    again = world.take(paused, "ada")
+    assert again == held, "what is on a desk may be finished, so a page that is loaded again shows it"
+    assert annotating.resume(assignment=world.reload(held), now=NOON) == held
     annotation, following = annotating.submit_and_next(
         assignment=world.reload(held),
         response=envelope(held, {"label": "extraction"}),
@@ -389,3 +395,17 @@ def test_windows_of_one_person_and_a_colleague_who_takes_leases_back_never_wait_
         thread.join(60)
     assert errors == []
     assert list(doctor.findings()) == []
+
+
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="it is PostgreSQL that plans by what it has counted"
+)
+@pytest.mark.django_db
+def test_when_a_batch_opens_its_places_are_counted(
+    world: World, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        world.batch(overlap=2)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'annotation_place'::regclass")
+        assert cursor.fetchone() == (Place.objects.count(),)

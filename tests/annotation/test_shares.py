@@ -208,6 +208,9 @@ def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
         ("open", "paused"),
         ("paused", "closed"),
     ]
+    for again in (assigning.open_batch, assigning.pause_batch, assigning.resume_batch):
+        with pytest.raises(Refused, match="a closed batch stays closed"):
+            again(batch=Batch.objects.get(pk=two.pk), by=twenty.mara, now=NOON)
 
 
 def test_a_draw_by_difficulty_keeps_its_shares(twenty: World) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
-from annotation.models import Batch, Gold, Item, Membership, Project
+from annotation.models import Batch, Gold, Item, Membership, Person, Project
 from annotation.money import statements
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from annotation.roles import Role
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
 
@@ -49,7 +50,8 @@ def test_every_release_has_a_statement_that_verifies(world: World, tmp_path: Pat
     make_work(world)
     text = released(world, "v1", tmp_path)
     assert "### Ethics review (D4)\n\n> Not said." in text
-    assert "0.1 hours at work in all" in text
+    assert "> 6 minutes at work on the responses of this release" in text
+    assert "6 minutes at work in all" in text
     assert "0 of 4 responses on decided items support no accepted outcome" in text
 
 
@@ -65,21 +67,46 @@ def test_what_people_said_and_what_they_earned_stand_in_it(world: World, tmp_pat
     assert "\n# Not a heading" not in text, "what people write is no heading of ours"
 
 
-def test_a_characteristic_that_few_share_is_not_told(world: World) -> None:
-    for who, languages in (("ada", "Dutch"), ("bo", "Dutch"), ("cy", "Dutch"), ("ivo", "Sorbian")):
+def add_di(world: World) -> None:
+    """A fourth annotator."""
+    world.people["di"] = Person.objects.create_person("Di", "di@example.org")
+    setting_up.add_member(
+        project=world.project, person=world.di, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+    )
+
+
+def test_a_characteristic_that_few_share_is_not_told_and_nobody_counts_who_gave_nothing(world: World) -> None:
+    add_di(world)
+    batch = world.batch(overlap=4)
+    for who, languages in (
+        ("ada", "Dutch"),
+        ("bo", "Dutch"),
+        ("cy", "Dutch"),
+        ("di", "Sorbian"),
+        ("ivo", "Dutch"),
+    ):
         membership = Membership.objects.get(person=world.people[who])
         setting_up.say_of_oneself(membership=membership, said={"languages": languages})
-    counted = statements.counted(world.project, [], watermark=10**9, until=LATER)
+        if who not in ("cy", "ivo"):
+            world.label(batch, who, "extraction")
+    counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+    assert counted["characteristics"] == {"languages": {"": 3}}
+    world.label(batch, "cy", "extraction")
+    counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"Dutch": 3, "": 1}}
 
 
 def test_a_release_verifies_once_annotators_described_themselves(world: World, tmp_path: Path) -> None:
     make_work(world)
+    add_di(world)
+    everybody = world.batch(overlap=4, size=1)
+    for who in ("ada", "bo", "cy", "di"):
+        world.label(everybody, who, "extraction")
     said = {
         "ada": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Belgium"},
         "bo": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Chile"},
         "cy": {"languages": "Dutch", "gender": "female", "age": "30 to 39", "country": "Denmark"},
-        "ivo": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
+        "di": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
     }
     for who, told in said.items():
         setting_up.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), said=told)

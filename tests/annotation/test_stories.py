@@ -263,7 +263,7 @@ def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is
     assert {first, "Think again."} <= set(lines)
     assert sum(line == "asked for an adjudicator" for line in lines) == 2
     assert {"planned the batch", "opened the batch", "closed the batch"} <= set(lines)
-    assert "limits of a person, items_per_day: – → 9" in lines
+    assert "items a person and day: – → 9" in lines
     assert not any("sent back" in line and "→" in line for line in lines)
 
 
@@ -287,3 +287,24 @@ def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Clie
     page = client.get(f"/projects/{world.project.slug}/log/?thing=batch").content.decode()
 
     assert "pay, per_item: 0.1 → 0.2" in page
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ({}, {"rule": "majority"}, "rule: – → majority"),
+        ({"rule": "majority"}, {"rule": "unanimous"}, "rule: majority → unanimous"),
+        ({"rule": "majority"}, {}, "rule: majority → –"),
+    ],
+)
+def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
+    world: World, before: dict[str, str], after: dict[str, str], line: str
+) -> None:
+    batch = world.batch(size=1, overlap=3, resolve=before)
+    adjudicating.change_rule(batch=batch, rule=after, by=world.mara, now=NOON)
+
+    story = told(world, batch.items.get())
+
+    at = story.index("changed the batch: rule that decides")
+    assert story[at + 1] == line
+    assert sum("rule that decides" in one for one in story) == 1

@@ -23,7 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from annotation import jobs
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
 from annotation.models import (
     Batch,
     ConsentText,
@@ -155,6 +155,26 @@ class TestBadFiles:
                 "{lable: [reasoning]}",
                 "line 13: batches[2].feeds_when.lable: There is no field of Question type 'lable' here",
             ),
+            (
+                "{size: 3}",
+                "{size: 3, sead: 4}",
+                "line 8: batches[1].sample.sead: There is no key 'sead' in `sample`; did you mean 'seed', beside it?",
+            ),
+            (
+                "{size: 3}",
+                "{size: 3, seed: 4}",
+                "line 8: batches[1].sample.seed: There is no key 'seed' in `sample`; did you mean 'seed', beside it?",
+            ),
+            (
+                "sample: {size: 3}",
+                "size: 3",
+                "line 8: batches[1].size: There is no key 'size' here; did you mean 'size' in `sample`?",
+            ),
+            (
+                "name: Small}",
+                "name: Small, colour: red}",
+                "line 2: project.colour: There is no key 'colour' here; there are: slug, name, time_zone, must_read",
+            ),
             ("size: 3", "size: many", "line 8: batches[1].sample.size: This is a whole number, not 'many'."),
             ("size: 3", "size: 0", "line 8: batches[1].sample.size: The least is 1, not 0."),
             (
@@ -176,6 +196,19 @@ class TestBadFiles:
                 "    feeds_from: Types\n",
                 "    requires: Types\n    feeds_from: Types\n",
                 "line 12: batches[2].requires: “Types” is no qualification batch.",
+            ),
+            (
+                "    sample: {size: 3}\n",
+                "    sample: {size: 3}\n    purpose: qualification\n    pass_percent: 50\n",
+                "line 14: batches[2].feeds_from: “Types” is a qualification batch: it decides nothing",
+            ),
+            (
+                "open: true\n  - name: Short",
+                (
+                    "gold: {items: [{example: nu-3, response: {label: extraction}},\n"
+                    "      {example: nu-3, response: {label: reasoning}}]}\n  - name: Short"
+                ),
+                "line 10: batches[1].gold.items[2]: 'nu-3' stands on line 9 already.",
             ),
             (
                 "open: true\n  - name: Short",
@@ -433,7 +466,9 @@ class TestThePlan:
         there = dataclasses.replace(
             there, study=dataclasses.replace(there.study, batches=(types, there.study.batches[1]))
         )
-        (change,) = self.plan(there).does
+        said = parse(SMALL.replace("size: 3}", "size: 3}\n    caps: {}"))
+        wanted = dataclasses.replace(self.STUDY, batches=said.batches, lines=said.lines)
+        (change,) = planning.plan(wanted, there, looked={}).does
         assert (change.verb, change.words) == ("change", "caps: {items: 9} becomes none.")
 
     @pytest.mark.parametrize(
@@ -582,6 +617,60 @@ class TestApplying:
         )
         assert apply(text, None, world.mara, "films").done == []
 
+    def test_whoever_was_removed_gets_no_new_link(self, world: World) -> None:
+        text = "study: 1\nproject: {slug: films, name: Films}\npeople:\n  - {name: Bo, roles: [annotator]}\n"
+        member = Membership.objects.get(project=world.project, person=world.bo)
+        setting_up.remove_member(membership=member, by=world.mara, now=NOON)
+
+        plan = plan_of(text, None, "films")
+
+        (bo,) = [one for one in plan.changes if one.name == "Bo"]
+        assert (bo.verb, bo.words.split(".")[0]) == ("leave", f"was removed on {NOON:%Y-%m-%d}")
+        assert apply(text, None, world.mara, "films").links == []
+
+    def test_what_was_set_in_the_pages_stays_where_the_file_is_silent(
+        self, films: Path, mara_of_films: Person
+    ) -> None:
+        text = SMALL + "statement: {recruitment: Five students.}\n"
+        project = apply(text, films, mara_of_films).project
+        statement = {"recruitment": "Students.", "ethics": "Approved by the board."}
+        caps, pay = {"hours_per_day": 3}, {"currency": "EUR", "per_hour": 12}
+        setting_up.change_statement(project=project, statement=statement, by=mara_of_films, now=NOON)
+        setting_up.change_terms(project=project, caps=caps, pay=pay, by=mara_of_films, now=NOON)
+        batch = Batch.objects.get(project=project, name="Types")
+        changing.change(batch=batch, wanted={"caps": {"items": 9}}, by=mara_of_films, now=NOON)
+
+        plan = plan_of(text, films)
+        apply(text, films, mara_of_films)
+
+        project.refresh_from_db()
+        batch.refresh_from_db()
+        assert project.statement == {"recruitment": "Five students.", "ethics": "Approved by the board."}
+        assert (project.caps, project.pay, batch.caps) == (caps, pay, {"items": 9})
+        stays = {one.name: one.words for one in plan.changes if one.verb == "leave"}
+        assert "caps {hours_per_day: 3}" in stays["small"]
+        assert "of the statement, ethics" in stays["small"]
+        assert stays["Types"] == "caps {items: 9}: the file does not say so. It stays."
+        assert plan_of(text, films).does == ()
+        apply(text.replace("name: Small}", "name: Small, caps: {}}"), films, mara_of_films)
+        project.refresh_from_db()
+        assert (project.caps, project.pay) == ({}, pay)
+
+    def test_a_qualification_that_cannot_open_is_refused_before_anything_begins(
+        self, films: Path, mara_of_films: Person
+    ) -> None:
+        entry = (
+            "  - name: Entry\n    type: question_type\n    purpose: qualification\n    pass_percent: 60\n"
+            "    sample: {size: 2}\n    open: true\n"
+            "    gold: {items: [{example: nu-3, response: {label: extraction}}]}\n"
+        )
+        text = SMALL.replace("perturbations:", entry + "perturbations:")
+
+        with pytest.raises(Refused, match="gold Entry: of 1 of its 2 items nobody knows what is right"):
+            apply(text, films, mara_of_films)
+
+        assert not Project.objects.filter(slug="small").exists()
+
     def test_an_open_batch_changes_where_it_may_and_says_what_that_does(self, world: World) -> None:
         world.batch(name="Types", sources=[world.source], size=3)
         world.label(Batch.objects.get(name="Types"), "ada", "extraction")
@@ -591,7 +680,7 @@ class TestApplying:
         said = parse(more)
 
         plan = applying.planned(said, world.project, now=NOON)
-        effects = applying.effects(said, plan, world.project)
+        effects = applying.effects(plan, world.project)
         applied = apply(more, None, world.mara, "films")
 
         assert [change.words for change in plan.does] == ["overlap: 3 becomes 4."]

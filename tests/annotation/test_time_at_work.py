@@ -7,12 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
 from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, Tally
 from annotation.quality import quality
 from annotation.work import queue
-from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.cast import NOON, World, envelope, make_world
 
 LABEL = {"label": "reasoning"}
 
@@ -129,6 +131,23 @@ def test_a_script_that_answers_at_once_is_flagged_as_too_fast(db: None, tmp_path
     assert people[str(world.bo.pk)]["timed"] == 12
 
 
+def test_two_scripts_that_answer_at_once_are_both_flagged(db: None, tmp_path: Any) -> None:
+    world = make_world(tmp_path, questions=12)
+    batch = world.batch(overlap=2)
+    for who in ("ada", "bo"):
+        now = NOON
+        while taken := queue.next_assignment(batch=batch, person=world.people[who], now=now):
+            now += timedelta(milliseconds=100)
+            world.answer(world.reload(taken), LABEL, now=now)
+
+    people = quality.report(batch)["people"]
+
+    for who in ("ada", "bo"):
+        (time,) = [one for one in people[str(world.people[who].pk)]["habits"] if one["kind"] == "too_fast"]
+        assert time["raised"]
+        assert "12 of 12 items took less than 2.5 s" in time["sentence"]
+
+
 def test_where_nobody_knows_the_time_nothing_is_flagged(db: None, tmp_path: Any) -> None:
     world = make_world(tmp_path, questions=12)
     batch = world.batch(overlap=2)
@@ -142,3 +161,63 @@ def test_where_nobody_knows_the_time_nothing_is_flagged(db: None, tmp_path: Any)
 
     assert of_bo["timed"] == 0
     assert not any(one["raised"] for one in of_bo["habits"] if one["kind"] == "too_fast")
+
+
+# -- without scripts --------------------------------------------------------------------------------
+
+
+def held_for(world: World, seconds: float) -> Assignment:
+    """Something that Ada was given so many seconds ago, with no sign of life since."""
+    taken = world.take(world.batch(overlap=1), "ada")
+    assert taken is not None
+    ago = timezone.now() - timedelta(seconds=seconds)
+    Assignment.objects.filter(pk=taken.pk).update(leased_at=ago, seen_at=ago)
+    return taken
+
+
+def press(world: World, held: Assignment, action: str) -> None:
+    """A button of the page without scripts."""
+    client = Client()
+    client.force_login(world.ada)
+    fields = {"assignment": held.public_id, "action": action, "label": "reasoning"}
+    answer = client.post(f"/batches/{held.batch.public_id}/annotate/", fields)
+    assert answer.status_code == 302
+
+
+@pytest.mark.parametrize(("seconds", "counted"), [(20, 20), (95, 95), (240, 240), (2 * 3600, 300)])
+def test_without_scripts_the_time_until_the_form_is_sent_is_work_up_to_five_minutes(
+    world: World, seconds: float, counted: float
+) -> None:
+    held = held_for(world, seconds)
+
+    press(world, held, "submit")
+
+    assert Annotation.objects.get().active_seconds == pytest.approx(counted, abs=5)
+    assert Assignment.objects.get().active_seconds == Annotation.objects.get().active_seconds
+
+
+def test_without_scripts_every_button_is_a_sign_of_life(world: World) -> None:
+    held = held_for(world, 100)
+    press(world, held, "save")
+    assert Assignment.objects.get().active_seconds == pytest.approx(100, abs=5)
+    seen = Assignment.objects.get().seen_at
+    Assignment.objects.filter(pk=held.pk).update(seen_at=seen - timedelta(seconds=80))
+
+    press(world, held, "submit")
+
+    assert Annotation.objects.get().active_seconds == pytest.approx(180, abs=5)
+
+
+def test_a_page_with_scripts_that_gave_no_sign_was_left_open(world: World) -> None:
+    held = held_for(world, 240)
+    client = Client()
+    client.force_login(world.ada)
+
+    answer = client.post(
+        f"/api/assignments/{held.public_id}/submit/",
+        {"response": envelope(world.reload(held), LABEL)},
+        content_type="application/json",
+    )
+
+    assert answer.status_code == 200
+    assert Annotation.objects.get().active_seconds == 0

@@ -273,6 +273,8 @@ def test_no_request_that_the_schema_allows_or_forbids_is_answered_with_a_5xx(
     )
     assert found.failed == {}
     assert found.sent >= REQUESTS
+    everybody = {"nobody", *EVERYBODY, *(f"{who}'s token" for who in MEMBERS)}
+    assert set(found.roles) == everybody  # with a session, with a token, with neither
     assert sum(found.statuses[status] for status in (200, 202, 204)) > found.sent // 20
 
 

@@ -16,7 +16,7 @@ from annotation.journeys import adjudicating
 from annotation.models import Batch, Decision, Item, SentBack
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
-from tests.browser.pages import signed_in
+from tests.browser.pages import annotating, signed_in, takes_keys
 
 AXE = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 LATER = NOON + timedelta(days=1)
@@ -162,3 +162,77 @@ def test_everybody_can_use_the_pages(
         found = Axe().run(page, options=AXE)
         assert found.violations_count == 0, f"{address}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+
+
+def places(page: Page) -> list[Any]:
+    """Where everything in the bar stands."""
+    return page.eval_on_selector_all(
+        ".actions *",
+        "all => all.map((one) => one.getBoundingClientRect()).filter(({width}) => width > 1)"
+        ".map(({x, y, width, height}) => [x, y, width, height].map(Math.round))",
+    )
+
+
+@pytest.mark.parametrize("width", [1000, 1280, 1600])
+def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
+    world: World, new_context: NewContext, live_server: Any, width: int
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server, item, viewport={"width": width, "height": 844})
+    page.get_by_role("button", name="write one yourself").click()
+    page.wait_for_url("**/own/")
+    takes_keys(page)
+    page.keyboard.press("1")
+    page.get_by_label("Why you decide so").click()
+    page.keyboard.type("It is read off one cell.")
+    decide = page.get_by_role("button", name="Decide with this").bounding_box()
+    assert decide is not None
+    page.mouse.move(decide["x"] + 5, decide["y"] + decide["height"] / 2)
+    before = places(page)
+
+    page.mouse.down()
+    assert places(page) == before
+    page.mouse.up()
+
+    page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
+    assert Decision.objects.get(item=item).note == "It is read off one cell."
+
+
+def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("question_paraphrase", size=1)
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    page.locator("[data-field] :is(input, textarea), textarea[data-field], input[data-field]").first.click()
+    page.keyboard.type("Which")
+    expect(page.get_by_text("Esc, then a single key")).to_be_visible()
+    before = places(page)
+    submit = page.get_by_role("button", name="Submit").bounding_box()
+    assert submit is not None
+    page.mouse.move(submit["x"] + 5, submit["y"] + 5)
+
+    page.mouse.down()
+
+    expect(page.get_by_text("Esc, then a single key")).not_to_be_visible()
+    assert places(page) == before
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_note_goes_along_from_page_to_page(
+    world: World, new_context: NewContext, live_server: Any, scripts: bool
+) -> None:
+    item = adjudicating.waiting(labelled(world, items=1)).get()
+    page = opened(world, new_context, live_server, item, java_script_enabled=scripts)
+    note = page.get_by_label("Why you decide so")
+    note.fill("Neither reads the table.")
+
+    page.get_by_role("button", name="edit this one").first.click()
+    page.wait_for_url("**/own/?from=A")
+    expect(note).to_have_value("Neither reads the table.")
+    assert note.evaluate("field => getComputedStyle(field).borderTopWidth") == "1px"
+    note.fill("Neither reads the table, nor the question.")
+    page.get_by_role("button", name="Back to the responses").click()
+
+    page.wait_for_url(f"**{reverse('adjudicate', args=[item.public_id])}")
+    expect(note).to_have_value("Neither reads the table, nor the question.")
+    assert not Decision.objects.filter(item=item).exists()

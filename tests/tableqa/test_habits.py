@@ -160,6 +160,19 @@ def test_too_little_says_nothing(habit: Habit) -> None:
     assert habit.sentence.startswith("Too early to say: ")
 
 
+@pytest.mark.parametrize("others", [[0.1] * 40, []])
+def test_everybody_too_fast_or_one_person_alone_is_told_by_the_floor(others: list[float]) -> None:
+    assert not too_fast([0.1] * 12, others).raised
+
+    habit = too_fast([0.1] * 12, others, floor=2.5)
+
+    assert habit.raised
+    assert habit.sentence.startswith("12 of 12 items took less than 2.5 s (100.0 %")
+    assert "0.0 s" not in habit.sentence
+    assert not too_fast([0.1] * 2 + [20.0] * 10, others, floor=2.5).raised, "two slips are no habit"
+    assert not too_fast([3.0] * 12, others, floor=2.5).raised
+
+
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="below 0 or no number"):
         too_fast([float("nan")], [1.0])
@@ -180,6 +193,7 @@ def test_any_data_give_a_sentence_and_never_an_error(
 ) -> None:
     habits = [
         too_fast(own, others),
+        too_fast(own, others, floor=2.5),
         sped_up(own),
         always_the_same(labels, Counter(labels)),
         copy_paste(dict(enumerate(texts)), texts),

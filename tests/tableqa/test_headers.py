@@ -232,7 +232,7 @@ class TestHeaderNames:
 
         assert set(suggested) == {"Nation", "Country"}
         assert suggested["Nation"].why == (
-            "2 columns of this project are called so; they hold 3 of the 3 values here (italy, peru)."
+            "2 columns of this project are called so. They hold 3 of the 3 values here (italy, peru)."
         )
 
     def test_a_name_in_the_same_company_is_suggested(self):

@@ -81,7 +81,7 @@ class Command(RefusingCommand):
         if options["json"]:
             self.stdout.write(json.dumps(writing.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
-            effects = {} if project is None or plan.cannot else applying.effects(said, plan, project)
+            effects = {} if project is None or plan.cannot else applying.effects(plan, project)
             for line in words.lines(plan, effects):
                 self.stdout.write(line)
             for one in missing.missing(project) if project is not None else ():
@@ -123,14 +123,21 @@ class Command(RefusingCommand):
             # `reverse` has the path of PUBLIC_URL in front already.
             whole = urljoin(settings.PUBLIC_URL, address) if settings.PUBLIC_URL else address
             self.stdout.write(f"Send {link.name} this link, shown once: {whole}")
+        if applied.links and not settings.PUBLIC_URL:
+            self.stdout.write(
+                "Put the address of your site before each link (PUBLIC_URL says it once and for all)."
+            )
         if applied.failed is not None:
             left = applied.failed
             raise CommandError(
                 f"Stopped at {left.section} {left.name}: {applied.why} What was done before stays. "
                 "Mend it and apply the file again: it goes on from here."
             )
+        for change in applied.waits:
+            self.stdout.write(words.line(change))
         if not applied.done:
-            self.stdout.write("Nothing to do: the project is as the file says.")
+            said_nothing = "Nothing to do: the project is as the file says."
+            self.stdout.write(words.NOTHING_YET if applied.waits else said_nothing)
 
     def tell(self, change: Change) -> None:
         self.stdout.write(words.line(change))

@@ -6,13 +6,12 @@ import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import OperationalError, close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.urls import set_script_prefix
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -29,10 +28,12 @@ KNOWN = (adjudicating, asking, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between two looks for items to resolve and jobs whose worker was lost."""
-LOOK = timedelta(seconds=30)
-"""Between two looks for items that nobody is left for."""
+LOOK = 30.0
+"""Seconds between two looks for items that nobody is left for."""
 SLOWER = 1.0
 """Seconds, at least, between two looks of each hand for jobs that wait for models."""
+AWAY = (OperationalError, InterfaceError)
+"""What is raised where the database does not answer, or has closed a connection since."""
 PATIENCE = 3.0
 """Seconds that a worker which is told to stop gives to what waits for models."""
 
@@ -113,7 +114,7 @@ class Hand(threading.Thread):
         while self.worker.running:
             try:
                 self.worker.run()
-            except OperationalError:
+            except AWAY:
                 log.warning("%s wait for the database", self.name, exc_info=True)
                 connection.close()
                 time.sleep(EVERY)
@@ -132,8 +133,8 @@ def _let_go(hands: Sequence[Hand]) -> None:
     for hand in hands:
         hand.join(max(0.0, until - time.monotonic()))
     try:
-        jobs.hand_back(now=timezone.now())
-    except OperationalError:
+        jobs.hand_back(now=jobs.clock())
+    except AWAY:
         log.warning("jobs under way could not be queued again; another worker takes them up", exc_info=True)
 
 
@@ -143,7 +144,7 @@ def _take_jobs(interval: float) -> None:
         try:
             call_command("db_worker", interval=interval, reload=False, queue_name="default")
             return
-        except OperationalError:
+        except AWAY:
             log.warning("the queue waits for the database", exc_info=True)
             connection.close()
             time.sleep(EVERY)
@@ -151,19 +152,20 @@ def _take_jobs(interval: float) -> None:
 
 def _keep_house(stop: threading.Event) -> None:
     """What has to happen in time and is nobody's job; a database that is away is tried again."""
-    look = timezone.now()
+    look = time.monotonic()
     while not stop.wait(EVERY):
         close_old_connections()
         try:
             now = timezone.now()
             adjudicating.resolve_due(now=now)
-            if now >= look:
+            if time.monotonic() >= look:
                 adjudicating.look_after_open(now=now)
-                look = now + LOOK
-            jobs.keep_alive(now=now)
-            jobs.reap(now=now)
+                look = time.monotonic() + LOOK
+            beat = jobs.clock()
+            jobs.keep_alive(now=beat)
+            jobs.reap(now=beat)
             predicting.look_after(now=now)
-        except OperationalError:
+        except AWAY:
             log.warning("housekeeping waits for the database", exc_info=True)
         except Exception:
             log.exception("housekeeping failed; it goes on")

@@ -29,12 +29,12 @@ class AskewAdding extends ColumnList {
       details: [
         { text: table.why },
         { text: t`Score ${table.score.toFixed(2)}: what both tables have in common, rare things counting more.` },
-        { text: `Rows are matched by ${table.by[0]} and ${table.by[1]}: ${table.aligned.map(([here, there]) => (here === there ? here : `${here} = ${there}`)).join("; ")}${table.rows > table.aligned.length ? "; …" : ""}` },
+        { text: t`Rows are matched by ${table.by[0]} and ${table.by[1]}: ${alignedInWords(table)}` },
       ],
       choices: table.columns.map((column) => {
         const { cells } = sentOf(column);
         const state = this.#columnOf(table.digest, column.column) ? "taken" : "";
-        return { ...column, digest: table.digest, state, text: column.header, why: `${column.filled} of ${table.of} rows: ${cells.filter((cell) => cell.trim()).slice(0, 4).join(" | ")}` };
+        return { ...column, digest: table.digest, state, text: column.header, why: t`${column.filled} of ${table.of} rows: ${cells.filter((cell) => cell.trim()).slice(0, 4).join(" | ")}` };
       }),
     }));
   }
@@ -181,6 +181,11 @@ class AskewAdding extends ColumnList {
 }
 
 const sentOf = (column) => JSON.parse(column.sent);
+
+function alignedInWords({ aligned, rows }) {
+  const pairs = aligned.map(([here, there]) => (here === there ? here : `${here} = ${there}`));
+  return `${pairs.join("; ")}${rows > aligned.length ? "; …" : ""}`;
+}
 
 function labelled(words, field) {
   const label = make("label");

@@ -153,7 +153,8 @@ class AskewExtension extends ColumnList {
     const { cells, odd } = this.#work;
     const filled = cells.filter((cell) => cell.trim()).length;
     if (!odd.size) return t`All ${filled} filled rows split into ${number}.`;
-    return t`${filled - odd.size} of ${filled} filled rows split into ${number}. ${odd.size === 1 ? t("One does") : `${odd.size} do`} not: write the parts by hand, or leave the whole in the first.`;
+    const fits = t`${filled - odd.size} of ${filled} filled rows split into ${number}.`;
+    return `${fits} ${counted(odd.size, "{0} row does not: write its parts by hand, or leave the whole in the first.", "{0} rows do not: write their parts by hand, or leave the whole in the first.")}`;
   }
 
   #apply() {

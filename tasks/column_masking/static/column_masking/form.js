@@ -31,7 +31,7 @@ class AskewMasking extends ColumnList {
   #details(evidence, answer, read, removed, left) {
     const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
-      const also = gone.length ? ` But ${gone.join(t(" and "))} ${gone.length > 1 ? "are" : "is"} removed, too.` : "";
+      const also = !gone.length ? "" : gone.length > 1 ? t` But ${gone.join(t(" and "))} are removed, too.` : t` But ${gone[0]} is removed, too.`;
       const open = short && holds ? t(" But not in the row that the answer comes from.") : "";
       const step = kind === "running_number" && !tells ? t(" But nothing that is left says where it begins.") : "";
       return { text: words + step + open + also, look: !holds || Boolean(gone.length) || !tells || Boolean(short) };
@@ -79,7 +79,7 @@ function note(evidence, good, given, answer) {
 /* From what it follows: other columns, or the order of the rows; and whether that reaches the answer. */
 function from(given) {
   const best = given.filter(({ short }) => !short);
-  const what = (best.length ? best : given).some(({ sources }) => sources.length) ? "others" : t("the order of the rows");
+  const what = (best.length ? best : given).some(({ sources }) => sources.length) ? t("others") : t("the order of the rows");
   return best.length ? t`follows from ${what}` : t`follows from ${what} but for the answer`;
 }
 

@@ -1,0 +1,161 @@
+"""Many rows at once, past the models: COPY where the database is PostgreSQL, one statement run many times elsewhere.
+
+    with transaction.atomic():
+        keys = bulk.keys(Item, 1_000)
+        bulk.insert(Item, ["id", "batch_id", ...], rows)
+
+What a row must be, the database still checks: keys, constraints, lengths. Nothing else does, so rows are those of checked
+data. Making a model of each row, and a statement of them all, takes ten times as long as what the database does with them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from django.db import connection, models
+
+ROWS = 2_000
+"""Rows that are in memory as text at once."""
+AT_ONCE = 200
+"""Rows of one statement that names their values."""
+_PLAIN = (models.CharField, models.TextField)
+Text = Callable[[Any], str]
+
+
+class Json(str):
+    """A JSON value that is written already."""
+
+    __slots__ = ()
+
+
+def keys(model: type[models.Model], number: int) -> list[int]:
+    """So many keys that no row has or will get from elsewhere, in order; to be called in the transaction that uses them."""
+    table, column = model._meta.db_table, model._meta.pk.column
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
+                [table, column, number],
+            )
+            return [key for (key,) in cursor.fetchall()]
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+        last = (cursor.fetchone() or (0,))[0]
+        return list(range(last + 1, last + 1 + number))
+
+
+def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Add rows of these fields (by attribute, `batch_id`), in the caller's transaction; the others have their defaults.
+
+    Returns how many there were. Raises django.db.IntegrityError as saving each would.
+    """
+    meta = model._meta
+    given = [meta.get_field(name) for name in names]
+    rest = [one for one in meta.concrete_fields if one not in given and not one.primary_key]
+    # What is drawn for each row (ids that leave the server) is drawn here; the rest is the same for all.
+    drawn = [
+        one for one in rest if one.has_default() and callable(one.default) and one.default not in (dict, list)
+    ]
+    same = [one for one in rest if one not in drawn]
+    always = tuple(one.get_default() for one in same)
+    makers: list[Callable[[], Any]] = [one.default for one in drawn]
+    fields = [*given, *drawn, *same]
+    whole = ((*row, *[make() for make in makers], *always) for row in rows)
+    return (_copied if connection.vendor == "postgresql" else _executed)(model, fields, whole)
+
+
+def _copied(model: type[models.Model], fields: Sequence[Any], rows: Iterator[Sequence[Any]]) -> int:
+    texts = [_copy_text(field) for field in fields]
+    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    sql = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({columns}) FROM STDIN"
+    done = 0
+    with connection.cursor() as cursor:
+        for some in _pages(rows, ROWS):
+            lines = "".join(
+                "\t".join(
+                    ["\\N" if value is None else text(value) for text, value in zip(texts, row, strict=True)]
+                )
+                + "\n"
+                for row in some
+            )
+            cursor.copy_expert(sql, io.BytesIO(lines.encode("utf-8")))
+            done += len(some)
+    return done
+
+
+def _copy_text(field: Any) -> Text:
+    """How a value of the field is written for COPY. None is written elsewhere."""
+    field = getattr(field, "target_field", field)
+    if isinstance(field, models.JSONField):
+        return lambda value: escaped(value if isinstance(value, Json) else json.dumps(value))
+    if isinstance(field, _PLAIN):
+        return escaped
+    if isinstance(field, models.BooleanField):
+        return lambda value: "t" if value else "f"
+    if isinstance(field, models.DateTimeField):
+        return lambda value: str(value.isoformat())
+    return str
+
+
+def escaped(text: str) -> str:
+    """A text as a cell of COPY's text form."""
+    if "\\" in text:
+        text = text.replace("\\", "\\\\")
+    if text.isprintable():  # neither tabs nor line ends
+        return text
+    return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _executed(model: type[models.Model], fields: Sequence[Any], rows: Iterator[Sequence[Any]]) -> int:
+    adapt = [_adapted(field) for field in fields]
+    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    sql = (
+        f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) "
+        f"VALUES ({', '.join(['%s'] * len(fields))})"
+    )  # nosec B608: names of our own tables
+    done = 0
+    with connection.cursor() as cursor:
+        for some in _pages(rows, ROWS):
+            cursor.executemany(
+                sql,
+                [
+                    [None if value is None else made(value) for made, value in zip(adapt, row, strict=True)]
+                    for row in some
+                ],
+            )
+            done += len(some)
+    return done
+
+
+def _adapted(field: Any) -> Callable[[Any], Any]:
+    field = getattr(field, "target_field", field)
+    if isinstance(field, models.JSONField):
+        return lambda value: str(value) if isinstance(value, Json) else json.dumps(value)
+    if isinstance(field, models.DateTimeField):
+        return connection.ops.adapt_datetimefield_value
+    return lambda value: value
+
+
+def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows of these fields, which are all there are but the key; those whose unique value is there already stay."""
+    fields: list[Any] = [model._meta.get_field(name) for name in names]
+    adapt = [_adapted(field) for field in fields]
+    quote = connection.ops.quote_name
+    cast = "::jsonb" if connection.vendor == "postgresql" else ""
+    one = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)
+    columns = ", ".join(quote(field.column) for field in fields)
+    with connection.cursor() as cursor:
+        for some in _pages(iter(rows), AT_ONCE):
+            cursor.execute(
+                f"INSERT INTO {quote(model._meta.db_table)} ({columns}) "
+                f"VALUES {', '.join([f'({one})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables
+                [made(value) for row in some for made, value in zip(adapt, row, strict=True)],
+            )
+
+
+def _pages(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while some := list(islice(rows, size)):
+        yield some

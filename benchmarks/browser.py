@@ -1,0 +1,262 @@
+"""Pages of annotating as a site serves them, in Chromium: what they weigh, when they are painted, how quickly they answer.
+
+    ./run bench browser [--kinds NAME,...] [--loads 5] [--keys 20] [--brief]
+
+nginx with TLS and HTTP/2 as in deploy/, gunicorn behind it, static files from `collectstatic` with COMPRESS_STATIC. Every
+kind of annotation over its sample, and the three tables of `./run bench grid` to be read, marked and edited. A page weighs
+what the browser fetched of HTML, style sheets, scripts and fonts, compressed as it came, from the empty cache until the page
+is ready; tables of the samples have a few rows. The measures are those that Lighthouse takes, from the browser's own
+Performance interfaces: first and largest contentful paint (FCP, LCP), shifts of the layout (CLS), time that long tasks block
+(TBT), and the slowest of the keys pressed (INP) beside their 95th percentile; the interface does not report what took less
+than 16 ms, which counts as 16. Medians of the loads count. Each is taken with an empty cache and a filled one, then with the
+processor four times as slow, and at last on a line of 1.6 Mbit/s with 150 ms of delay as well.
+
+Targets: 60 kB; first paint within 1 s; a key within 50 ms at the 95th percentile (100 ms in the largest table). They are
+asked of the machine as it is; the slower rows are recorded. Without nginx pages are not compressed, and the report says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import keep
+from benchmarks.grid import KEY, SMOOTH, _browser, _p95
+from benchmarks.grid_data import REAL
+from benchmarks.team import free_ports, get, nginx, python, running, wait_for
+
+ROOT = Path(__file__).resolve().parent.parent
+WEIGHT = 60_000
+"""Bytes of a page, compressed, without the table."""
+PAINT = 1000.0
+"""Milliseconds until the first paint."""
+LEAST = 16.0
+"""Milliseconds: what is quicker is not reported by browsers."""
+
+OBSERVE = """
+window.seen = {lcp: 0, cls: 0, long: [], events: []};
+const watch = (type, take, more = {}) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({type, buffered: true, ...more});
+watch("largest-contentful-paint", ({startTime}) => { seen.lcp = startTime; });
+watch("layout-shift", ({value, hadRecentInput}) => { if (!hadRecentInput) seen.cls += value; });
+watch("longtask", ({startTime, duration}) => seen.long.push([startTime, duration]));
+watch("event", ({interactionId, duration}) => { if (interactionId) seen.events.push([interactionId, duration]); },
+    {durationThreshold: 16});
+"""
+LOADED = """() => {
+    const [page] = performance.getEntriesByType("navigation");
+    const files = performance.getEntriesByType("resource").filter(({name}) => !name.includes("/api/"));
+    const kind = ({name}) => new URL(name).pathname.match(/\\.(css|js|woff2?)$/)?.[1] ?? "other";
+    const bytes = {html: page.encodedBodySize};
+    for (const file of files) bytes[kind(file)] = (bytes[kind(file)] ?? 0) + file.encodedBodySize;
+    const fcp = performance.getEntriesByName("first-contentful-paint")[0].startTime;
+    const tbt = seen.long.filter(([start]) => start >= fcp).reduce((all, [, time]) => all + Math.max(0, time - 50), 0);
+    return {
+        bytes, fcp, tbt, lcp: seen.lcp, cls: seen.cls, requests: files.length + 1,
+        transferred: files.reduce((all, {transferSize}) => all + transferSize, page.transferSize),
+        unpacked: files.reduce((all, {decodedBodySize}) => all + decodedBodySize, page.decodedBodySize),
+    };
+}"""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a page is loaded."""
+
+    name: str
+    warm: bool = False
+    slower: int = 1
+    line: bool = False
+
+
+CONDITIONS = (
+    Conditions("empty cache"),
+    Conditions("filled cache", warm=True),
+    Conditions("processor / 4", slower=4),
+    Conditions("processor / 4, slow line", slower=4, line=True),
+)
+
+
+def main() -> int:
+    """Print the figures, and 1 where a target is missed."""
+    parser = argparse.ArgumentParser(prog="./run bench browser", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kinds", default="", metavar="NAME,...", help="only these, and no tables")
+    parser.add_argument(
+        "--loads",
+        type=int,
+        default=5,
+        metavar="N",
+        help="of each page in each condition; 0: only what they weigh",
+    )
+    parser.add_argument("--keys", type=int, default=20, metavar="N", help="pressed after each load")
+    parser.add_argument("--brief", action="store_true", help="the machine as it is, and no slower rows")
+    options = parser.parse_args()
+    data = Path(os.environ.get("ASKEW_TEST_DATA") or ROOT.parent / "shared" / "data")
+    if not (data / REAL).is_file():
+        print(
+            f"There is no {data / REAL}: name the folder of the datasets in ASKEW_TEST_DATA.", file=sys.stderr
+        )
+        return 1
+    try:
+        import playwright  # noqa: F401
+    except ImportError:
+        print("Playwright is not installed: `./run test` installs what benchmarks need.", file=sys.stderr)
+        return 1
+    wanted = set(filter(None, options.kinds.split(",")))
+    missed: list[str] = []
+    with ExitStack() as stack:
+        site, prepared = served(stack, data)
+        browser = stack.enter_context(_browser())
+        print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {site}")
+        conditions = CONDITIONS[:2] if options.brief else CONDITIONS
+        pages = {
+            name: path for name, path in prepared["kinds"].items() if not wanted or name.split()[0] in wanted
+        }
+        print(f"\n{'':<34}{'html':>6}{'css':>6}{'js':>6}{'all':>7} kB  files  unpacked")
+        for name, path in pages.items():
+            figures = measured(browser, site, prepared["cookie"], path, CONDITIONS[0], 1, 0)
+            bytes_ = figures["bytes"]
+            whole = sum(bytes_.values()) - bytes_.get("other", 0)
+            each = "".join(f"{bytes_.get(kind, 0) / 1000:6.1f}" for kind in ("html", "css", "js"))
+            print(
+                f"{name:<34}{each}{whole / 1000:7.1f}    {figures['requests']:5}  {figures['unpacked'] / 1000:6.0f}"
+            )
+            keep(f"weight of {name}", whole / 1000, "kB", at_most=WEIGHT / 1000)
+            if whole > WEIGHT:
+                missed.append(f"{name} weighs {whole / 1000:.1f} kB; the target is {WEIGHT / 1000:.0f} kB")
+        if not options.loads:
+            pages = {}
+        elif not wanted:
+            pages |= prepared["tables"]
+        head = f"{'ms; medians of the loads':<60}{'FCP':>6}{'LCP':>6}{'CLS':>7}{'TBT':>6}{'key p95':>9}{'INP':>6}"
+        print(f"\n{head}" if pages else "")
+        for name, path in pages.items():
+            for one in conditions:
+                found = measured(browser, site, prepared["cookie"], path, one, options.loads, options.keys)
+                missed += reported(name, one, found)
+    for line in missed:
+        print(line, file=sys.stderr)
+    return 1 if missed else 0
+
+
+def served(stack: ExitStack, data: Path) -> tuple[str, dict[str, Any]]:
+    """A site as in production, with its pages."""
+    home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="askew-browser-")))
+    port, behind = free_ports(2)
+    proxied = shutil.which("nginx") is not None
+    site = f"https://localhost:{port}" if proxied else f"http://localhost:{behind}"
+    environment = {
+        **os.environ,
+        "DATABASE_URL": f"sqlite:///{home}/askew.sqlite3",
+        "ASKEW_DATA_DIR": str(home / "data"),
+        "PUBLIC_URL": site,
+        "TRUST_PROXY": str(proxied).lower(),
+        "COMPRESS_STATIC": "true",
+        "LOG_LEVEL": "ERROR",
+    }
+    python(ROOT, environment, "manage.py", "collectstatic", "--noinput", "--verbosity", "0")
+    prepared = json.loads(python(ROOT, environment, "-m", "benchmarks.browser_data", str(data)))
+    command = ["-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{behind}", "--no-control-socket"]
+    command += ["--worker-class", "gthread", "--workers", "2", "--threads", "8", "--keep-alive", "75"]
+    stack.enter_context(running(ROOT, environment, home / "askew.log", *command))
+    if proxied:
+        stack.enter_context(nginx(home, "", port, [behind], static=False))
+    else:
+        print("nginx is not installed: pages come without TLS, HTTP/2 and compression")
+    wait_for(lambda: get(behind, "/healthz") == 200, "the web processes answer")
+    return site, prepared
+
+
+def measured(
+    browser: Any, site: str, cookie: list[str], path: str, how: Conditions, loads: int, keys: int
+) -> dict[str, Any]:
+    """Medians of a page's figures over several loads; milliseconds of the keys pressed after each."""
+    found: list[dict[str, Any]] = []
+    pressed: list[float] = []
+    for _ in range(loads):
+        context = browser.new_context(viewport={"width": 1280, "height": 860}, ignore_https_errors=True)
+        context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": site, "secure": site[4] == "s"}])
+        context.add_init_script(OBSERVE)
+        page = context.new_page()
+        session = context.new_cdp_session(page)
+        if how.warm:
+            _go(page, site + path)
+        if how.line:
+            line = {
+                "offline": False,
+                "latency": 150,
+                "downloadThroughput": 200_000,
+                "uploadThroughput": 94_000,
+            }
+            session.send("Network.enable")
+            session.send("Network.emulateNetworkConditions", line)
+        if how.slower > 1:
+            session.send("Emulation.setCPUThrottlingRate", {"rate": how.slower})
+        _go(page, site + path)
+        page.wait_for_timeout(300)
+        found.append(page.evaluate(LOADED))
+        pressed += _keys(page, keys)
+        context.close()
+    middle = {name: statistics.median(one[name] for one in found) for name in ("fcp", "lcp", "cls", "tbt")}
+    return {**found[0], **middle, "keys": pressed}
+
+
+def _go(page: Any, url: str) -> None:
+    page.goto(url, wait_until="load", timeout=120_000)
+    page.locator("askew-annotate[data-ready]").wait_for(state="attached", timeout=120_000)
+
+
+def _keys(page: Any, keys: int) -> list[float]:
+    """Milliseconds from each of so many keys to the paint after it: into the table and about in it, or along the fields."""
+    if not keys:
+        return []
+    page.evaluate("() => { seen.events.length = 0; }")
+    page.keyboard.press("t")
+    for name in _names(keys - 1, page.locator("askew-grid [role=gridcell]").count() > 0):
+        page.keyboard.press(name)
+        page.wait_for_timeout(33)
+    page.wait_for_timeout(300)
+    times: dict[int, float] = {}
+    for interaction, duration in page.evaluate("() => seen.events"):
+        times[interaction] = max(duration, times.get(interaction, LEAST))
+    return [*times.values(), *[LEAST] * (keys - len(times))]
+
+
+def _names(keys: int, grid: bool) -> Iterator[str]:
+    for number in range(keys):
+        yield ("ArrowRight" if number % 4 == 3 else "ArrowDown") if grid else "Tab"
+
+
+def reported(name: str, how: Conditions, found: dict[str, Any]) -> list[str]:
+    """Print a line; what misses its target."""
+    p95, worst = (_p95(found["keys"]), max(found["keys"])) if found["keys"] else (0.0, 0.0)
+    print(
+        f"{f'{name}, {how.name}':<60}{found['fcp']:6.0f}{found['lcp']:6.0f}{found['cls']:7.3f}{found['tbt']:6.0f}"
+        f"{p95:9.0f}{worst:6.0f}",
+        flush=True,
+    )
+    asked = how.slower == 1 and not how.line
+    limit = KEY.get(name.partition(", ")[0], SMOOTH)
+    figures = [
+        keep(f"first paint, {name}, {how.name}", found["fcp"], "ms", at_most=PAINT if asked else None),
+        keep(f"a key at p95, {name}, {how.name}", p95, "ms", at_most=limit if asked else None),
+    ]
+    return [
+        f"{one.name}: {one.value:.0f} ms; the target is {one.at_most:.0f} ms"
+        for one in figures
+        if one.met is False
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""No page shows English sentences of ours to somebody who reads German.
+
+The catalogue can say what is marked as a message; this looks at what pages show. Texts that people or tables brought
+are left out: they stand in elements with `dir="auto"`, in cells of tables, or are named below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import translation
+
+from tests.annotation.cast import World
+from tests.annotation.role_table import PAGES, make_things
+
+GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de"}
+ROLES = ("mara", "ada", "ivo", "rea")
+NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
+ENGLISH = re.compile(
+    r"\b(?:the|of|and|is|are|not|with|for|has|have|from|this|that|than|others?|which|were|been|becomes|by|it|its|"
+    r"row|column|cells?|only|no|none|as|or|but|if|you|your|their|between|where|without|item|items|people)\b",
+    re.IGNORECASE,
+)
+"""Words that nearly every English sentence has, and no German one."""
+LEAST = 2
+"""A single one may be a name."""
+SKIPPED = {"script", "style", "code", "pre", "textarea", "kbd", "option"}
+EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+ALOUD = ("aria-label", "placeholder", "title", "data-label", "data-required", "alt")
+THEIRS = re.compile(
+    r"„[^“]*“|when did \S+ come out|Panupong Pasupat and Percy Liang|Proceedings of ACL"  # questions, what is cited
+)
+"""What the people of the test and its sources wrote."""
+
+
+class Texts(HTMLParser):
+    """The texts of a page that are ours, shown or read aloud."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.open: list[tuple[str, bool]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        theirs = self._theirs or tag in SKIPPED or given.get("dir") == "auto" or given.get("lang") == "en"
+        if not theirs:
+            self.found += [said for name in ALOUD if (said := given.get(name))]
+        if tag not in EMPTY:
+            self.open.append((tag, theirs))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not self._theirs:
+            self.found.append(data)
+
+    @property
+    def _theirs(self) -> bool:
+        return bool(self.open) and self.open[-1][1]
+
+
+def english_in(page: str) -> list[str]:
+    """Texts of a page that read like English."""
+    reader = Texts()
+    reader.feed(page)
+    plain = (" ".join(THEIRS.sub("", text).split()) for text in reader.found)
+    return sorted({text for text in plain if len(ENGLISH.findall(text)) >= LEAST})
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    yield
+    translation.activate(settings.LANGUAGE_CODE)
+
+
+def test_no_page_shows_english_sentences_of_ours_in_german(world: World) -> None:
+    things = make_things(world)
+    wrong, seen = set(), 0
+    for name, (arguments, may_get, _) in PAGES.items():
+        if may_get is None or name in NOT_PAGES:
+            continue
+        for who in [one for one in ROLES if one in may_get]:
+            with transaction.atomic():
+                client = Client()
+                client.force_login(world.people[who])
+                answer = client.get(reverse(name, args=arguments(things)), **GERMAN)
+                transaction.set_rollback(True)
+            if answer.status_code == 200 and "text/html" in answer["Content-Type"]:
+                seen += 1
+                wrong |= {f"{name}: {text}" for text in english_in(answer.content.decode())}
+
+    assert sorted(wrong) == []
+    assert seen > 100
+
+
+def test_what_looks_like_english_is_told_from_what_people_wrote() -> None:
+    assert english_in("<p>The table has no column.</p>") == ["The table has no column."]
+    assert english_in('<p title="of the row">Zeile</p>') == ["of the row"]
+    assert english_in('<p dir="auto">Which of the teams is not there?</p><p>Die Tabelle<br>ist da.</p>') == []
+    assert english_in("<p>Panupong Pasupat and Percy Liang</p><code>the of</code>") == []

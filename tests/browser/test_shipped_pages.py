@@ -1,0 +1,104 @@
+"""Pages with the scripts and style sheets that a site ships (config/shipped.py) do what they do with those of the tree."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.finders import get_finders
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from annotation.models import Annotation
+from config.static_files import NamedByContent
+from tests.annotation.cast import World, make_world
+from tests.browser.pages import signed_in, takes_keys
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as `collectstatic` leaves it, of our files and Pico."""
+    folder = tmp_path_factory.mktemp("static")
+    storage = NamedByContent(location=folder, base_url="/static/")
+    found = {}
+    for finder in get_finders():
+        for path, source in finder.list([]):
+            if path.startswith(("askew/", "vendor/")) or path.endswith("/form.js"):
+                found[path] = (source, path)
+                with source.open(path) as file:
+                    storage.save(path, file)
+    assert not [one for one in storage.post_process(found) if isinstance(one[2], Exception)]
+    return folder
+
+
+@pytest.fixture
+def shipped(new_context: NewContext, live_server: Any, collected: Path) -> Iterator[Callable[[Any], Page]]:
+    """Opens a browser for somebody in which every static file of ours is the one that is shipped."""
+    named = json.loads((collected / "staticfiles.json").read_text())["paths"]
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        path = route.request.url.partition("/static/")[2]
+        file = collected / named.get(path, path)
+        if not file.is_file():
+            route.continue_()
+            return
+        asked.append(file.name)
+        kind = mimetypes.guess_type(file.name)[0] or "text/plain"
+        route.fulfill(body=file.read_bytes(), content_type=kind)
+
+    def opened(person: Any) -> Page:
+        context = signed_in(new_context, live_server.url, person)
+        context.route("**/static/**", answer)
+        return context.new_page()
+
+    yield opened
+    assert any(name.startswith("workbench.") for name in asked)
+    assert any(name.startswith("askew.") for name in asked)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["question_type", "header_synonym", "column_extension", "short_table"])
+def test_a_page_of_annotating_takes_keys(
+    kind: str, world: World, shipped: Callable[[Any], Page], live_server: Any
+) -> None:
+    """Of kinds whose scripts import modules from inside the workbench and from beside it."""
+    batch = world.batch(kind)
+    page = shipped(world.ada)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_be_visible()
+
+
+def test_a_value_is_changed_and_handed_in(
+    world: World, shipped: Callable[[Any], Page], live_server: Any
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes")
+    page = shipped(world.ada)
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    question = page.locator("h1.question").inner_text()
+    page.keyboard.press("t")
+    page.keyboard.press("ArrowRight")
+    for text in ("F2", "Control+a"):
+        page.keyboard.press(text)
+    page.keyboard.type("1996")
+    page.keyboard.press("Enter")
+    page.locator("[data-field=answers] textarea, textarea[data-field=answers]").first.fill("1996")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("h1.question")).not_to_have_text(question)
+    (response,) = Annotation.objects.values_list("response__data", flat=True)
+    assert [step["new"] for step in response["operations"]] == ["1996"]

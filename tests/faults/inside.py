@@ -1,0 +1,388 @@
+"""What is asked of a site from within: prepare it, begin jobs as a manager does, and look whether everything adds up.
+
+A process of its own (`site.Inside`), with the site's settings: one line of JSON in, one out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import traceback
+import zipfile
+from pathlib import Path
+from typing import Any
+
+QUESTIONS = Path(__file__).resolve().parents[2] / "fixtures" / "wtq" / "excerpt-dev.tsv"
+BUSY, STILL = "busy", "still"
+"""The projects: in one people work, in the other nothing changes any more."""
+
+
+def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
+    """Tables, two projects, people signed in, and in the project at rest a batch that two of them have finished."""
+    from django.core.management import call_command
+    from django.utils import timezone
+
+    from annotation import access
+    from annotation.journeys import annotating, assigning, importing, setting_up
+    from annotation.models import Person
+    from annotation.roles import Role
+    from annotation.work import queue
+    from tasks.contract import task_type
+
+    call_command("migrate", verbosity=0)
+    now = timezone.now()
+    mara = Person.objects.create_person("Mara", "mara@example.org")
+    crew = [Person.objects.create_person(f"Person {number}") for number in range(people)]
+    for slug in (BUSY, STILL):
+        project = setting_up.create_project(slug=slug, name=slug.capitalize(), manager=mara, now=now)
+        source = importing.import_examples(project=project, reader="wtq", path=QUESTIONS, now=now).source
+        for person in crew:
+            setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
+    batch = assigning.plan_batch(
+        project=project,
+        name="rest",
+        task=task_type("question_type"),
+        by=mara,
+        now=now,
+        sources=[source],
+        size=still,
+        overlap=2,
+    )
+    assigning.open_batch(batch=batch, by=mara, now=now)
+    for person in crew[:2]:
+        while taken := queue.next_assignment(batch=batch, person=person, now=now):
+            held = access.assignment(access.Actor(person), taken.public_id)
+            task, item = batch.task(), held.plain_item
+            answer = {"label": ("extraction", "reasoning")[item.example.question.count("e") % 2]}
+            annotating.submit(assignment=held, response=task.envelope(task.restore(answer), item), now=now)
+    assigning.close_batch(batch=batch, by=mara, now=now)
+    return [_signed_in(person) for person in crew]
+
+
+def open_batch(kind: str, overlap: int, size: int, seed: int, loop_model: str = "", variant: str = "") -> str:
+    """A further batch for everybody to work in; its id."""
+    from django.utils import timezone
+
+    from annotation.journeys import assigning
+    from annotation.models import Batch, Source
+    from tasks.contract import task_type
+
+    now, mara = timezone.now(), _mara()
+    batch = assigning.plan_batch(
+        project=_project(BUSY),
+        name=f"batch {Batch.objects.count()}",
+        task=task_type(kind),
+        variant=variant,
+        by=mara,
+        now=now,
+        sources=[Source.objects.filter(project__slug=BUSY).earliest("pk")],
+        size=size,
+        seed=seed,
+        overlap=overlap,
+        loop_model=loop_model,
+    )
+    assigning.open_batch(batch=batch, by=mara, now=now)
+    return batch.public_id
+
+
+def start_import(name: str, questions: int) -> str:
+    """Upload so many questions with their tables and have a worker import them; the job's id."""
+    from django.core.files.uploadedfile import SimpleUploadedFile
+    from django.utils import timezone
+
+    from annotation.journeys import importing
+
+    first, *lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    repeated = [
+        f"nu-{number}\t{lines[number % len(lines)].partition(chr(9))[2]}" for number in range(questions)
+    ]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sorted((QUESTIONS.parent / "csv").rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(QUESTIONS.parent))
+    project, by, now = _project(BUSY), _mara(), timezone.now()
+    text = "\n".join([first, *repeated, ""]).encode()
+    kept = [
+        importing.keep_upload(project=project, file=SimpleUploadedFile(*named), by=by, now=now)
+        for named in (("questions.tsv", text), ("tables.zip", packed.getvalue()))
+    ]
+    job = importing.start_import(
+        project=project, reader="wtq", questions=kept[0], tables=kept[1], by=by, now=now, name=name
+    )
+    return job.public_id
+
+
+def imported(name: str) -> list[int]:
+    """How many examples each source of this name has, whole or not."""
+    from annotation.models import Example, Source
+
+    return [
+        Example.objects.filter(source=source).count()
+        for source in Source.objects.filter(project__slug=BUSY, name=name)
+    ]
+
+
+def start_release(project: str, name: str) -> str:
+    """Have a worker make a release; its job's id."""
+    from django.utils import timezone
+
+    from annotation.journeys import releasing
+
+    release = releasing.start_release(
+        project=_project(project), name=name, format="askew", by=_mara(), now=timezone.now()
+    )
+    return str(release.job.public_id) if release.job else ""
+
+
+def released(project: str, name: str) -> dict[str, Any]:
+    """A release that is ready: a digest over the names and bytes of all its files, and what verifying it says."""
+    from annotation.journeys import releasing
+    from annotation.models import Release
+    from annotation.releases import release_files
+
+    release = Release.objects.get(project__slug=project, name=name, ready_at__isnull=False)
+    folder, whole = releasing.folder(release), hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return {"bytes": whole.hexdigest(), "verified": release_files.verify(folder)["annotations"]}
+
+
+def job(id: str) -> dict[str, Any]:
+    """How a job stands."""
+    from annotation.models import Job
+
+    found = Job.objects.get(public_id=id)
+    return {
+        "state": found.state,
+        "done": found.done,
+        "total": found.total,
+        "attempts": found.attempts,
+        "error": found.error,
+    }
+
+
+def lose(id: str) -> bool:
+    """As if nobody had heard of a running job for two minutes; False where it is not running."""
+    from datetime import timedelta
+
+    from annotation.models import Job
+
+    running = Job.objects.filter(public_id=id, state="running")
+    one = running.first()
+    return one is not None and bool(running.update(heartbeat=one.heartbeat - timedelta(minutes=2)))
+
+
+def clock() -> float:
+    """What the database takes for now, in seconds since 1970."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        sql = "SELECT extract(epoch FROM clock_timestamp())"
+        cursor.execute(sql if connection.vendor == "postgresql" else "SELECT (julianday('now') - 2440587.5) * 86400")
+        return float(cursor.fetchone()[0])
+
+
+def pass_time(minutes: int) -> int:
+    """As if the database's clock had moved on for every lease; how many are held."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from annotation.models import Assignment
+
+    held = Assignment.objects.filter(state="leased")
+    return held.update(leased_until=F("leased_until") - timedelta(minutes=minutes))
+
+
+def check(
+    told: dict[str, list[Any]], drafts: dict[str, str], unsure: list[str], final: bool, deep: bool
+) -> dict[str, Any]:
+    """What is not as people were told, or does not add up, as of one moment of the database.
+
+    `told`: assignment -> annotation, what was answered, how often it was submitted and how often withdrawn. `drafts`:
+    assignment -> what was saved last. `unsure`: assignments of which a late request may have changed what was told.
+    `final`: nobody works any more, so nothing may be there that nobody was told of. `deep`: with the doctor.
+    """
+    from django.db import connection, transaction
+    from django.db.models import Count, F, Q
+
+    from annotation import doctor
+    from annotation.models import Annotation, Assignment, Batch, Draft, Item, Place
+    from annotation.work import accounting
+
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        here = Assignment.objects.filter(batch__project__slug=BUSY)
+        stored = {
+            row[0]: row[1:]
+            for row in here.filter(state="submitted").values_list(
+                "public_id", "annotation__public_id", "annotation__response"
+            )
+        }
+        revisions: dict[str, dict[bool, int]] = {}
+        for assignment, response in Annotation.objects.filter(
+            assignment__batch__project__slug=BUSY
+        ).values_list("assignment__public_id", "response"):
+            revisions.setdefault(assignment, {False: 0, True: 0})[response is None] += 1
+        wrong: dict[str, str] = {}
+        for assignment, (annotation, data, submitted, withdrawn) in told.items():
+            found = stored.get(assignment)
+            if found is None:
+                wrong[assignment] = "was acknowledged and is not there"
+            elif found[1]["data"] != data or (found[0] != annotation and assignment not in unsure):
+                wrong[assignment] = f"was acknowledged as {annotation} {data}; there is {found}"
+            elif assignment not in unsure and revisions[assignment] != {False: submitted, True: withdrawn}:
+                wrong[assignment] = (
+                    f"was submitted {submitted} and withdrawn {withdrawn} times; stored are {revisions[assignment]}"
+                )
+        if final:
+            for assignment in stored.keys() - told.keys() - set(unsure):
+                wrong[assignment] = "is there, and nobody was told so"
+        kept = dict(
+            Draft.objects.filter(assignment__public_id__in=drafts).values_list(
+                "assignment__public_id", "response"
+            )
+        )
+        for assignment, data in drafts.items():
+            if assignment not in kept:
+                wrong[assignment] = "has no draft, though one was saved"
+            elif kept[assignment]["data"] != data and assignment not in unsure:
+                wrong[assignment] = f"was saved as {data}; there is {kept[assignment]}"
+        items = Item.objects.filter(batch__project__slug=BUSY).annotate(
+            given=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
+            planned=Count("places", filter=Q(places__added=False), distinct=True),
+            room=Count("places", distinct=True),
+        )
+        faults = [
+            f"item {item.public_id}: {item.given} responses, {item.room} places, {item.planned} planned"
+            for item in items.filter(Q(given__gt=F("room")) | ~Q(planned=F("batch__overlap")))
+        ]
+        twice = (
+            Place.objects.annotate(
+                live=Count("assignments", filter=Q(assignments__state__in=["leased", "submitted"]))
+            )
+            .filter(live__gt=1)
+            .count()
+        )
+        faults += [f"{twice} places carry more than one live assignment"] if twice else []
+        total = accounting.total(accounting.accounts(list(Batch.objects.filter(project__slug=BUSY))).values())
+        if not total.balances or total.submitted != len(stored):
+            faults.append(f"the accounts do not add up: {total}, and {len(stored)} responses are there")
+        faults += _stuck()
+        if deep:
+            faults += list(doctor.findings())
+    return {"wrong": wrong, "faults": faults, "stored": len(stored)}
+
+
+def _stuck() -> list[str]:
+    """Jobs that nobody will ever take up: running, and last heard of at a time that is yet to come."""
+    from datetime import UTC, datetime, timedelta
+
+    from annotation.models import Job
+
+    latest = datetime.fromtimestamp(clock(), tz=UTC) + timedelta(minutes=10)
+    return [
+        f"job {one.public_id} ({one.kind}) is {one.state} and was last heard of at {one.heartbeat}"
+        for one in Job.objects.filter(state__in=["running", "queued"], heartbeat__gt=latest)
+    ]
+
+
+def open_jobs() -> list[str]:
+    """The jobs that are neither done nor failed, in words."""
+    from annotation.models import Job
+
+    waiting = Job.objects.filter(state__in=["running", "queued"])
+    return [f"{one.kind} {one.public_id}: {one.state}, {one.attempts} attempts" for one in waiting]
+
+
+def lose_all() -> int:
+    """`lose` for every job that runs."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from annotation.models import Job
+
+    running = Job.objects.filter(state="running")
+    return running.update(heartbeat=F("heartbeat") - timedelta(minutes=2))
+
+
+def undecided() -> int:
+    """How many complete items still wait for their time; from now on it has come for them."""
+    from django.db.models.functions import Now
+
+    from annotation.models import Item
+
+    return Item.objects.filter(due_at__isnull=False).update(due_at=Now())
+
+
+def failed_jobs() -> list[list[str]]:
+    """The kind and the words of every job that failed."""
+    from annotation.models import Job
+
+    return [list(row) for row in Job.objects.filter(state="failed").values_list("kind", "error")]
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _project(slug: str) -> Any:
+    from annotation.models import Project
+
+    return Project.objects.get(slug=slug)
+
+
+def _mara() -> Any:
+    from annotation.models import Person
+
+    return Person.objects.get(email="mara@example.org")
+
+
+def _signed_in(person: Any) -> dict[str, Any]:
+    from django.conf import settings
+    from django.test import Client
+
+    client = Client()
+    client.force_login(person)
+    token = "faultsfaultsfaultsfaultsfaults12"  # a cookie of a browser; nothing is protected by it here
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    return {
+        "cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={token}",
+        "csrf": token,
+    }
+
+
+COMMANDS = {
+    one.__name__: one
+    for one in (
+        prepare, open_batch, start_import, imported, start_release, released, job, lose, lose_all, clock, pass_time,
+        check, open_jobs, failed_jobs, undecided,
+    )
+}  # fmt: skip
+
+
+def main() -> None:
+    """Do what is asked, line by line, until nobody asks any more."""
+    import django
+    from django.db import close_old_connections
+
+    said, sys.stdout = sys.stdout, sys.stderr
+    django.setup()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        close_old_connections()  # the database may have been killed since
+        try:
+            answer = {"answer": COMMANDS[asked["command"]](**asked["what"])}
+        except Exception:
+            answer = {"error": traceback.format_exc(limit=8)}
+        print(json.dumps(answer), file=said, flush=True)
+
+
+if __name__ == "__main__":
+    main()

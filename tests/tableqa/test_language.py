@@ -1,0 +1,117 @@
+"""Sentences that are kept in English are found again, with their values, and said in the reader's language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+# The modules whose sentences are kept; a sentence is known once its module is imported.
+from tableqa import agreement, cell_sets, corpus, edit_agreement, evidence, habits, headers, language, needed
+from tableqa.perturbations import kinds
+from tasks import resolving
+
+MODULES = (agreement, cell_sets, corpus, edit_agreement, evidence, habits, headers, kinds, needed, resolving)
+GERMAN = {
+    habits.TOO_FEW: "Noch zu früh: {items} Aufgaben, {needed} sind nötig.",
+    resolving.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
+    resolving.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
+    resolving.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
+    resolving.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
+    needed.NOT_YET: "Das lässt sich noch nicht sagen.",
+    agreement.NO_PAIR: "Nichts zu vergleichen.",
+    "neither": "keines von beiden",
+    "extraction": "Entnahme",
+    "sign": "Vorzeichen",
+    " and ": " und ",
+}
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    before = language._one, language._counted, language._number
+    language.use(
+        lambda text: GERMAN.get(text, text), None, lambda number: number.translate(str.maketrans(",.", ".,"))
+    )
+    yield
+    language.use(*before)
+
+
+def places(message: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"\{(\w+)\}", message)))
+
+
+@given(st.sampled_from(language.sentences()), st.data())
+def test_every_sentence_is_found_again_with_its_values(message: str, data: st.DataObject) -> None:
+    values = {
+        name: data.draw(st.from_regex(r"[A-Z0-9][a-z0-9 ]{0,12}[a-z0-9]", fullmatch=True))
+        for name in places(message)
+    }
+    said = message.format(**values)
+
+    (found,) = language.taken_apart(said)
+
+    assert found[0].format(**found[1]) == said
+    assert len(MODULES) > 1
+
+
+@given(st.text())
+def test_a_text_that_is_not_ours_is_left_alone(text: str) -> None:
+    assert language.taken_apart(f"~{text}") == ()
+
+
+def test_sentences_behind_one_another_are_each_found() -> None:
+    text = f"{needed.NOT_YET} {agreement.NO_PAIR}"
+
+    assert [message for message, _ in language.taken_apart(text)] == [needed.NOT_YET, agreement.NO_PAIR]
+    assert language.taken_apart(f"{needed.NOT_YET} Something else.") == ()
+
+
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        (habits.TOO_FEW.format(items="1,204", needed=10), "Noch zu früh: 1.204 Aufgaben, 10 sind nötig."),
+        (
+            resolving.NO_LABEL.format(tally="extraction 2, neither 1"),
+            "Kein Etikett hat eine Mehrheit (Entnahme 2, keines von beiden 1).",
+        ),
+        (
+            resolving.NO_EDIT.format(tally=resolving.ALL_DIFFERENT.format(number=3, people=3)),
+            "Keine Änderung hat eine Mehrheit (3 verschiedene Bearbeitungen von 3 Personen).",
+        ),
+        (
+            resolving.DIFFER.format(number=2, of=3, names="2 x sign and neither"),
+            "2 von 3 Antworten weichen ab: 2 x Vorzeichen und keines von beiden.",
+        ),
+        (f"{needed.NOT_YET} {agreement.NO_PAIR}", "Das lässt sich noch nicht sagen. Nichts zu vergleichen."),
+        ("What somebody wrote.", "What somebody wrote."),
+        ("", ""),
+    ],
+)
+@pytest.mark.usefixtures("german")
+def test_a_kept_sentence_is_said_in_the_readers_language(english: str, said: str) -> None:
+    assert language.kept(english) == said
+
+
+@pytest.mark.usefixtures("german")
+def test_what_a_table_says_within_a_sentence_stays_as_it_is() -> None:
+    """A value that is a word of ours elsewhere is none here."""
+    said = corpus.NAMES.format(some="neither, sign")
+
+    assert language.kept(said) == said
+    assert language.kept_list("neither; sign") == "keines von beiden; Vorzeichen"
+
+
+def test_without_a_translation_everything_is_english() -> None:
+    before = language._one, language._counted, language._number
+    language.use(None, None)
+    try:
+        assert (
+            language.kept(habits.TOO_FEW.format(items=3, needed=10))
+            == "Too early to say: 3 items, 10 are needed."
+        )
+    finally:
+        language.use(*before)
