@@ -189,11 +189,15 @@ APART = 7
 """Pixels between the marks of two series at the same label."""
 
 
-def lines(name: str, title: str, labels: Sequence[str], series: Sequence[Series], axis: Axis) -> SafeString:
+def lines(
+    name: str, title: str, labels: Sequence[str], series: Sequence[Series], axis: Axis, *, most: int = 0
+) -> SafeString:
     """A line for each series through its points, one at each label, with standing intervals.
 
-    Where a point is missing or undefined the line is broken.
+    Where a point is missing or undefined the line is broken. most: of more labels than these only some are written,
+    at equal distances; 0: all are.
     """
+    apart = -(-len(labels) // most) if most else 1
     top = 10
     grid = [_level(axis, tick, top) for tick in axis.ticks]
     grid += [
@@ -204,6 +208,7 @@ def lines(name: str, title: str, labels: Sequence[str], series: Sequence[Series]
             _short(label, 18),
         )
         for place, label in enumerate(labels)
+        if place % apart == 0
     ]
     drawn = [_line(one, number, len(series), axis, top) for number, one in enumerate(series)]
     return _chart(name, title, _of(labels, series), series, top + PLOT + FOOT, [*grid, *drawn])

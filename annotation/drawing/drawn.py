@@ -5,9 +5,9 @@ A `Drawn` is a chart, its title, which says what it shows, and the same numbers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.utils.formats import number_format
@@ -24,8 +24,10 @@ Figures = Mapping[str, Any]
 
 MOST_SERIES = 8
 DASH = "–"
-WEEKS = 26
-"""So many weeks are drawn, the last ones."""
+WEEKS = 52
+"""So many weeks are drawn, the last ones; weeks in which nothing was done take their place, too."""
+WRITTEN = 6
+"""So many of them are written below the axis: on a phone there is no room for more."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def point(figure: Figures | None) -> Point | None:
 def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Drawn | None:
     """Lines of agreement by week, one for each (name, weeks); None where no week has a value."""
     shown = [(name, weeks) for name, weeks in given if any(one["value"] is not None for one in weeks)]
-    labels = sorted({one["name"] for _, weeks in shown for one in weeks})[-WEEKS:]
+    labels = _weeks({one["name"] for _, weeks in shown for one in weeks})
     if not labels:
         return None
     found = [(name, {one["name"]: one for one in weeks}) for name, weeks in shown]
@@ -103,12 +105,27 @@ def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Draw
     return Drawn(
         "weeks",
         title,
-        charts.lines("weeks", title, labels, series, _axis(series)),
+        charts.lines("weeks", title, labels, series, _axis(series), most=WRITTEN),
         ("Week", "Measure", "Value", gettext("95 % interval"), "Items", "Raters"),
         tuple(rows),
         note,
         words=2,
     )
+
+
+def _weeks(named: Iterable[str]) -> list[str]:
+    """Every week from the first to the last of these, as 2026-W09; at most `WEEKS`, the last ones."""
+    found = sorted(named)
+    if not found:
+        return []
+    monday, last = (date.fromisoformat(f"{week}-1") for week in (found[0], found[-1]))
+    monday = max(monday, last - timedelta(weeks=WEEKS - 1))
+    weeks = []
+    while monday <= last:
+        year, week, _ = monday.isocalendar()
+        weeks.append(f"{year}-W{week:02}")
+        monday += timedelta(weeks=1)
+    return weeks
 
 
 def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:

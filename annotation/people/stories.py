@@ -454,6 +454,8 @@ def log(
     if before is not None:
         found = found.filter(pk__lt=before)
     events = list(found.order_by("-pk")[: PAGE + 1])
+    # The page that follows begins at the number of the last; those before it are told by their time.
+    events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
     about = _about(events, names)
     nameless: set[int] = set()
     if judges:

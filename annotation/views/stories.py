@@ -82,7 +82,7 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
     more = ""
     if len(entries) > stories.PAGE:
         entries = entries[: stories.PAGE]
-        more = urlencode({**asked, "before": entries[-1].number})
+        more = urlencode({**asked, "before": min(entry.number for entry in entries)})
     context = {"project": project, "form": form, "entries": entries, "more": more, "by_name": names.by_name}
     return render(request, "stories/log.html", context)
 

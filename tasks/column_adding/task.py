@@ -29,6 +29,10 @@ from tasks.contract import (
     Wanted,
 )
 
+FROM = sentence("From {title}")
+FILLED = sentence("{filled} of {rows} rows have a cell there")
+"""Why a column of another table is proposed."""
+
 SHOWN_ROWS = 3
 """Rows of every table that a language model is shown."""
 TABLES = 3

@@ -201,7 +201,7 @@ def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
 def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    batch = world.batch("question_paraphrase", size=1)
+    batch = world.batch("question_paraphrase", variant="sentence", size=1)
     page = annotating(new_context, live_server.url, world.ada, batch)
     page.locator("[data-field] :is(input, textarea), textarea[data-field], input[data-field]").first.click()
     page.keyboard.type("Which")
