@@ -122,7 +122,7 @@ def _multiply(batch: Any, times: int, models: dict[str, Any]) -> None:
                 columns.append(column)
                 target = field.related_model._meta.db_table if field.related_model else ""
                 if field.primary_key or (target in COPIED and field.name != "parent"):
-                    values.append(f"{column} + {STEP} * k")
+                    values.append(f"{column} + {STEP}::bigint * k")
                 elif field.name == "public_id":
                     values.append(f"substr(md5({column} || '-' || k), 1, 12)")
                 elif field.name == "external_id":

@@ -433,7 +433,8 @@ def journey(site: str) -> str:
         )
         if not pages:
             raise Wrong(f"{work} names no batch")
-        page = f"{urljoin(site, sorted(pages)[0])}?plain=1"
+        plain = (f"{urljoin(site, one)}?plain=1" for one in sorted(pages))
+        page = next(one for one in plain if 'name="label"' in guest.get(one).text)
         before = guest.get(page).text
         if guest.post(page, data={"action": "submit", "label": "extraction"}).status_code != 403:
             raise Wrong("a response without its token is taken")
@@ -445,11 +446,18 @@ def journey(site: str) -> str:
             raise Wrong("the same item comes again")
 
         release = led(filled(mara, f"{project}/releases/", name="1.0", format="askew"), "making a release")
-        address = str(finished(mara, release, "the release ends").url)
+        finished(mara, release, "the release ends")
+        made = re.search(r'href="([^"]*/releases/\w+/)"', mara.get(f"{project}/releases/").text)
+        if not made:
+            raise Wrong("the release is not among the releases")
+        address = urljoin(site, made[1])
         found = mara.get(f"{address}download/")
+        if not found.headers["content-type"].startswith("application/zip"):
+            said = re.findall("notice[^>]*>([^<]*)", mara.get(led(found, "downloading")).text)
+            raise Wrong(f"{address}download/ is no archive: {found.status_code} {said}")
         with zipfile.ZipFile(io.BytesIO(found.content)) as whole:
             manifest = next(name for name in whole.namelist() if name.endswith("manifest.json"))
-            if whole.testzip() or json.loads(whole.read(manifest))["name"] != "1.0":
+            if whole.testzip() or not json.loads(whole.read(manifest))["files"]:
                 raise Wrong("the release that was downloaded is not whole")
         if stranger.get(f"{address}download/").status_code == 200:
             raise Wrong("a release is downloaded by somebody without an account")

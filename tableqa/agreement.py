@@ -233,7 +233,7 @@ def from_patterns(
 
 def over_clusters(
     found: Agreement,
-    clusters: Mapping[Sequence[Sequence[object]], int],
+    clusters: Mapping[tuple[Any, ...], int],
     measure: str,
     *,
     order: Sequence[object] | None = None,
@@ -250,7 +250,9 @@ def over_clusters(
 
     if found.value is None or not found.replicates:
         return found
-    distinct = {pattern: place for place, pattern in enumerate({one: None for each in clusters for one in each})}
+    distinct = {
+        pattern: place for place, pattern in enumerate({one: None for each in clusters for one in each})
+    }
     totals = Counter[int]()
     for cluster, times in clusters.items():
         for pattern in cluster:

@@ -152,7 +152,9 @@ def with_interval_over(
         return found
     if sum(counts) == 1:
         return replace(found, low=None, high=None, left_out=0)
-    low, high, left_out = _interval(observed, expected, counts, found.replicates, found.seed, found.confidence)
+    low, high, left_out = _interval(
+        observed, expected, counts, found.replicates, found.seed, found.confidence
+    )
     return replace(found, low=low, high=high, left_out=left_out)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from tableqa.language import gettext_noop
+
 LONGEST = 4_000
 """Characters of a question that are compared word by word; two longer ones differ, or not, as a whole."""
 
@@ -155,7 +157,7 @@ CATEGORIES = (
     Category(
         "reasoning_synonym",
         "word",
-        "Another word for what is to be done",
+        gettext_noop("Another word for what is to be done"),
         "A word that says how to find the answer is replaced by one that says the same.",
         "who finished first?",
         "who finished at the head of the field?",
@@ -163,7 +165,7 @@ CATEGORIES = (
     Category(
         "reasoning_carrier",
         "word",
-        "Another phrase for what is asked",
+        gettext_noop("Another phrase for what is asked"),
         "The phrase that carries the operation is put differently, as “how many” by “what is the number of”.",
         "how many teams are from Spain?",
         "what is the number of teams from Spain?",
@@ -171,7 +173,7 @@ CATEGORIES = (
     Category(
         "header_synonym",
         "word",
-        "Another word for a column",
+        gettext_noop("Another word for a column"),
         "A column is spoken of without its name.",
         "which club has more points than Porto?",
         "which club did better than Porto?",
@@ -179,7 +181,7 @@ CATEGORIES = (
     Category(
         "header_carrier",
         "word",
-        "Another word for what a column is about",
+        gettext_noop("Another word for what a column is about"),
         "What the rows or columns are about is called by another name.",
         "which players are from Brazil?",
         "which sportsmen are from Brazil?",
@@ -187,7 +189,7 @@ CATEGORIES = (
     Category(
         "cell_synonym",
         "word",
-        "Another word for a cell",
+        gettext_noop("Another word for a cell"),
         "What stands in a cell is called by another name.",
         "which films are from the 1960s?",
         "which films are from the sixties?",
@@ -195,7 +197,7 @@ CATEGORIES = (
     Category(
         "simplification",
         "sentence",
-        "Simpler",
+        gettext_noop("Simpler"),
         "The question says the same in fewer or plainer words.",
         "what was the name of the city in which the final of 1998 took place?",
         "which city hosted the final of 1998?",
@@ -203,7 +205,7 @@ CATEGORIES = (
     Category(
         "mood",
         "sentence",
-        "Question to request, or request to question",
+        gettext_noop("Question to request, or request to question"),
         "An interrogative sentence becomes an imperative one, or the other way round.",
         "how many goals did Ann score?",
         "give the number of goals that Ann scored.",
@@ -211,7 +213,7 @@ CATEGORIES = (
     Category(
         "general",
         "sentence",
-        "Another sentence",
+        gettext_noop("Another sentence"),
         "The sentence is built anew and means the same.",
         "which country won more medals, Norway or Sweden?",
         "between Norway and Sweden, who took home the larger number of medals?",

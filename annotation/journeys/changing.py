@@ -106,7 +106,9 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
                     done,
                 )
                 if paid
-                else gettext("This rate counts from now on, or from the beginning if nothing was paid so far.")
+                else gettext(
+                    "This rate counts from now on, or from the beginning if nothing was paid so far."
+                )
             ).format(done=number_format(done, force_grouping=True))
         )
     if "gold_percent" in found or "gold_feedback" in found:

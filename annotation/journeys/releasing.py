@@ -159,7 +159,7 @@ def start_release(
 @jobs.kind("release")
 def _run_release(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     release = Release.objects.select_related("project").get(pk=job.ids["release"])
-    release = write_release(release, progress=progress)
+    release = write_release(release, packed=True, progress=progress)
     return {"release": release.public_id}
 
 
@@ -265,12 +265,16 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
 
 
 def write_release(
-    release: Release, *, progress: Callable[[int, int], None] = lambda done, total: None
+    release: Release,
+    *,
+    packed: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Release:
     """Write the files and make the release visible. A release that is ready already is left as it is.
 
     Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
-    begun goes. Where nothing comes of an attempt, nothing is left of it.
+    begun goes. Where nothing comes of an attempt, nothing is left of it. With `packed` the archive is there, too, when the
+    release becomes visible: whoever downloads it does not wait for that.
     """
     if release.ready_at is not None:
         return release
@@ -280,13 +284,14 @@ def write_release(
     part = target.with_name(f"{target.name}.{new_public_id()}.part")
     part.mkdir(parents=True)
     try:
-        return _write_release(release, part, target, progress)
+        return _write_release(release, part, target, packed, progress)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+        _zipped(part).unlink(missing_ok=True)
 
 
 def _write_release(
-    release: Release, part: Path, target: Path, progress: Callable[[int, int], None]
+    release: Release, part: Path, target: Path, packed: bool, progress: Callable[[int, int], None]
 ) -> Release:
     manifest = write_files(release, part, progress)
     whole = digest(manifest)
@@ -303,6 +308,8 @@ def _write_release(
             )
         Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
         return earlier
+    if packed:
+        _pack(part, _zipped(part))
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -311,6 +318,8 @@ def _write_release(
                 # While the row is locked: of two attempts one puts its files there.
                 shutil.rmtree(target, ignore_errors=True)
                 part.rename(target)
+                if packed:
+                    _zipped(part).rename(target.with_suffix(".zip"))
                 events.record(
                     project_id=release.project_id,
                     actor=release.made_by,
@@ -338,18 +347,25 @@ def archive(release: Release) -> Path:
     target = source.with_suffix(".zip")
     if not target.exists():
         part = target.with_name(f"{target.stem}.{new_public_id()}.part")  # two people may ask at once
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
-            for path in sorted(source.rglob("*")):
-                if path.is_file():
-                    entry = zipfile.ZipInfo(
-                        path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0)
-                    )
-                    entry.compress_type = zipfile.ZIP_DEFLATED
-                    entry.file_size = path.stat().st_size  # so that a large one gets the long form
-                    with path.open("rb") as held, packed.open(entry, "w") as out:
-                        shutil.copyfileobj(held, out)
+        _pack(source, part)
         part.rename(target)
     return target
+
+
+def _pack(source: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(source.rglob("*")):
+            if path.is_file():
+                entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.file_size = path.stat().st_size  # so that a large one gets the long form
+                with path.open("rb") as held, packed.open(entry, "w") as out:
+                    shutil.copyfileobj(held, out)
+
+
+def _zipped(part: Path) -> Path:
+    """Where the archive of an attempt lies until it is through."""
+    return part.with_name(f"{part.name}.zip")
 
 
 # -- the files --------------------------------------------------------------------------------------

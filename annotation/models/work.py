@@ -163,6 +163,13 @@ class Batch(models.Model):
         """Whether its items are decided: those of a round of calibration or a qualification never are."""
         return self.purpose == self.Purpose.WORK
 
+    @property
+    def people_compared(self) -> int:
+        """How many people's responses to an item are held against each other, at least: in a round of calibration and a
+        qualification everybody's, however many were there when it opened.
+        """
+        return self.overlap if self.decides else max(2, self.overlap)
+
     def task(self) -> tasks.contract.TaskType:
         """The kind of annotation. Raises `UnknownTaskType` where it is not installed."""
         return tasks.contract.task_type(self.task_type)

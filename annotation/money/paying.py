@@ -126,10 +126,12 @@ def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
         default=Value(len(ends)),
         output_field=IntegerField(),
     )
+    # Without a change there is nothing to tell apart, and the database groups by an index.
+    by = ("batch_id", "person_id", *(("stretch",) if ends else ()))
     counted = (
-        work.annotate(stretch=stretch if ends else Value(0))
-        .order_by("batch_id", "person_id", "stretch")
-        .values_list("batch_id", "person_id", "stretch")
+        (work.annotate(stretch=stretch) if ends else work)
+        .order_by(*by)
+        .values_list(*by)
         .annotate(
             items=Count("pk", filter=Q(state=Assignment.State.SUBMITTED)),
             skipped=Count("pk", filter=Q(state=Assignment.State.SKIPPED)),
@@ -137,8 +139,8 @@ def _shares(which: Q, batches: QuerySet[Batch]) -> list[Share]:
         )
     )
     found: dict[tuple[Any, ...], Share] = {}
-    for batch, person, number, items, skipped, seconds in counted:
-        pay = rates.rate_before(in_force[batch], ends[number] if number < len(ends) else None)
+    for batch, person, *number, items, skipped, seconds in counted:
+        pay = rates.rate_before(in_force[batch], next((ends[one] for one in number if one < len(ends)), None))
         share = Share(person, known[batch], items, skipped, seconds or 0.0, pay, len(in_force[batch]) > 1)
         key = (batch, person, *sorted(pay.items()))
         before = found.get(key)

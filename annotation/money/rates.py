@@ -76,7 +76,7 @@ def in_force(batches: Collection[Batch]) -> dict[int, tuple[InForce, ...]]:
     log = Event.objects.filter(own | Q(thing="project", thing_id__in=list(projects)), detail__what="pay")
     changes: defaultdict[tuple[str, int], list[Change]] = defaultdict(list)
     for thing, key, at, detail in log.order_by("pk").values_list("thing", "thing_id", "at", "detail"):
-        changes[thing, key].append(Change(at, detail["from"]))
+        changes[thing, key].append(Change(at, (detail or {})["from"]))
     of_projects = {key: timeline(changes["project", key], one.pay) for key, one in projects.items()}
     return {
         batch.pk: effective(timeline(changes["batch", batch.pk], batch.pay), of_projects[batch.project_id])

@@ -139,9 +139,7 @@ class Tally:
             from tableqa import edit_agreement
 
             used = self._used()
-            together = [
-                [_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()
-            ]
+            together = [[_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()]
             return edit_agreement.over_clusters(found, together, _distance(statistic))
         return over_clusters(found, self.clusters, statistic, order=self.order(statistic))
 
@@ -309,11 +307,11 @@ def tallied(batch: Batch) -> list[Tally]:
     response is read: they are compared within the table of their item, and hardly two items are alike.
     """
     task = batch.task()
-    measures = measures_of(task, batch.overlap)
+    measures = measures_of(task, batch.people_compared)
     if not measures:
         return []
-    if wants_shapes(task, batch.overlap):
-        return tallies(task, (row[:3] for row in rated(batch)), shapes(batch), batch.overlap)
+    if wants_shapes(task, batch.people_compared):
+        return tallies(task, (row[:3] for row in rated(batch)), shapes(batch), batch.people_compared)
     people = dict(Counts.objects.filter(batch=batch, submitted__gt=0).values_list("person_id", "submitted"))
     found = [Tally(measure) for measure in measures]
     alike = patterns.counted(batch, submitted=sum(people.values()))
@@ -406,7 +404,7 @@ def item_pages(batch: Batch) -> Iterator[list[int]]:
 
 def shapes(batch: Batch) -> dict[str, tuple[int, int]]:
     """Rows and columns of the table of every item with a response; nothing where the kind has no use for them."""
-    if not wants_shapes(batch.task(), batch.overlap):
+    if not wants_shapes(batch.task(), batch.people_compared):
         return {}
     found = {}
     for keys in item_pages(batch):
@@ -493,7 +491,7 @@ def report(batch: Batch) -> dict[str, Any]:
     figures of pairs and people, the confusion of labels, and what is needed to say how many more items it takes.
     """
     task = batch.task()
-    measures = measures_of(task, batch.overlap)
+    measures = measures_of(task, batch.people_compared)
     if not measures:
         return {"figures": [], "measures": []}
     most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")

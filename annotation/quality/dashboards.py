@@ -83,9 +83,7 @@ def work(batch: Batch) -> dict[str, Any]:
             [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1)]
             for day, person, number, on_them, beside in days
         ],
-        "owed": {
-            name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()
-        },
+        "owed": {name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()},
         "unpaid": [str(key) for key in unpaid.values_list("person_id", flat=True).distinct()],
         "skips": {
             "reasons": [[reason, times] for reason, times in reasons.order_by("-times", "reason")[:SHOWN]],

@@ -61,7 +61,7 @@ def report(batch: Batch) -> dict[str, Any]:
     task = batch.task()
     measures = [
         one
-        for one in agreement.measures_of(task, batch.overlap)
+        for one in agreement.measures_of(task, batch.people_compared)
         if one.level in ("nominal", "ordinal", "interval")
     ]
     worked: dict[str, Worked] = defaultdict(Worked)

@@ -83,7 +83,7 @@ def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
     if one is None or one.task_type not in task_types() or not visibility.may_see_agreement(person, one):
         return None
     one.project = project
-    return one if agreement.measures_of(one.task(), one.overlap) else None
+    return one if agreement.measures_of(one.task(), one.people_compared) else None
 
 
 def _begun(batches: Sequence[Batch]) -> set[int]:
@@ -105,7 +105,7 @@ def agreement_page(request: PageRequest, slug: str) -> HttpResponse:
     may = access.may(actor, project)
     seen, hidden = _batches(project, actor.person)
     begun = _begun(seen)
-    measured = [one for one in seen if agreement.measures_of(one.task(), one.overlap)]
+    measured = [one for one in seen if agreement.measures_of(one.task(), one.people_compared)]
     waiting = [one for one in measured if one.pk not in begun]
     measured = [one for one in measured if one.pk in begun]
     listed = cut(request, measured)
@@ -225,7 +225,7 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     looked = [one for one in on_page if one.pk in open_to and one.pk in begun]
     chosen = next((one for one in looked if one.public_id == wanted), next(iter(looked), None))
     pairs = [(one, "work") for one in on_page if one.pk in begun]
-    pairs += [(one, "agreement") for one in looked if agreement.measures_of(one.task(), one.overlap)]
+    pairs += [(one, "agreement") for one in looked if agreement.measures_of(one.task(), one.people_compared)]
     pairs += [(chosen, "monitors")] if chosen is not None else []
     told = {(one.pk, "work"): Shown(None) for one in on_page} | snapshots.wanted(pairs, now=now)
     work = {key: found for key, found in told.items() if key[1] == "work"}
@@ -336,7 +336,10 @@ def _days(found: Shown) -> list[list[Any]]:
 
 
 def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, Any]:
-    spent = dashboards.spent(batch.name, _days(found), found.data["owed"] if found.data is not None else {})
+    owed = found.data["owed"] if found.data is not None else {}
+    if not owed and (pay := batch.pay or batch.project.pay):
+        owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
+    spent = dashboards.spent(batch.name, _days(found), owed)
     accepted, excluded = found.data["decided"] if found.data is not None else (0, 0)
     return {
         "batch": batch,
@@ -381,7 +384,7 @@ def _named(measure: Mapping[str, Any]) -> str:
 
 def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
-    levels = {one.name: one.level for one in agreement.measures_of(batch.task(), batch.overlap)}
+    levels = {one.name: one.level for one in agreement.measures_of(batch.task(), batch.people_compared)}
     others = measures[1:]
     whole = [one for one in others if levels.get(one["name"]) in ("sets", "cells", "edits")]
     return [*measures[:1], *(whole or others)[:1]]
@@ -470,7 +473,7 @@ def _people(
                 "agreement": drawn.number(with_others["value"]) if with_others else None,
                 "interval": drawn.interval(with_others) if with_others else None,
                 "items": with_others["items"] if with_others else 0,
-                "others": with_others["raters"] - 1 if with_others else 0,
+                "raters": with_others["raters"] if with_others else 0,
                 "labelled": person["labels"] if person else 0,
                 "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],

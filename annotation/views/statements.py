@@ -28,7 +28,7 @@ class StatementForm(forms.Form):
                 required=False,
                 max_length=statements.LONGEST,
                 label=question.title,
-                help_text=f"{question.help} ({question.item})",
+                help_text=f"{gettext(question.help)} ({question.item})",
                 widget=forms.Textarea({"rows": 3}),
             )
 
@@ -59,7 +59,8 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
             return redirect("statement", project.slug)
     batches = list(Batch.objects.filter(project=project, opened_at__isnull=False).order_by("pk"))
     said = statements.without_counting(project, batches, until=timezone.now())
-    missing = [question.title for question in statements.ASKED if not project.statement.get(question.name)]
+    asked = [question for question in statements.ASKED if not project.statement.get(question.name)]
+    missing = [gettext(question.title) for question in asked]
     context = {
         "project": project,
         "form": form,

@@ -12,7 +12,7 @@ from typing import Any
 from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
-from tableqa.language import gettext, gettext_noop, sentence
+from tableqa.language import gettext, gettext_noop, kept, sentence
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
 from tasks.common.asked import only, refused, shown_table, words
 from tasks.common.columns import ColumnKind, entries, plain, rows_named
@@ -112,6 +112,14 @@ class ColumnAdding(ColumnKind):
         """
         tables = related(example, around.lent)
         return Prepared({"suggestions": {"tables": tables}}) if tables else None
+
+    def payload(self, item: Item) -> dict[str, Any]:
+        """Why a table is related is said in the reader's language."""
+        shown = super().payload(item)
+        if "suggestions" in shown:
+            tables = [{**one, "why": kept(one["why"])} for one in shown["suggestions"]["tables"]]
+            shown["suggestions"] = {**shown["suggestions"], "tables": tables}
+        return shown
 
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Each column on offer, the fullest of the best related table first."""

@@ -185,7 +185,7 @@ class QuestionParaphrase(TaskType):
         words = [gettext("One way to say it: {question}").format(question=expected.question)]
         if response.category != expected.category:
             return False, [
-                gettext("Expected: {titles}.").format(titles=TITLES[expected.category].lower()),
+                gettext("Expected: {titles}.").format(titles=gettext(TITLES[expected.category])),
                 *words,
             ]
         same = fold(response.question).casefold() == fold(expected.question).casefold()

@@ -393,7 +393,7 @@ class TestErasing:
         page = text(browser(worked.ada).get("/account/erase/"))
 
         for words in (
-            "2 submitted responses",
+            "Responses to 2 items",
             "1 draft",
             "1 API token",
             "crowd platform",

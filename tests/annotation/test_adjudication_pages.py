@@ -374,3 +374,72 @@ def test_a_long_table_costs_as_many_queries_as_a_short_one(
     with django_assert_max_num_queries(20):
         ivo.get(reverse("adjudicate", args=[edits.public_id]))
     assert annotating.UNDO_WINDOW
+
+
+class TestTwoAtOneItem:
+    """Whoever is second keeps what they wrote, and reads what the first one did."""
+
+    def first(self, world: World, item: Item, **how: Any) -> None:
+        one = next(one for one in adjudicating.candidates(item) if one.response.operations)
+        adjudicating.decide(
+            item=item, by=world.rea, now=LATER, **({"choose": [one.letter], "note": "By the row."} | how)
+        )
+
+    def test_on_the_page_of_responses(self, world: World, edits: Item) -> None:
+        self.first(world, edits)
+        answer = browser(world.ivo).post(
+            reverse("adjudicate", args=[edits.public_id]), {"choose": "B", "note": "Mine is better."}
+        )
+
+        assert answer.status_code == 409
+        assert "has been decided in the meantime" in text(answer)
+        assert "By the row." in text(answer)
+        assert "Mine is better." in text(answer)
+        assert re.search(r'value="B"[^>]* checked', answer.content.decode())
+
+    def test_while_sending_back_and_the_first_excluded_the_item(self, world: World, edits: Item) -> None:
+        self.first(world, edits, choose=(), note="", exclude="No such film.")
+        answer = browser(world.ivo).post(
+            reverse("adjudicate", args=[edits.public_id]),
+            {"action": "send_back", "back": "A", "back_note": "Is it so?"},
+        )
+
+        assert "has been excluded in the meantime: No such film." in text(answer)
+        assert "Is it so?" in text(answer)
+        assert not SentBack.objects.exists()
+
+    def test_with_a_response_of_ones_own(self, world: World, edits: Item) -> None:
+        self.first(world, edits)
+        data = {"unanswerable": False, "operations": [put("r0", "1999").to_dict()], "answers": ["1999"]}
+        answer = browser(world.ivo).post(
+            reverse("own_response", args=[edits.public_id]),
+            {"action": "submit", "note": "Neither is believable.", "response": json.dumps({"data": data})},
+        )
+
+        page = answer.content.decode()
+        assert answer.status_code == 409
+        assert "has been decided in the meantime" in page
+        assert 'value="Neither is believable."' in page
+        (source,) = re.findall(r'<script id="assignment" type="application/json">(.*?)</script>', page)
+        assert json.loads(source)["draft"]["response"]["data"] == data
+        assert Decision.objects.get(item=edits).made_by == world.rea
+
+    def test_whoever_has_written_nothing_is_led_back_to_the_queue(self, world: World, edits: Item) -> None:
+        self.first(world, edits)
+        for name in ("adjudicate", "own_response"):
+            answer = browser(world.ivo).get(reverse(name, args=[edits.public_id]))
+            assert answer.status_code == 302
+
+
+def test_a_note_is_brought_along_to_an_own_response_and_back(world: World, edits: Item) -> None:
+    ivo, note = browser(world.ivo), {"note": "By the row."}
+    there = ivo.post(reverse("own_response", args=[edits.public_id]) + "?from=A", {"action": "begin", **note})
+    assert there.status_code == 200
+    assert 'name="note" value="By the row."' in there.content.decode()
+    assert "notice problem" not in there.content.decode()
+
+    back = ivo.post(reverse("adjudicate", args=[edits.public_id]), {"action": "back", **note})
+
+    assert "By the row." in text(back)
+    assert "notice problem" not in back.content.decode()
+    assert not Decision.objects.exists()

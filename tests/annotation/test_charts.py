@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.drawing import charts
+from annotation.drawing import charts, drawn
 from annotation.drawing.charts import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
 from config.csp import POLICY
 
@@ -138,3 +138,32 @@ def test_numbers_have_a_real_minus_and_never_minus_nothing() -> None:
     ]
     assert "\N{MINUS SIGN}5.00" in said
     assert "0.00" in said
+
+
+def agreed(week: str) -> dict[str, object]:
+    return {"name": week, "value": 0.5, "low": 0.4, "high": 0.6, "units": 9, "raters": 3}
+
+
+def test_weeks_stand_at_their_time_and_no_line_crosses_those_in_which_nothing_came() -> None:
+    weeks = [agreed("2025-W51"), agreed("2025-W52"), agreed("2026-W10")]
+    found = drawn.agreement_over_weeks([("label", weeks)])
+    assert found is not None
+    tree = parsed(found.svg)
+
+    places = [float(mark.attrib["x"][:-1]) for mark in tree.iter("svg") if mark.attrib.get("class") == "mark"]
+    assert len(places) == 3
+    first, second, third = places
+    assert (third - second) / (second - first) == pytest.approx(10, rel=0.01)
+    assert sum(line.attrib.get("class") == "line" for line in tree.iter("line")) == 1
+    ticks = [one.text or "" for one in tree.iter("text") if one.attrib.get("class") == "tick middle"]
+    assert ticks[0] == "2025-W51"
+    assert 2 <= len(ticks) <= drawn.WRITTEN
+    assert [row[0] for row in found.rows] == ["2025-W51", "2025-W52", "2026-W10"]
+
+
+def test_of_many_weeks_the_last_ones_are_drawn() -> None:
+    found = drawn.agreement_over_weeks(
+        [("label", [agreed("2019-W01"), agreed("2020-W53"), agreed("2021-W02")])]
+    )
+    assert found is not None
+    assert [row[0] for row in found.rows] == ["2020-W53", "2021-W02"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from annotation.drawing import charts, drawn
 from annotation.journeys import annotating
-from annotation.models import Assignment, Batch, Item, Person
+from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, quality, snapshots
 from annotation.views import dashboards as views
@@ -122,6 +122,16 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
     assert batch.name in page
 
 
+def test_a_rate_under_which_nobody_has_earned_is_no_missing_rate(world: World) -> None:
+    world.batch(name="Not begun")
+    Project.objects.update(pay={"currency": "EUR", "per_item": 1})
+
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+
+    assert "0.00 EUR" in page
+    assert "No rate is set" not in page
+
+
 def test_simulated_people_cost_nothing(world: World) -> None:
     batch = labelled(world)
     Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
@@ -180,6 +190,27 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
     assert "all in the first three" in page
 
 
+def test_a_monitor_says_how_many_examples_it_leaves_out_and_why(world: World) -> None:
+    tall = Table(["Film", "Year"], [[f"Film {number}", str(1990 + number)] for number in range(8)])
+    flat = Table(["Film", "Year"], [["Film 0", "1990"], ["Film 1", "1991"]])
+    source = world.import_written(
+        Example("q0", "when did Film 1 come out?", tall, answers=["1991"]),
+        Example("q1", "how many films are there?", tall, answers=["eight"]),
+        Example("q2", "how many films came out?", tall, answers=["all eight"]),
+        Example("q3", "which year was Film 1?", flat, answers=["1991"]),
+    )
+    batch = world.batch(sources=[source], overlap=1)
+    for _ in range(4):
+        world.label(batch, "ada", "extraction")
+
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+
+    assert (
+        "Left out: 2 whose answer stands in no cell. Tables of at most five rows say nothing and are left out, too (1)."
+        in page
+    )
+
+
 def test_edits_and_their_rows_are_watched(world: World) -> None:
     rows = [[f"Film {number}", str(1990 + number)] for number in range(8)]
     example = Example("q0", "when did Film 1 come out?", Table(["Film", "Year"], rows), answers=["1991"])
@@ -222,6 +253,15 @@ def timed(world: World, number: int = 24) -> Batch:
                 now=NOON + timedelta(minutes=2 * place),  # too long between them to count as work
             )
     return batch
+
+
+def test_the_quality_page_says_of_how_many_items_and_raters(world: World) -> None:
+    batch = timed(world)
+
+    page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+
+    assert "; items: 24, raters: 3" in page
+    assert "labels: 24" in page
 
 
 def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> None:

@@ -101,7 +101,9 @@ def test_when_all_ordinary_items_are_decided_no_gold_stays_behind_to_be_taken_ba
     world, batch = mixed(tmp_path, overlap=2)
     for who in ("ada", "bo"):
         while (taken := world.take(batch, who)) is not None:
-            if who == "bo" and taken.item.is_gold:  # so that gold comes to fewer people than ordinary items do
+            if (
+                who == "bo" and taken.item.is_gold
+            ):  # so that gold comes to fewer people than ordinary items do
                 annotating.skip(assignment=taken, reason="odd", now=NOON)
             else:
                 world.answer(taken, {"label": "reasoning"})

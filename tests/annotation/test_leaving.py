@@ -103,8 +103,14 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        ("removed", "You are no longer a member of this project. What was saved before is kept; ask a manager."),
-        ("viewer", "You do not annotate in this project any more. What was saved before is kept; ask a manager."),
+        (
+            "removed",
+            "You are no longer a member of this project. What was saved before is kept; ask a manager.",
+        ),
+        (
+            "viewer",
+            "You do not annotate in this project any more. What was saved before is kept; ask a manager.",
+        ),
     ],
 )
 def test_an_open_page_says_that_they_have_left_and_not_that_they_are_signed_out(

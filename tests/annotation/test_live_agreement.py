@@ -108,6 +108,14 @@ def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> N
     assert json.loads(out.getvalue())["agreement"] == []
 
 
+def test_a_calibration_round_compares_edits_however_many_people_were_there_at_first(world: World) -> None:
+    batch = world.batch("value_change", variant="answer_changes", purpose="calibration", overlap=1)
+    Batch.objects.filter(pk=batch.pk).update(overlap=1)
+    batch.refresh_from_db()
+
+    assert [one.level for one in agreement.measures_of(batch.task(), batch.people_compared)] == ["edits"]
+
+
 def test_a_calibration_round_is_no_part_of_the_study_and_yet_has_figures(world: World) -> None:
     batch = labelled(world)
     Batch.objects.filter(pk=batch.pk).update(purpose=Batch.Purpose.CALIBRATION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import Batch, Gold, Item, Membership, Person, Project
-from annotation.money import statements
+from annotation.money import paying, statements
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.roles import Role
@@ -65,6 +66,107 @@ def test_what_people_said_and_what_they_earned_stand_in_it(world: World, tmp_pat
     assert "> Board of the faculty, 2026-17." in text
     assert "> Paid: 14.50 EUR an hour." in text
     assert "\n# Not a heading" not in text, "what people write is no heading of ours"
+
+
+def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet(
+    world: World, tmp_path: Path
+) -> None:
+    round_ = world.batch(overlap=1, name="Round")
+    skipped = world.take(world.batch(overlap=1, name="More"), "bo")
+    assert skipped is not None
+    annotating.ping(assignment=world.reload(skipped), now=NOON + timedelta(seconds=30))
+    annotating.skip(assignment=world.reload(skipped), reason="odd", now=NOON + timedelta(seconds=30))
+    tried = world.take(round_, "bo")
+    assert tried is not None
+    annotating.submit(
+        assignment=world.reload(tried),
+        response=envelope(tried, {"label": "extraction"}),
+        now=NOON + timedelta(seconds=60),
+    )
+    Batch.objects.filter(pk=round_.pk).update(purpose="calibration")
+    batch = make_work(world)
+    gold = Item.objects.filter(batch=batch).first()
+    assert gold is not None
+    Item.objects.filter(pk=gold.pk).update(is_gold=True)
+    Gold.objects.create(item=gold, expected={"label": "extraction"}, made_at=NOON)
+    text = released(world, "v1", tmp_path)
+
+    manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
+    hours = manifest["statement"]["hours"]
+    rows = [json.loads(line) for line in (tmp_path / "v1" / "annotations.jsonl").open(encoding="utf-8")]
+    of_records = sum(row["active_seconds"] for row in rows if row["newest"]) / 3600
+    paid = paying.summed(paying.shares(Project.objects.get())).hours
+    assert hours["all"] == pytest.approx(of_records, abs=0.0001)
+    assert hours["paid"] == pytest.approx(paid, abs=0.0001)
+    assert hours["paid"] == pytest.approx(hours["all"] + sum(hours["beside"].values()), abs=0.0003)
+    assert set(hours["beside"]) == {"gold", "not_submitted", "calibration"}
+    assert "gold items" in text
+    assert "0.0 " not in text[text.index("### Hours") : text.index("### Training")]
+
+    manifest["statement"]["hours"]["all"] += 0.01
+    with pytest.raises(release_files.Difference, match=r"statement\.hours\.all"):
+        release_files._check_hours(manifest, of_records)
+
+
+def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_figure(
+    world: World, tmp_path: Path
+) -> None:
+    first, second = (world.batch(overlap=2, name=name) for name in ("First round", "Second round"))
+    for batch in (first, second):
+        for who in ("ada", "bo"):
+            for _ in range(4):
+                world.label(batch, who, "extraction")
+        adjudicating.resolve_batch(batch=batch, now=LATER)
+    text = released(world, "v1", tmp_path)
+
+    manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
+    (guidelines,) = manifest["guidelines"]
+    assert "Guidelines, in full at the end:" in text
+    assert (
+        f"### question_type, version {guidelines['number']}\n\n```markdown\n{guidelines['text'].rstrip()}"
+        in text
+    )
+    for name in ("First round", "Second round"):
+        assert f"percent_agreement of label in {name}: 1.000" in text
+
+
+def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
+    manifest = {
+        "project": "films",
+        "counts": {"annotators": 2, "simulated_annotators": 0},
+        "batches": [{"id": "b1", "name": "First round", "type": "question_type"}],
+        "sources": [],
+        "guidelines": [{"type": "question_type", "number": 1, "text": "# Rules"}],
+        "agreement": [
+            {
+                "batch": "b1",
+                "statistic": "fleiss_kappa",
+                "measure": "label",
+                "value": 0.5,
+                "low": None,
+                "high": None,
+                "units": 4,
+                "raters": 2,
+            }
+        ],
+        "statement": {
+            "said": {question.name: "" for question in statements.ASKED},
+            "pay": ["14.50 EUR an hour"],
+            "practised": 0,
+            "qualification": [],
+            "consent": [],
+            "characteristics": {},
+            "hours": {"all": 0.05, "median_day": 0.03, "longest_day": 0.04},
+        },
+    }
+
+    text = hub.statement(manifest)
+
+    assert "* fleiss_kappa of label: 0.500, 4 items, 2 raters" in text
+    assert "Guidelines, in full in `manifest.json`:" in text
+    assert "Appendix" not in text
+    assert "0.1 hours at work in all; of a person and day 0.0 (median) and 0.0 (longest)." in text
+    release_files._check_hours(manifest, 9.0)  # which claims nothing of them
 
 
 def add_di(world: World) -> None:

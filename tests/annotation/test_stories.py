@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation import events
 from annotation.access import Actor
 from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
 from annotation.models import Event, Inquiry, Item, Membership, Person
@@ -287,6 +288,30 @@ def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Clie
     page = client.get(f"/projects/{world.project.slug}/log/?thing=batch").content.decode()
 
     assert "pay, per_item: 0.1 → 0.2" in page
+
+
+def test_the_log_is_in_the_order_of_time_and_its_pages_leave_nothing_out(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stories, "PAGE", 3)
+    batch = world.batch(size=1, overlap=1)
+    for seconds, word in ((5, "five"), (4, "four"), (7, "seven"), (6, "six"), (9, "nine"), (8, "eight")):
+        events.record(
+            project_id=world.project.pk,
+            actor=world.mara,
+            thing="batch",
+            thing_id=batch.pk,
+            after=f"came {word}",
+            now=NOON + timedelta(days=1, seconds=seconds),
+        )
+    client.force_login(world.mara)
+
+    first = client.get(f"/projects/{world.project.slug}/log/").content.decode()
+    (more,) = re.findall(r'href="([^"]*)" rel="next"', first)
+    second = client.get(f"/projects/{world.project.slug}/log/{more}".replace("&amp;", "&")).content.decode()
+
+    assert re.findall(r"came (\w+)", first) == ["nine", "eight", "six"]
+    assert re.findall(r"came (\w+)", second) == ["seven", "five", "four"]
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,9 @@ class TestWhatIsSaidOfAFileElsewhere:
         assert re.findall(r"    decide: (\w+)", exported) == ["at_close", "when_complete"]
         assert applying.planned(parse(exported), applied.project, now=NOON).does == ()
         (change,) = applying.planned(
-            parse(exported.replace("decide: at_close\n", "decide: when_complete\n")), applied.project, now=NOON
+            parse(exported.replace("decide: at_close\n", "decide: when_complete\n")),
+            applied.project,
+            now=NOON,
         ).does
         assert change.words == "decide: at_close becomes when_complete."
 

@@ -51,6 +51,7 @@ from annotation.studying.study import Study, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.work import lineage, queue
 from tasks.contract import task_type, task_types
+from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world
 
 ROOT = Path(settings.BASE_DIR)
@@ -430,7 +431,7 @@ class TestThePlan:
         assert types.hours == pytest.approx(5 * 36 / 3600)
         assert types.money == pytest.approx(5 * 36 / 3600 * 12)
         assert (short.annotations, short.most, short.measured) == (3, True, 0)
-        assert short.seconds == planning.usual_seconds(task_type("short_table"))
+        assert short.seconds == usual_seconds(task_type("short_table"))
 
     def test_of_a_batch_that_waits_for_an_unknown_number_says_so(self) -> None:
         waiting = self.STUDY.batches[1]
@@ -514,7 +515,7 @@ class TestThePlan:
         assert "(*) nobody has annotated anything of this kind here yet" in said
 
     def test_every_kind_has_a_usual_time(self) -> None:
-        seconds = {key: planning.usual_seconds(task) for key, task in task_types().items()}
+        seconds = {key: usual_seconds(task) for key, task in task_types().items()}
 
         assert all(20 < one < 400 for one in seconds.values())
         assert seconds["question_type"] < seconds["value_change"]

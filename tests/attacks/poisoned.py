@@ -105,7 +105,12 @@ def poisoned_world(world: World) -> tuple[Things, set[str]]:
     project = world.project
     everything = "# Guidelines\n\n" + "\n\n".join(PAYLOADS)
     guidance.revise(
-        project=project, task=task_type("question_type"), text=everything, person=world.mara, now=NOON
+        project=project,
+        task=task_type("question_type"),
+        text=everything,
+        person=world.mara,
+        now=NOON,
+        translations={"de": f"# Auf Deutsch\n\n{everything}"},
     )
     things = make_things(world)
     consenting.write(project=project, text=everything, by=world.mara, now=NOON)

@@ -17,6 +17,7 @@ import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -218,6 +219,63 @@ def test_a_published_file_with_something_changed_is_read_or_refused(
     counted, wrong = attacked(name, tmp_path, given.name, TIMES, rng)
     print(f"\n{form}: {dict(counted)} (seed {SEED})")
     assert not wrong, wrong[0]
+
+
+def as_parquet(folder: Path, rows: list[dict[str, object]]) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = folder / "questions-dev.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path, row_group_size=20)
+    return path
+
+
+def as_dataset(folder: Path, rows: list[dict[str, object]]) -> Path:
+    """As `datasets.Dataset.save_to_disk` leaves it."""
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.Table.from_pylist(rows)
+    name = "data-00000-of-00001.arrow"
+    with pyarrow.OSFile(str(folder / name), "wb") as out, pyarrow.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table, max_chunksize=20)
+    (folder / "dataset_info.json").write_text("{}")
+    state = {"_data_files": [{"filename": name}], "_fingerprint": "x", "_split": "dev"}
+    (folder / "state.json").write_text(json.dumps(state))
+    return folder
+
+
+@pytest.mark.parametrize(("name", "written"), [("parquet", as_parquet), ("hf", as_dataset)])
+def test_a_file_of_columns_with_bytes_changed_is_read_or_refused(
+    name: str, written: Callable[[Path, list[dict[str, object]]], Path], tmp_path: Path
+) -> None:
+    """A length or a place that is a lie would otherwise be a crash of the process, not an exception."""
+    table = {"header": ["Name", "N"], "rows": [["Ann", "1"], ["Bo", "2"]]}
+    rows: list[dict[str, object]] = [
+        {
+            "id": str(number),
+            "question": f"who is number {number}?",
+            "answers": ["Ann", str(number)],
+            "table": table,
+            "when": datetime(2020, 1, 1 + number % 28, tzinfo=UTC),
+            "share": number * 1.5,
+        }
+        for number in range(60)
+    ]
+    path = written(tmp_path, rows)
+    assert read(name, path) == 60
+    file = path if path.is_file() else next(path.glob("*.arrow"))
+    good, rng = file.read_bytes(), random.Random(f"{SEED}:{name}")
+    counted: Counter[str] = Counter()
+    for _ in range(TIMES * 5):
+        file.unlink()  # another file, not this one: who still holds it reads on
+        file.write_bytes(mutated(good, rng))
+        try:
+            read(name, path)
+            counted["read"] += 1
+        except ReaderError as error:
+            assert error.mend  # noqa: PT017  what is read or refused, not which, is asked
+            counted["refused"] += 1
+    print(f"\n{name}: {dict(counted)} (seed {SEED})")
+    assert min(counted["read"], counted["refused"]) > 0
 
 
 # -- archives ---------------------------------------------------------------------------------------

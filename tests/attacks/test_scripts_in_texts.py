@@ -6,6 +6,8 @@ under the Content-Security-Policy, which reports what it had to refuse. It has n
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
@@ -118,6 +120,50 @@ def test_no_page_takes_a_text_for_more_than_text(poisoned: tuple[Things, set[str
     assert wrong == []
     assert opened > 150
     assert shown > opened // 2  # the payloads are on the pages
+
+
+def test_a_translation_of_the_guidelines_is_text_too(poisoned: tuple[Things, set[str]]) -> None:
+    things, _ = poisoned
+    client = browser(things, "ada")
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    for name in ("guidelines", "annotate", "practice"):
+        with undone():
+            text = client.get(reverse(name, args=PAGES[name][0](things))).content.decode()
+        # Managers may write a link to another site; the policy loads no picture from there.
+        found = [
+            one for one in wrong_in(text) if not re.match(r'<(a href|img src)="(blob:https:)?//example', one)
+        ]
+        assert found == []
+        assert "Auf Deutsch" in text or name == "practice", name
+
+
+def test_a_study_file_of_payloads_is_planned_and_refused_as_text(poisoned: tuple[Things, set[str]]) -> None:
+    """Every text of a study file, and the file's own name, on the page that shows its plan or why there is none."""
+    things, _ = poisoned
+    mara = browser(things, "mara")
+    wrong, shown = [], 0
+    for at, payload in enumerate(PAYLOADS[::7]):
+        said = json.dumps(payload)  # JSON is YAML
+        study = (
+            f"study: 1\nproject:\n  slug: films\n  name: {said}\n"
+            f"statement:\n  recruitment: {said}\nconsent: {said}\n"
+            f"guidelines:\n  question_type: {said}\npeople:\n  - {{name: {said}, roles: [annotator]}}\n"
+        )
+        faulty = f"study: 1\nproject:\n  slug: {said}\n  {said}: {said}\n"
+        sent: list[dict[str, Any]] = [
+            {"text": study},
+            {"text": faulty},
+            {"file": SimpleUploadedFile(f"{SHORT[at % 40]}.yaml", study.encode())},
+            {"text": f"{payload}\n: ["},
+        ]
+        for data in sent:
+            with undone():
+                answer = mara.post(reverse("study", args=["films"]), data)
+                text = answer.content.decode()
+                shown += "alert(1)" in text
+                wrong += [f"{data}: {found[:200]}" for found in wrong_in(text)]
+    assert wrong == []
+    assert shown > 100
 
 
 PARAMETERS = [

@@ -21,7 +21,7 @@ AHEAD = 12
 """Free places for each person that are there at least."""
 PATIENT = (1.5, 3.0, 6.0, 15.0)
 """Seconds until a person's page takes a request for lost; that of the annotators' page is the last."""
-ALLOWANCE = 3.0
+ALLOWANCE = 15.0
 """Seconds after a part is back in which a person may still be told of a failure from before."""
 
 KINDS = (
@@ -321,6 +321,7 @@ class Faults:
             self._jobs_run()
         self._set_clock(whose, 0)
         self._jobs_run()
+        self.site.until(lambda: not self.site.tell("stuck"), "no job waits for a time that is yet to come")
 
     def _set_clock(self, whose: str, hours: float) -> None:
         self.site.set_clock(whose, hours)

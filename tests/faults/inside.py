@@ -182,7 +182,9 @@ def clock() -> float:
 
     with connection.cursor() as cursor:
         sql = "SELECT extract(epoch FROM clock_timestamp())"
-        cursor.execute(sql if connection.vendor == "postgresql" else "SELECT (julianday('now') - 2440587.5) * 86400")
+        cursor.execute(
+            sql if connection.vendor == "postgresql" else "SELECT (julianday('now') - 2440587.5) * 86400"
+        )
         return float(cursor.fetchone()[0])
 
 
@@ -235,7 +237,9 @@ def check(
             found = stored.get(assignment)
             if found is None:
                 wrong[assignment] = "was acknowledged and is not there"
-            elif found[1]["data"] != data or (found[0] != annotation and assignment not in unsure):
+            elif (found[1] or {}).get("data") != data or (
+                found[0] != annotation and assignment not in unsure
+            ):
                 wrong[assignment] = f"was acknowledged as {annotation} {data}; there is {found}"
             elif assignment not in unsure and revisions[assignment] != {False: submitted, True: withdrawn}:
                 wrong[assignment] = (
@@ -274,14 +278,13 @@ def check(
         total = accounting.total(accounting.accounts(list(Batch.objects.filter(project__slug=BUSY))).values())
         if not total.balances or total.submitted != len(stored):
             faults.append(f"the accounts do not add up: {total}, and {len(stored)} responses are there")
-        faults += _stuck()
         if deep:
             faults += list(doctor.findings())
     return {"wrong": wrong, "faults": faults, "stored": len(stored)}
 
 
-def _stuck() -> list[str]:
-    """Jobs that nobody will ever take up: running, and last heard of at a time that is yet to come."""
+def stuck() -> list[str]:
+    """Jobs that were last heard of at a time that is yet to come: a worker takes them up as soon as it looks."""
     from datetime import UTC, datetime, timedelta
 
     from annotation.models import Job
@@ -362,7 +365,7 @@ COMMANDS = {
     one.__name__: one
     for one in (
         prepare, open_batch, start_import, imported, start_release, released, job, lose, lose_all, clock, pass_time,
-        check, open_jobs, failed_jobs, undecided,
+        check, open_jobs, failed_jobs, undecided, stuck,
     )
 }  # fmt: skip
 

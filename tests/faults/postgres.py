@@ -21,6 +21,10 @@ from tests.temp_postgres import (
     within_reach,
 )
 
+SESSIONS = (
+    "SELECT coalesce(string_agg(pid::text, ' '), '') FROM pg_stat_activity "
+    "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
 KILLS = ("immediate", "postmaster", "backend")
 """SIGQUIT as `pg_ctl stop -m immediate` sends it; SIGKILL for the server's first process; SIGKILL for one of its others."""
 
@@ -78,12 +82,16 @@ class Postgres:
         """End it in one of `KILLS`; only after "backend" does it come back by itself."""
         assert self.process is not None
         if how == "backend":
+            # It then ends all the others by itself, and begins anew.
+            others = set(self.query(SESSIONS).split())
             said = self.query(
                 "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() "
                 "ORDER BY state = 'active' DESC, xact_start NULLS LAST LIMIT 1"
             )
             if said:
                 os.kill(int(said), signal.SIGKILL)
+                while any(Path(f"/proc/{one}").exists() for one in others):
+                    time.sleep(0.02)
             return
         self.process.send_signal(signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
         self.process.wait(20)

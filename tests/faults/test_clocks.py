@@ -91,6 +91,7 @@ def test_models_are_asked_again_at_once_after_the_clock_was_set_back(world: Worl
     settings.PREDICTORS = {"small": {"protocol": "predict", "url": "http://127.0.0.1:9", "model": "m"}}
     batch = world.batch("question_paraphrase", variant="word", loop_model="small", overlap=1)
     held = world.take(batch, "ada")
+    assert held is not None
     Try.objects.create(
         assignment=held, kind="person", predictor="small", digest="d", asked={}, response={}, made_at=NOON
     )

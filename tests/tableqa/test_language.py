@@ -13,8 +13,21 @@ from hypothesis import strategies as st
 from tableqa import agreement, cell_sets, corpus, edit_agreement, evidence, habits, headers, language, needed
 from tableqa.perturbations import kinds
 from tasks import resolving
+from tasks.metric_failure import task as metric_failure
 
-MODULES = (agreement, cell_sets, corpus, edit_agreement, evidence, habits, headers, kinds, needed, resolving)
+MODULES = (
+    agreement,
+    cell_sets,
+    corpus,
+    edit_agreement,
+    evidence,
+    habits,
+    headers,
+    kinds,
+    needed,
+    resolving,
+    metric_failure,
+)
 GERMAN = {
     habits.TOO_FEW: "Noch zu früh: {items} Aufgaben, {needed} sind nötig.",
     resolving.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
@@ -23,6 +36,9 @@ GERMAN = {
     resolving.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
     needed.NOT_YET: "Das lässt sich noch nicht sagen.",
     agreement.NO_PAIR: "Nichts zu vergleichen.",
+    metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
+    metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
+    metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter, gleiche zählen halb",
     "neither": "keines von beiden",
     "extraction": "Entnahme",
     "sign": "Vorzeichen",
@@ -73,6 +89,17 @@ def test_sentences_behind_one_another_are_each_found() -> None:
 @pytest.mark.parametrize(
     ("english", "said"),
     [
+        (
+            metric_failure.PEOPLE_GIVE.format(
+                each=metric_failure.FOR_BOTH.format(score="1.5", score_2="2"),
+                highest_score=5,
+                standing=metric_failure.standing(0.625, 5),
+            ),
+            (
+                "Menschen geben 1,5 für Treue und 2 für Vollständigkeit, von 5: "
+                "2,5 der 4 anderen liegen darunter, gleiche zählen halb."
+            ),
+        ),
         (habits.TOO_FEW.format(items="1,204", needed=10), "Noch zu früh: 1.204 Aufgaben, 10 sind nötig."),
         (
             resolving.NO_LABEL.format(tally="extraction 2, neither 1"),

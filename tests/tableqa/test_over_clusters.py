@@ -60,15 +60,21 @@ def test_the_interval_is_that_of_items_drawn_with_replacement() -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(LABELS), min_size=2, max_size=4), min_size=2, max_size=8), st.randoms())
-def test_neither_the_order_of_items_nor_of_people_matters(found: list[list[str]], generator: random.Random) -> None:
+@given(
+    st.lists(st.lists(st.sampled_from(LABELS), min_size=2, max_size=4), min_size=2, max_size=8), st.randoms()
+)
+def test_neither_the_order_of_items_nor_of_people_matters(
+    found: list[list[str]], generator: random.Random
+) -> None:
     def figure(of: list[list[str]]) -> tuple[float | None, float | None]:
         counted = Counter(pair for item in of for pair in pairs_of(item))
         whole = from_patterns(list(counted), list(counted.values()), "fleiss_kappa", raters=4)
         one = over_clusters(whole, Counter(map(pairs_of, of)), "fleiss_kappa")
         return one.low, one.high
 
-    mixed = [[item[0], *generator.sample(item[1:], len(item) - 1)] for item in generator.sample(found, len(found))]
+    mixed = [
+        [item[0], *generator.sample(item[1:], len(item) - 1)] for item in generator.sample(found, len(found))
+    ]
     assert figure(found) == figure(mixed)
 
 
@@ -94,7 +100,9 @@ def test_sets_of_cells_and_edits_are_drawn_by_item_too() -> None:
         patterns[(cell_sets.pattern_of((4, 3), [own, usual], number),) * 5] += 1
         edits = [frozenset((*cell, "x") for cell in one) for one in (own, usual)]
         together.append([(12, edits)] * 5)
-    each = Counter({pattern: times for cluster in patterns for pattern, times in ((cluster[0], patterns[cluster]),)})
+    each = Counter(
+        {pattern: times for cluster in patterns for pattern, times in ((cluster[0], patterns[cluster]),)}
+    )
     once = cell_sets.from_patterns(each, raters=6)
     five = cell_sets.from_patterns(Counter({one: 5 * times for one, times in each.items()}), raters=6)
 
