@@ -113,9 +113,9 @@ def _executed(model: type[models.Model], fields: Sequence[Any], rows: Iterator[S
     adapt = [_adapted(field) for field in fields]
     columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     sql = (
-        f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) "
+        f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) "  # nosec B608
         f"VALUES ({', '.join(['%s'] * len(fields))})"
-    )  # nosec B608: names of our own tables
+    )
     done = 0
     with connection.cursor() as cursor:
         for some in _pages(rows, ROWS):

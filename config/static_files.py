@@ -1,4 +1,4 @@
-"""Static files of a production build: light (config/shipped.py), compressed, and named by their contents."""
+"""Static files of a production build: our own without comments and blanks, all compressed and named by their contents."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import rcssmin
+import rjsmin
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
-
-from config.shipped import shipped
 
 OURS = "askew/"
 
@@ -25,16 +25,10 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         """Put what is shipped in the place of what was copied, before it is named and compressed."""
-        if not dry_run:
-            ours = {
-                name: text
-                for name, (storage, path) in paths.items()
-                if name.endswith((".js", ".css")) and (text := _ours(name, storage, path))
-            }
-            for name, text in shipped(ours).items():
-                if self.exists(name):
-                    self.delete(name)
-                self._save(name, ContentFile(text.encode()))
+        for name, (storage, path) in list(paths.items()) if not dry_run else ():
+            if text := _ours(name, storage, path):
+                self.delete(name)
+                self._save(name, ContentFile(light(name, text).encode()))
                 paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
 
@@ -51,11 +45,17 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
         return converted
 
 
+def light(name: str, text: str) -> str:
+    """A script or style sheet of ours as a site ships it. Nothing is renamed: what is shipped does what was tested."""
+    less = rjsmin.jsmin(text) if name.endswith(".js") else rcssmin.cssmin(text)
+    return f"{less}\n"
+
+
 def _ours(name: str, storage: Any, path: str) -> str:
     """The text of a file of ours, or of a kind's script, which imports ours; "" for one of others."""
-    if not name.startswith(OURS) and (
-        not name.endswith(".js") or name.startswith(("admin/", "rest_framework/"))
-    ):
+    if not name.endswith((".js", ".css")) or name.startswith(("admin/", "rest_framework/")):
+        return ""
+    if not name.startswith(OURS) and not name.endswith(".js"):
         return ""
     with storage.open(path) as file:
         text: str = file.read().decode("utf-8", errors="replace")

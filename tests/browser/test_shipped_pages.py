@@ -1,4 +1,4 @@
-"""Pages with the scripts and style sheets that a site ships (config/shipped.py) do what they do with those of the tree."""
+"""Pages with the scripts and style sheets that a site ships do what they do with those of the tree."""
 
 from __future__ import annotations
 
