@@ -211,7 +211,7 @@ def test_a_batch_s_own_rate_holds_else_the_project_s_and_the_first_rate_reaches_
     expected = rates.rate_at(own, moment) or rates.rate_at(project, moment)
     if not expected and all(
         not (rates.rate_at(own, before) or rates.rate_at(project, before))
-        for before in (NOON + timedelta(hours=hours) for hours in range(41))
+        for before in (NOON + timedelta(hours=hours) for hours in range(-1, 41))
         if before <= moment
     ):
         expected = next((one.pay for one in found if one.pay), {})
