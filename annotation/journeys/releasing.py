@@ -43,6 +43,7 @@ from annotation.models import (
     PerturbationRun,
     Project,
     Release,
+    SentBack,
     Source,
     StoredTable,
 )
@@ -687,6 +688,11 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
         ):
             found[item].append((names[person], row[0], person, *row[1:]))
         help_of = _help(rows, until) if helped else {}
+        back = dict(
+            SentBack.objects.filter(assignment__item__in=chunk)
+            .order_by("-annotation__revision")
+            .values_list("assignment_id", "annotation__revision")
+        )
         for batch, source, example, item in page:
             of_item = sorted(found[item], key=lambda row: row[:2])
             newest: dict[int, int] = {}
@@ -720,6 +726,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         "revision": revision,
                         "newest": newest[assignment] == revision,
                         "place": {"number": number, "added": added},
+                        **({"sent_back": True} if revision > back.get(assignment, revision) else {}),
                         "response": response,
                         "guidelines": under[text],
                         "active_seconds": seconds,

@@ -15,7 +15,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from annotation.models import Assignment, Batch, Item
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Assignment, Batch, Item, SentBack
 from annotation.models import Tally as Counts
 from annotation.quality import patterns
 from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, over_clusters
@@ -340,8 +342,10 @@ _SAID = ("item_id", "person_id", "annotation__response")
 
 
 def _entering(batch: Batch) -> Any:
-    """The assignments whose responses enter agreement (a queryset)."""
-    return Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    """The assignments whose responses enter agreement (a queryset): given on planned places, and nobody sent them back."""
+    anew = SentBack.objects.filter(assignment=OuterRef("pk"))
+    planned = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False)
+    return planned.filter(~Exists(anew)).submitted()
 
 
 def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from annotation.models import Annotation, Assignment, Batch, Item, Place
+from annotation.models import Annotation, Assignment, Batch, Item, Place, SentBack
 
 MANY = 50_000
 """Submissions of a batch from which PostgreSQL is told how to go about it: its own plan takes half as long again."""
@@ -31,7 +31,9 @@ class Pattern(NamedTuple):
 
 
 def counted(batch: Batch, *, submitted: int) -> Iterator[Pattern]:
-    """The patterns of what was submitted on planned places of a batch, without gold items. There are about `submitted`."""
+    """The patterns of what was submitted on planned places of a batch, without gold items and without what was written anew
+    for an adjudicator. There are about `submitted`.
+    """
     if connection.vendor == "postgresql":
         return iter(_on_postgresql(batch, submitted))
     return iter(_on_sqlite(batch))
@@ -69,9 +71,11 @@ def _left_out(batch: Batch) -> tuple[str, list[list[int]]]:
     """What does not enter, as a condition with its values: few keys, looked up beforehand, so that nothing is joined."""
     gold = Item.objects.filter(batch=batch, is_gold=True)
     added = Place.objects.filter(batch=batch, added=True)
+    anew = SentBack.objects.filter(assignment__batch=batch).order_by().distinct()
     keys = {
         "s.item_id": list(gold.values_list("pk", flat=True)),
         "s.place_id": list(added.values_list("pk", flat=True)),
+        "s.id": list(anew.values_list("assignment", flat=True)),
     }
     some = {name: found for name, found in keys.items() if found}
     return "".join(f"AND {name} <> ALL (%s)" for name in some), list(some.values())
@@ -93,6 +97,7 @@ def _on_sqlite(batch: Batch) -> Iterator[Pattern]:
                 JOIN {Place._meta.db_table} p ON p.id = s.place_id AND NOT p.added
                 JOIN {Item._meta.db_table} i ON i.id = s.item_id AND NOT i.is_gold
                 WHERE s.batch_id = %s AND s.state = 'submitted'
+                AND s.id NOT IN (SELECT b.assignment_id FROM {SentBack._meta.db_table} b)
                 ORDER BY item, said
             ) GROUP BY item
         ) GROUP BY said

@@ -386,8 +386,9 @@ def _is_merged(raw: Raw, outcome: Mapping[str, Any]) -> bool:
 
 
 def counts(record: Mapping[str, Any]) -> bool:
-    """Whether an annotation record enters agreement."""
-    return record["newest"] and record["response"] is not None and not record["place"]["added"]
+    """Whether an annotation record enters agreement. What was written anew for an adjudicator is no blind response."""
+    blind = not record["place"]["added"] and not record.get("sent_back")
+    return blind and record["newest"] and record["response"] is not None
 
 
 def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -273,6 +273,37 @@ def test_once_it_is_written_anew_the_item_is_resolved_like_any_other(world: Worl
     assert [outcome.response["data"]["label"] for outcome in decision.outcomes.all()] == [label]
 
 
+def test_what_is_written_anew_for_an_adjudicator_raises_no_agreement(world: World, tmp_path: Path) -> None:
+    batch = world.batch(size=2, overlap=3)
+    for who, labels in (
+        ("ada", ("extraction", "extraction")),
+        ("bo", ("reasoning", "extraction")),
+        ("cy", ("neither", "reasoning")),
+    ):
+        for label in labels:
+            world.label(batch, who, label)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    item, back, who = sent_back(world, batch)
+    held = world.take(batch, who)
+    assert held is not None
+    others = Assignment.objects.filter(item=item).submitted().exclude(pk=back.assignment_id)
+    label = others[0].annotation.response["data"]["label"]  # type: ignore[union-attr, index]
+    world.answer(held, {"label": label}, now=LATER)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    live = {figure.statistic: figure for figure in agreement.of_batch(batch)}
+    rows = [row for row in agreement.rated(batch) if row.item == item.public_id]
+    release = releasing.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "v1"
+    )
+    release_files.verify(tmp_path / "v1")
+
+    assert len(rows) == 2, "two blind responses are left of three"
+    assert live["percent_agreement"].ratings == 5
+    said = {one["statistic"]: one["value"] for one in release.manifest["agreement"]}
+    assert said == {name: figure.to_dict()["value"] for name, figure in live.items()}
+
+
 def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
     item, back, who = sent_back(world, batch)
