@@ -167,10 +167,17 @@ def _zipped_release(path: str) -> bool:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Every file below a folder, by its path from there; links are none of ours."""
-    for path in sorted(folder.rglob("*")):
+    """Every file below a folder, by its path from there; links are none of ours. A folder may go while it is looked at."""
+    walked = os.walk(folder, onerror=_unless_it_is_gone)
+    found = (Path(top) / name for top, _, names in walked for name in names)
+    for path in sorted(found):
         if path.is_file() and not path.is_symlink():
             yield path.relative_to(folder).as_posix()
+
+
+def _unless_it_is_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _sha256(path: Path) -> str:

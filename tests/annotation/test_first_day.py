@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -500,7 +501,7 @@ def test_the_page_shows_agreement_and_names_to_managers_and_letters_to_others(
     assert "On 2 of 4 items people differ" in managers
     assert "Cy" in managers
     assert "Fleiss" in managers
-    assert "Cy" not in others
+    assert not re.search(r"\bCy\b", re.sub(r"<[^>]+>", " ", others))
     assert 'scope="row">C</th>' in others
 
 
@@ -524,7 +525,7 @@ def test_where_people_differ_about_a_table_the_table_itself_says_who_did_what(wo
     assert '<span class="sr">marked by </span>C</b>' in page
     assert all(name in page for name in (ada, bo, cy))
     assert '<span class="sr">marked by </span>C</b>' in others
-    assert "Cy" not in others
+    assert not re.search(r"\bCy\b", re.sub(r"<[^>]+>", " ", others))
 
 
 def test_edits_of_a_round_stand_in_one_table_cut_to_the_rows_that_somebody_touched(world: World) -> None:
@@ -556,7 +557,7 @@ def test_who_annotates_in_the_round_reads_nothing_of_it_while_it_is_open(
 
     assert "shown to you once it is closed" in page
     assert "other than most" not in page
-    assert "Bo" not in page
+    assert not re.search(r"\bBo\b", re.sub(r"<[^>]+>", " ", page))
 
 
 def test_a_pilot_is_set_aside_with_a_reason_and_counts_again(world: World) -> None:

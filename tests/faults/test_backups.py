@@ -194,3 +194,20 @@ def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
     with pytest.raises(OSError, match="No space left"):
         call_command("backup", tmp_path / "backup")
     assert list(tmp_path.glob("backup*")) == []
+
+
+def test_a_folder_that_goes_while_it_is_looked_at_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "releases" / "r1").mkdir(parents=True)
+    (tmp_path / "releases" / "r1" / "manifest.json").write_text("{}")
+    (tmp_path / "releases" / "r2.part").mkdir()
+    whole = os.scandir
+
+    def scandir(folder: Any) -> Any:
+        if str(folder).endswith("r2.part"):
+            (tmp_path / "releases" / "r2.part").rmdir()
+        return whole(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert list(backing_up._files(tmp_path)) == ["releases/r1/manifest.json"]
