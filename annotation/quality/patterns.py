@@ -11,7 +11,7 @@ with a probability of 3 in 100 million. SQLite compares the responses themselves
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -81,10 +81,10 @@ def _left_out(batch: Batch) -> tuple[str, list[list[int]]]:
     return "".join(f"AND {name} <> ALL (%s)" for name in some), list(some.values())
 
 
-def _is_most(cursor: object, table: str, submitted: int) -> bool:
+def _is_most(cursor: Any, table: str, submitted: int) -> bool:
     """Whether a batch has a large part of all annotations there are: then they are read in order, not looked up."""
-    cursor.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", [table])  # type: ignore[attr-defined]
-    return bool(submitted * 4 > cursor.fetchone()[0])  # type: ignore[attr-defined]
+    cursor.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", [table])
+    return bool(submitted * 4 > cursor.fetchone()[0])
 
 
 def _on_sqlite(batch: Batch) -> Iterator[Pattern]:
