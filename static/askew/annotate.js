@@ -845,6 +845,7 @@ class AskewAnnotate extends HTMLElement {
   async #leave(action, body, then) {
     await this.#guard(async () => {
       await this.draft.settle();
+      await this.querySelector("askew-proposals")?.told;
       await this.#fetching;
       const holding = this.#waiting.map(({ id }) => id);
       const answer = await send("POST", this.#url(action), { ...body, next: true, holding });

@@ -16,11 +16,14 @@ const VERDICTS = {
   wrong_on_original: [t("the model is wrong on the original"), "open"],
 };
 
+const LONGEST = 1_000; // ms that the end of an item waits for what was told of its proposals
+
 class AskewProposals extends HTMLElement {
   #assignment = null;
   #found = [];
   #inForm = null; // {id, data}: the proposal that the form holds, as it is
   #touched = false; // somebody has pressed a key since the item came
+  #told = Promise.resolve(); // what is done with proposals has been said once, and arrived or not
   #asking = 0;
 
   connectedCallback() {
@@ -124,19 +127,23 @@ class AskewProposals extends HTMLElement {
     else this.page.start();
   }
 
-  /* Told and not waited for; once more where it did not arrive. */
-  async #tell(one, said) {
+  /* Told and not waited for; once more where it did not arrive. Only what ends the item waits for what was told before
+     it, and not for long: the server counts what it heard until then. */
+  #tell(one, said) {
     const url = this.#url("handle");
-    for (const wait of [0, 2_000, 8_000]) {
-      await new Promise((resolve) => { setTimeout(resolve, wait); });
-      try {
-        await send("POST", url, { proposal: one.id, ...said });
-        return;
-      } catch (problem) {
-        if (!(problem instanceof Problem)) throw problem;
-        if (!problem.passing) return;
+    const first = once(url, { proposal: one.id, ...said });
+    this.#told = Promise.race([Promise.all([this.#told, first]), later(LONGEST)]);
+    first.then(async (arrived) => {
+      for (const wait of arrived ? [] : [2_000, 8_000]) {
+        await later(wait);
+        if (await once(url, { proposal: one.id, ...said })) return;
       }
-    }
+    });
+  }
+
+  /* Fulfilled when the server knows what was done with the proposals of this item. */
+  get told() {
+    return this.#told;
   }
 
   // --- keys and clicks -------------------------------------------------------------------------------------------------
@@ -241,6 +248,18 @@ function act(text, key, data) {
   return button;
 }
 
+/* Whether there is nothing more to say: it arrived, or the server will not have it. */
+async function once(url, body) {
+  try {
+    await send("POST", url, body);
+    return true;
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    return !problem.passing;
+  }
+}
+
+const later = (wait) => new Promise((resolve) => { setTimeout(resolve, wait); });
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from annotation.help import proposing
+from annotation.help import helping, proposing
 from annotation.models import Batch, Handling, Provenance
 from tests.browser.pages import annotating, signed_in
 from tests.browser.test_kinds_columns import (
@@ -138,6 +138,24 @@ def test_where_proposals_are_filled_in_one_key_accepts(helped: Any) -> None:
     ada.press("2")
     expect(area).not_to_have_value(second)
     assert rejections() == [["not_asked"]]
+
+
+def test_what_was_done_with_a_proposal_is_known_before_its_item_is_submitted(
+    helped: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first proposal is in the form when the item comes, and a fast hand submits before that is told."""
+    handle = helping.handle
+
+    def slow(**what: Any) -> Handling:
+        time.sleep(0.4)
+        return handle(**what)
+
+    monkeypatch.setattr(helping, "handle", slow)
+    ada, batch = helped("question_paraphrase", MEDALS, OFFICES, variant="sentence", help="filled")
+    has_the_first(ada)
+    ada.press("Enter")
+    submitted(ada, batch, 1)
+    assert [one.act for one in Handling.objects.all()][:1] == ["took"]
 
 
 def test_whoever_is_drawn_to_have_no_help_sees_no_proposals(helped: Any) -> None:

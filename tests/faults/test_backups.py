@@ -47,9 +47,10 @@ def elsewhere(tmp_path: Path) -> Any:
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     environment.pop("DATABASE_URL", None)
-    name = "askew_elsewhere"
+    name = ""
     if connection.vendor == "postgresql":
         told = connection.settings_dict
+        name = f"{told['NAME']}_elsewhere"  # tests run beside each other, each process with a database of its own
         with connection.cursor() as cursor:
             cursor.execute(f"DROP DATABASE IF EXISTS {name}")
             cursor.execute(f"CREATE DATABASE {name}")

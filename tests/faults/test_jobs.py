@@ -133,8 +133,9 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def leftovers() -> list[Path]:
-    return list((Path(settings.MEDIA_ROOT) / "releases").glob("*.part"))
+def leftovers(release: Release) -> list[Path]:
+    folder = releasing.folder(release)
+    return list(folder.parent.glob(f"{folder.name}*.part*"))
 
 
 class Killed(BaseException):
@@ -163,7 +164,7 @@ def test_of_two_workers_at_one_release_none_takes_what_the_other_has_half_writte
     assert kept.ready_at is not None
     assert content(releasing.folder(kept)) == reference
     release_files.verify(releasing.folder(kept))
-    assert leftovers() == []
+    assert leftovers(release) == []
 
 
 def test_of_two_workers_that_both_end_a_release_one_counts(world: World) -> None:
@@ -182,7 +183,7 @@ def test_of_two_workers_that_both_end_a_release_one_counts(world: World) -> None
     assert (ended[0].pk, ended[0].ready_at) == (kept.pk, kept.ready_at)
     assert content(releasing.folder(kept)) == reference
     assert Event.objects.filter(thing="release", thing_id=release.pk).count() == 1
-    assert leftovers() == []
+    assert leftovers(release) == []
 
 
 def test_a_release_that_found_no_room_leaves_nothing_on_the_full_disk_and_can_be_made_again(
@@ -198,7 +199,7 @@ def test_a_release_that_found_no_room_leaves_nothing_on_the_full_disk_and_can_be
         patched.setattr(release_files, "write_derived", full)
         with pytest.raises(OSError, match="No space"):
             releasing.write_release(release)
-    assert leftovers() == []
+    assert leftovers(release) == []
     assert releasing.write_release(release).ready_at is not None
 
 
@@ -213,7 +214,7 @@ def test_what_a_killed_attempt_wrote_of_a_release_is_cleared_away_by_the_next_an
     backing_up._copy_media(Path(settings.MEDIA_ROOT), tmp_path / "copy")
     assert not list(tmp_path.glob("copy/**/*.part"))
     releasing.write_release(release)
-    assert leftovers() == []
+    assert leftovers(release) == []
 
 
 # -- imports ----------------------------------------------------------------------------------------
