@@ -20,7 +20,7 @@ from annotation.models import (
     Source,
     Tally,
 )
-from annotation.work import accounting
+from annotation.work import accounting, queue
 
 
 def findings() -> Iterator[str]:
@@ -31,6 +31,7 @@ def findings() -> Iterator[str]:
     yield from _batches()
     yield from _tallies()
     yield from _accounts()
+    yield from _said()
     yield from _log()
     yield from _sources()
     yield from _files()
@@ -121,12 +122,22 @@ def _accounts() -> Iterator[str]:
                 )
 
 
+def _said() -> Iterator[str]:
+    """Agreement goes by the fingerprints of what was submitted. Null is one of a version that knew none of them."""
+    rows = Assignment.objects.filter(said__isnull=False).order_by("pk")
+    for key, state, said, response in rows.values_list(
+        "public_id", "state", "said", "annotation__response"
+    ).iterator(chunk_size=2000):
+        if response is None or said != queue.fingerprint(response):
+            yield f"assignment {key} is {state}, and the fingerprint of what was said is another"
+
+
 def _log() -> Iterator[str]:
     """What the log says last of an assignment is what it is."""
     said = Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
-    told = Assignment.objects.annotate(said=Subquery(said[:1]))
-    for assignment in told.filter(~Q(said=F("state")) | Q(said__isnull=True))[:100]:
-        last = f"says {assignment.said}" if assignment.said else "says nothing"
+    told = Assignment.objects.annotate(told=Subquery(said[:1]))
+    for assignment in told.filter(~Q(told=F("state")) | Q(told__isnull=True))[:100]:
+        last = f"says {assignment.told}" if assignment.told else "says nothing"
         yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
 
 

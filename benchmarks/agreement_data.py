@@ -70,6 +70,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
     from django.db import connection
 
     from annotation.models import Annotation, Assignment, Event, Example, Item, Person, Place
+    from annotation.work.queue import fingerprint
 
     people = list(
         Person.objects.filter(name__startswith="Annotator").order_by("pk").values_list("pk", flat=True)
@@ -110,13 +111,6 @@ def _fill(batch: Any, units: int, raters: int) -> None:
             f"FROM {places}",  # nosec B608
             [people],
         )
-        cursor.execute(
-            f"INSERT INTO {tables[Assignment]} (id, public_id, batch_id, item_id, place_id, person_id, state, reason, "
-            f"annotation_id, leased_at, leased_until, seen_at, active_seconds, ended_at) SELECT {assignment}, "
-            f"'a' || lpad(m::text, 11, '0'), {batch.pk}, {item}, {place}, {who}, 'submitted', '', {annotation}, {when}, "
-            f"{when}, {when}, 10, {when} FROM {places}",  # nosec B608
-            [people],
-        )
         labels = "array[" + ", ".join(f"'{label}'" for label in LABELS) + "]"
         drawn = f"CASE WHEN random() < {NOISE} THEN floor(random() * 4)::int ELSE (m / {raters} * 2654435761) %% 4 END"
         cursor.execute(
@@ -125,6 +119,17 @@ def _fill(batch: Any, units: int, raters: int) -> None:
             f"jsonb_set(o.response, '{{data,label}}', to_jsonb(({labels})[1 + ({drawn})::int])), o.guidelines_id, 10, "
             f"{when}, {event} FROM {tables[Annotation]} o, {places} WHERE o.id = (SELECT min(id) FROM {tables[Annotation]})",  # nosec B608
             [],
+        )
+        response = Annotation.objects.earliest("pk").response
+        numbers = [fingerprint(response | {"data": response["data"] | {"label": label}}) for label in LABELS]
+        of_label = " ".join(f"WHEN '{label}' THEN {n}" for label, n in zip(LABELS, numbers, strict=True))
+        said = f"CASE n.response -> 'data' ->> 'label' {of_label} END"
+        cursor.execute(
+            f"INSERT INTO {tables[Assignment]} (id, public_id, batch_id, item_id, place_id, person_id, state, reason, "
+            f"annotation_id, said, leased_at, leased_until, seen_at, active_seconds, ended_at) SELECT {assignment}, "
+            f"'a' || lpad(m::text, 11, '0'), {batch.pk}, {item}, {place}, {who}, 'submitted', '', n.id, {said}, {when}, "
+            f"{when}, {when}, 10, {when} FROM {tables[Annotation]} n JOIN {places} ON n.id = {annotation}",  # nosec B608
+            [people],
         )
         for index in indexes:
             cursor.execute(index)

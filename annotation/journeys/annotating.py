@@ -386,7 +386,13 @@ def _store(
         # First, because it locks the item: submission, undo and decision take turns.
         _count_submission.step(item=assignment.item_id, due=due),
         *appending,
-        *queue.finishing(assignment, annotation=held["public_id"], seconds=held["active_seconds"], now=now),
+        *queue.finishing(
+            assignment,
+            annotation=held["public_id"],
+            response=stored,
+            seconds=held["active_seconds"],
+            now=now,
+        ),
     )
     found = queue.finished(assignment, rows)
     if found is None:

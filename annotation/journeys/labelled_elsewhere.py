@@ -41,6 +41,7 @@ from annotation.models import (
 )
 from annotation.quality import guidance
 from annotation.refusals import Refused
+from annotation.work import queue
 from annotation.work.places import due_at
 from tableqa.on_disk import Shelf
 from tableqa.tables import unstorable
@@ -554,12 +555,12 @@ def _write_page(
         Assignment,
         [
             *("id", "batch_id", "item_id", "place_id", "person_id", "state", "reason", "annotation_id"),
-            *("leased_at", "leased_until", "seen_at", "ended_at"),
+            *("said", "leased_at", "leased_until", "seen_at", "ended_at"),
         ],
         (
             (
                 *(key, batch.pk, label.item, place, people[label.annotator].pk, submitted),
-                *("made elsewhere", annotation, now, now, now, now),
+                *("made elsewhere", annotation, queue.fingerprint(label.response), now, now, now, now),
             )
             for key, label, place, annotation in zip(assignments, page, places, written, strict=True)
         ),

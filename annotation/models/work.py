@@ -201,7 +201,10 @@ class Item(models.Model):
                 condition=Q(submitted_count__lte=F("places_count")), name="never_beyond_the_places"
             ),
         ]
-        indexes = [models.Index(fields=["due_at"], name="item_due", condition=Q(due_at__isnull=False))]
+        indexes = [
+            models.Index(fields=["due_at"], name="item_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["batch"], name="item_gold", condition=Q(is_gold=True)),
+        ]
 
     def __str__(self) -> str:
         return self.public_id
@@ -245,12 +248,15 @@ class Place(models.Model):
     added = models.BooleanField(default=False)
     position = models.PositiveIntegerField()
     taken = models.BooleanField(default=False)
-    reserved_for = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    reserved_for = models.ForeignKey(Person, models.PROTECT, null=True, db_index=False, related_name="+")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_place_per_number")]
         indexes = [
-            models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False))
+            models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False)),
+            # Most places are kept for nobody, and planned: those are in neither of these.
+            models.Index(fields=["reserved_for"], name="place_kept", condition=Q(reserved_for__isnull=False)),
+            models.Index(fields=["batch"], name="place_added", condition=Q(added=True)),
         ]
 
     def __str__(self) -> str:
@@ -276,7 +282,8 @@ class Assignment(models.Model):
     """A person on an item: leased, then submitted, skipped or returned. The row is the history.
 
     `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together
-    (`revisions.since_last_sign`); the last stretch before a submission counts.
+    (`revisions.since_last_sign`); the last stretch before a submission counts. `said` is the fingerprint of what was
+    submitted (`queue.fingerprint`), null where nothing is, and in rows from before there were fingerprints.
     """
 
     class State(models.TextChoices):
@@ -293,6 +300,7 @@ class Assignment(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
     reason = models.CharField(max_length=500, blank=True)
     annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, db_index=False, related_name="+")
+    said = models.BigIntegerField(null=True)
     leased_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     seen_at = models.DateTimeField()

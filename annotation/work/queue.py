@@ -14,9 +14,12 @@ are planned places, and kept for that person.
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
@@ -54,8 +57,11 @@ from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
 from annotation.work.gates import shut
+from tableqa.canonical import canonical
 
 LEASE = timedelta(minutes=20)
+AT_ONCE = 1_000
+"""Items that are written together."""
 WINDOW = 40
 """How many free places ahead an order of one's own is drawn from."""
 MOST_HELD = 2
@@ -122,6 +128,7 @@ _end_with = Update(
     ),
     state=State.SUBMITTED,
     annotation_id=LastKey(Annotation),
+    said=number("said"),
     active_seconds=real("seconds"),
     ended_at=moment("now"),
 )
@@ -467,14 +474,25 @@ def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     assignment.state = State.SKIPPED
 
 
-def finishing(assignment: Assignment, *, annotation: str, seconds: float, now: datetime) -> list[Step]:
+def fingerprint(response: Mapping[str, Any]) -> int:
+    """What a response says, whatever table it was said of, as a number below 2 to the power of 53: equal for equal
+    responses, and for no others but by a chance of 1 in 10 to the power of 15 for each two.
+    """
+    said = canonical({name: value for name, value in response.items() if name != "base"})
+    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest()) >> 11
+
+
+def finishing(
+    assignment: Assignment, *, annotation: str, response: Mapping[str, Any], seconds: float, now: datetime
+) -> list[Step]:
     """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
     is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
     """
+    ended = {"said": fingerprint(response), "seconds": seconds, "now": now}
     here = {"batch": assignment.batch_id, "person": assignment.person_id}
     return [
         _submit_one.step(**here, now=now),
-        _end_with.step(assignment=assignment.pk, item=assignment.item_id, seconds=seconds, now=now),
+        _end_with.step(assignment=assignment.pk, item=assignment.item_id, **ended),
         _submitted.step(**here, annotation=annotation),
     ]
 
@@ -499,6 +517,7 @@ def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> 
         Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
             state=State.SUBMITTED,
             annotation=annotation,
+            said=fingerprint(annotation.response),
             active_seconds=annotation.active_seconds,
             ended_at=now,
         )
@@ -511,6 +530,7 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED,
         annotation=None,
+        said=None,
         ended_at=None,
         leased_at=now,
         leased_until=_lease_end(),
@@ -564,26 +584,54 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
     )
 
 
-def add_items(batch: Batch, items: Sequence[Item], *, exclusions: Sequence[Exclusion] = ()) -> None:
-    """Write new items (unsaved, positions set) with their planned places and exclusions."""
-    for item, key in zip(items, bulk.keys(Item, len(items)), strict=True):
-        item.pk, item.places_count = key, batch.overlap
-        item._state.adding = False
-    names = [field.attname for field in Item._meta.concrete_fields]
-    bulk.insert(Item, names, ([getattr(item, name) for name in names] for item in items))
-    Exclusion.objects.bulk_create(exclusions, batch_size=500)
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """What an item is made of: its example (key), its place in the batch, the JSON that is frozen with it, and the people
+    (keys) who never get it."""
+
+    example: int
+    position: int
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    excluded: Collection[int] = ()
+
+
+def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
+    """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
+    added: list[int] = []
+    left = iter(items)
+    while some := list(islice(left, AT_ONCE)):
+        added += _add_some(batch, some)
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap
+    )
+    return added
+
+
+def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
+    keys = bulk.keys(Item, len(items))
+    bulk.insert(
+        Item,
+        ["id", "batch_id", "example_id", "position", "inputs", "places_count"],
+        (
+            (key, batch.pk, item.example, item.position, item.inputs, batch.overlap)
+            for key, item in zip(keys, items, strict=True)
+        ),
+    )
     bulk.insert(
         Place,
         ["batch_id", "item_id", "number", "position"],
         (
-            (batch.pk, item.pk, number, item.position)
-            for item in items
+            (batch.pk, key, number, item.position)
+            for key, item in zip(keys, items, strict=True)
             for number in range(1, batch.overlap + 1)
         ),
     )
-    Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") + len(items), places_count=F("places_count") + len(items) * batch.overlap
+    bulk.insert(
+        Exclusion,
+        ["item_id", "person_id"],
+        ((key, person) for key, item in zip(keys, items, strict=True) for person in sorted(item.excluded)),
     )
+    return keys
 
 
 def add_place(item: Item) -> Place:

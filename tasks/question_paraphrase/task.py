@@ -22,6 +22,7 @@ from tasks.contract import (
     Field,
     Invalid,
     Item,
+    Measure,
     Perturbed,
     Problem,
     Proposed,
@@ -64,6 +65,10 @@ class QuestionParaphrase(TaskType):
     prediction_in_form = True
     compares = "texts"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "each", "merge": True}
+    measures = (
+        Measure("category", "nominal", lambda response: response.category),
+        Measure("wording", "nominal", lambda response: _bare(response.question)),
+    )
     fields = (
         Field("question", "text"),
         Field("category", "choice", tuple(TITLES.items())),

@@ -7,10 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 
 from annotation import doctor
 from annotation.journeys import adjudicating, releasing
-from annotation.models import Adjudication, Batch, Item
+from annotation.models import Adjudication, Assignment, Batch, Item
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
@@ -70,3 +71,8 @@ def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> N
     assert found() == ""
     shutil.rmtree(releasing.folder(made))
     assert f"release v1 of {world.project.slug} has no files" in found()
+
+
+def test_a_fingerprint_that_is_not_that_of_the_response_is_found(decided: Item) -> None:
+    Assignment.objects.filter(item=decided).update(said=F("said") + 1)
+    assert "the fingerprint of what was said is another" in found()

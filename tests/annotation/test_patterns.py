@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import importing
+from annotation.journeys import annotating, importing
 from annotation.models import Annotation, Assignment, Batch, Example, Item, Place, Tally
 from annotation.quality import agreement, patterns
 from tests.annotation.cast import NOON, World
@@ -54,6 +54,43 @@ def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World
     found = agreement.of_batch(batch)
     assert found == by_rows(batch)
     assert {figure.raters for figure in found} == {3}
+
+
+def test_what_was_submitted_before_there_were_fingerprints_is_counted_too(world: World) -> None:
+    batch = labelled(world, 5, items=6)
+    old = (
+        Assignment.objects.filter(batch=batch, state="submitted").order_by("pk").values_list("pk", flat=True)
+    )
+    Assignment.objects.filter(pk__in=old[::2]).update(said=None)
+    assert agreement.of_batch(batch) == by_rows(batch)
+
+
+def test_items_of_which_the_same_was_said_are_one_pattern_whoever_said_it(world: World) -> None:
+    batch = world.batch(overlap=2, size=3)
+    one, other, same = Item.objects.filter(batch=batch).values_list("pk", flat=True)
+    labels = {
+        "ada": {one: "extraction", other: "reasoning", same: "neither"},
+        "bo": {one: "reasoning", other: "extraction", same: "neither"},
+    }
+    for who, of_items in labels.items():
+        while (assignment := world.take(batch, who)) is not None:
+            world.answer(assignment, {"label": of_items[assignment.item_id]})
+    assert sorted(pattern.items for pattern in patterns.counted(batch, submitted=6)) == [1, 2]
+
+
+def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(world: World) -> None:
+    batch = world.batch(overlap=1, size=1)
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    world.answer(assignment, {"label": "extraction"})
+    assignment = world.reload(assignment)
+    before = assignment.said
+    assert assignment.annotation is not None
+    annotating.undo(annotation=assignment.annotation, now=NOON)
+    assignment = world.reload(assignment)
+    assert assignment.said is None
+    world.answer(assignment, {"label": "reasoning"})
+    assert world.reload(assignment).said not in (None, before)
 
 
 def test_a_large_batch_is_asked_about_in_the_same_words(
