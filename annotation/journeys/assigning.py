@@ -13,7 +13,7 @@ import jsonschema
 from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 import tasks.contract
@@ -147,7 +147,7 @@ def plan_batch(
         raise Refused(
             "invalid_request",
             gettext("{title} is about {value} examples.").format(
-                title=task.title, value=" or ".join(about(task))
+                title=task.title, value=gettext(" or ").join(about(task))
             ),
         )
     study = terms.check(
@@ -248,22 +248,18 @@ def sample(
     of: str = "originals",
     size: int | None = None,
     strata: str = "",
-) -> list[Example]:
-    """A seeded sample of the examples of the sources, in random order; the same seed, the same order.
+) -> list[int]:
+    """A seeded sample of the examples (keys) of the sources, in random order; the same seed, the same order.
 
     `strata` keeps the share of each source, or of each difficulty, in it.
     """
     examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
     ordered = examples.order_by("source_id", "position", "pk")
     if strata:
-        chosen = strategies.stratified(_strata(ordered, strata), size, seed)
-    else:
-        ids = list(ordered.values_list("pk", flat=True))
-        count = len(ids) if size is None else min(size, len(ids))
-        chosen = random.Random(f"sample:{seed}").sample(ids, count)
-    # Without their tables, of which there may be very many: whoever needs one looks it up.
-    found = examples.in_bulk(chosen)
-    return [found[pk] for pk in chosen]
+        return strategies.stratified(_strata(ordered, strata), size, seed)
+    ids = list(ordered.values_list("pk", flat=True))
+    count = len(ids) if size is None else min(size, len(ids))
+    return random.Random(f"sample:{seed}").sample(ids, count)
 
 
 def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
@@ -342,7 +338,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             revisions.reinstate_all(batch, now=now)
             if batch.purpose == Batch.Purpose.WORK:
                 places.undecided(batch).filter(submitted_count__gt=0).update(due_at=now)
-            queue.take_back_all(batch=batch, reason="batch closed", now=now, actor=by)
+            queue.take_back_all(batch=batch, reason=gettext_noop("batch closed"), now=now, actor=by)
             lineage.perturb_on(batch, now=now)
             _record(batch, by, before, "closed", now)
 
@@ -491,10 +487,10 @@ def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
     return rows.order_by().values_list(batch).annotate(n=Count("pk"))
 
 
-def _named(sources: Iterable[Source], only: Sequence[str]) -> list[Example]:
-    """The examples with these ids, in this order. Raises Refused naming the ids that no source has."""
+def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
+    """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
     named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
-    found = {example.external_id: example for example in named.select_related("stored_table")}
+    found = dict(named.values_list("external_id", "pk"))
     if missing := [id for id in only if id not in found]:
         raise Refused(
             "invalid_request",

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
@@ -129,7 +129,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
         before, after = set(membership.roles), {role.value for role in roles}
         _write_roles(membership, before, after, by=by, now=now)
         if Role.ANNOTATOR.value in before - after:
-            return _give_back_all(membership, reason="no annotator any more", by=by, now=now)
+            return _give_back_all(membership, reason=gettext_noop("no annotator any more"), by=by, now=now)
     return 0
 
 
@@ -186,7 +186,7 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
         ApiToken.objects.filter(
             person_id=membership.person_id, project=membership.project, revoked_at__isnull=True
         ).update(revoked_at=now)
-        freed = _give_back_all(membership, reason="left the project", by=by, now=now)
+        freed = _give_back_all(membership, reason=gettext_noop("left the project"), by=by, now=now)
         _record_membership(membership, before="member", after="removed", by=by, now=now)
     return freed
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.models import Assignment, Consent, ConsentText, Person, Project
@@ -99,7 +99,7 @@ def withdraw(*, project: Project, person: Person, now: datetime) -> int:
             queue.give_back(
                 one,
                 state=Assignment.State.RETURNED,
-                reason="consent withdrawn",
+                reason=gettext_noop("consent withdrawn"),
                 now=now,
                 actor=person,
             )

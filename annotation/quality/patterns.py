@@ -4,9 +4,9 @@ Agreement on labels depends on an item only through the responses that it got (`
 patterns however many items. So the database groups items by what was said of them and gives one item for each pattern;
 Python reads the responses of that item alone.
 
-What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least, the
-same greatest and the same sum of these numbers are one pattern; an item with a submission from before there were such numbers
-is one by itself.
+What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least,
+the same greatest and the same sum of these numbers are one pattern; an item with a submission from before there were such
+numbers is one by itself.
 """
 
 from __future__ import annotations

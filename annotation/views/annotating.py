@@ -100,7 +100,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
         assignment.note = notes.get(assignment.pk, "")
         if assignment.state == Assignment.State.SUBMITTED:
-            assignment.said = _answered(assignment)
+            assignment.answered = _answered(assignment)
         elif assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
     context = {"page": work, "State": Assignment.State, "shares": paying.own(request.user, projects)}

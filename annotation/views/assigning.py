@@ -225,7 +225,8 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
         with refusals_to(request):
             assigning.close_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is closed.").format(name=batch.name))
-            if counts["complete"] or adjudicating.asked_in_vain(batch):
+            decides = batch.purpose == Batch.Purpose.WORK
+            if decides and (counts["complete"] or adjudicating.asked_in_vain(batch)):
                 job = adjudicating.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)

@@ -6,11 +6,12 @@ import io
 import zipfile
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 
@@ -78,11 +79,12 @@ def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
         messages.error(request, gettext("Choose at least one evaluation, then download it from the page."))
         return redirect("evaluations", public_id)
     try:
-        report = evaluation_runs.report(release, chosen)
+        with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
+            report = evaluation_runs.report(release, chosen)
+            content = _archive(report) if format == "csv" else written(report, format).encode()
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("evaluations", public_id)
-    content = _archive(report) if format == "csv" else written(report, format).encode()
     response = HttpResponse(content, content_type=f"{TYPES[format]}; charset=utf-8")
     ending = "zip" if format == "csv" else FORMATS[format]
     name = f"{release.project.slug}-evaluation-{release.public_id}.{ending}"

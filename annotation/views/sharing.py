@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import access, visibility
 from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
@@ -407,9 +407,9 @@ def _hidden(request: PageRequest) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
 
 
-def _items(number: int, *, verb: bool = True) -> str:
-    noun = "item" if number == 1 else "items"
-    return f"{number:,} {noun}" + (f" {'is' if number == 1 else 'are'}" if verb else "")
+def _items(number: int) -> str:
+    said = ngettext("{number} item is", "{number} items are", number)
+    return said.format(number=number_format(number, force_grouping=True))
 
 
 def _names(people: Sequence[Person]) -> str:
@@ -421,4 +421,4 @@ def _listed(names: Iterable[str]) -> str:
     found = list(names)
     if len(found) > 4:
         found = [*found[:3], gettext("{value} others").format(value=len(found) - 3)]
-    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""
+    return gettext(" and ").join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""

@@ -37,7 +37,7 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Coalesce, Now
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import bulk, events
 from annotation.compiled import Insert, LastKey, Select, Step, Update, moment, number, real, text, together
@@ -69,8 +69,8 @@ MOST_HELD = 2
 
 State = Assignment.State
 
-EXPIRED, GIVEN_BACK = "expired", "given back"
-MOVED, TAKEN_BACK = "given to somebody else", "taken back"
+EXPIRED, GIVEN_BACK = gettext_noop("expired"), gettext_noop("given back")
+MOVED, TAKEN_BACK = gettext_noop("given to somebody else"), gettext_noop("taken back")
 """Why an assignment was returned (`Assignment.reason`), as it is kept; pages translate it."""
 BY_A_MANAGER = (MOVED, TAKEN_BACK)
 

@@ -610,7 +610,7 @@ class AskewAnnotate extends HTMLElement {
     }
     this.#state(t("Not saved"), true);
     if (PLACE_GONE.has(problem.code)) this.#lose(problem);
-    else this.#notice(t`${problem.message} What you entered is still here and kept in this browser.`, "problem", "connection");
+    else this.#notice(t`${problem.message} What you entered is still here and kept in this browser.`, "problem", problem.passing ? "connection" : "submit");
   }
 
   #onStale(draft) {
@@ -897,7 +897,7 @@ class AskewAnnotate extends HTMLElement {
     this.#tell("draft-checked", { violations, answer: this.#server.answer ?? null });
     this.#refresh();
     const blocking = violations.filter(({ level }) => level !== "warning");
-    this.#notice(`Not submitted yet. ${(blocking.length ? blocking : [problem]).map(({ message }) => message).join(" ")}`, "problem", "submit");
+    this.#notice(t`Not submitted yet. ${(blocking.length ? blocking : [problem]).map(({ message }) => message).join(" ")}`, "problem", "submit");
     const name = String(blocking[0]?.path ?? "").split(/[./]/).find((part) => this.fields.some((field) => field.dataset.field === part));
     const field = this.fields.find((one) => one.dataset.field === name);
     if (field && field !== this.operationsField) this.#focusField(field);

@@ -164,7 +164,7 @@ function columnOf(rows, place) {
 const columns = new WeakMap();
 
 function quoted(text) {
-  if (!strip(text)) return text ? "(blank)" : "(empty)";
+  if (!strip(text)) return text ? t("(blank)") : t("(empty)");
   const characters = [...text];
   return `“${characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`}”`;
 }

@@ -221,7 +221,7 @@ export class AskewGrid extends HTMLElement {
     this.#painting.refresh(this.evidence.rows.keys());
     this.#painting.refreshHead();
     this.#find.refresh();
-    this.say(`${count(this.evidence.size, "marked cell")} ${hide ? "hidden" : t("shown again")}.`);
+    this.say(`${count(this.evidence.size, "marked cell")} ${hide ? t("hidden") : t("shown again")}.`);
     this.refreshTools();
   }
 
@@ -990,7 +990,7 @@ export class AskewGrid extends HTMLElement {
 function headNotes(operations, base) {
   const notes = new Map();
   for (const operation of operations) {
-    if (operation.op === "move_column") notes.set(operation.column, "moved");
+    if (operation.op === "move_column") notes.set(operation.column, t("moved"));
     if (operation.op !== "split_column") continue;
     const place = base.column_ids.indexOf(operation.column);
     const name = place < 0 ? operation.column : base.header[place].trim() || t`column ${place + 1}`;

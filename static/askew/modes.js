@@ -64,7 +64,7 @@ export class Reading extends Mode {
     this.#at = (this.#at + 1) % pairs.length;
     const [row, column] = pairs[this.#at];
     grid.point({ row, column });
-    const text = grid.marksHidden ? "hidden" : grid.edits.text(row, column);
+    const text = grid.marksHidden ? t("hidden") : grid.edits.text(row, column);
     grid.say(t`${grid.placeInWords(row, column)}: ${text}. Marked cell ${this.#at + 1} of ${pairs.length}.`);
   }
 
@@ -435,7 +435,7 @@ export class Editing extends Changing {
 
   empty() {
     const { rows, columns } = this.grid.idsIn(this.#body(this.grid.area()));
-    this.#write(rows.flatMap((row) => columns.map((column) => ({ row, column, text: "" }))), { verb: "emptied" });
+    this.#write(rows.flatMap((row) => columns.map((column) => ({ row, column, text: "" }))), { said: (number) => counted(number, "{0} cell emptied.", "{0} cells emptied.") });
   }
 
   /* A range that reaches into the body leaves the names of its columns alone. */
@@ -469,12 +469,12 @@ export class Editing extends Changing {
         else texts.push({ row, column: columns[place], text });
       }
     }
-    this.#write(texts, { verb: "pasted", beyond });
+    this.#write(texts, { said: (number) => counted(number, "{0} cell pasted.", "{0} cells pasted."), beyond });
     if (texts.length > 1) grid.selectArea({ top: area.top, left: area.left, bottom: Math.min(bottom, grid.height - 1), right: Math.min(right, columns.length - 1) });
   }
 
   /* Write several texts as one step, and say what was left out and why. */
-  #write(texts, { verb, beyond = 0 }) {
+  #write(texts, { said: told, beyond = 0 }) {
     const { grid } = this;
     const refused = new Map();
     const wanted = texts.filter(({ row, column }) => {
@@ -488,7 +488,7 @@ export class Editing extends Changing {
     if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were left out.`] : []));
     const operations = wanted.length ? grid.edits.withTexts(wanted) : grid.edits.operations;
     const one = wanted.length === 1;
-    const said = wanted.length && !one ? `${count(wanted.length, "cell")} ${verb}.` : "";
+    const said = wanted.length && !one ? told(wanted.length) : "";
     const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
     if (!changed) grid.say([texts.length && !refused.size ? t("Nothing is changed by that.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
   }

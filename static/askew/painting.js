@@ -300,7 +300,7 @@ export class Painting {
   }
 
   #paintHeadCell(th, column, index) {
-    const note = this.#options.notes?.get(column.id) ?? (column.removed ? "removed" : column.inserted ? "new" : "");
+    const note = this.#options.notes?.get(column.id) ?? (column.removed ? t("removed") : column.inserted ? t("new") : "");
     const key = [column.name, column.old ?? "", column.old !== null, note].join("\n");
     if (th.dataset.painted !== key) {
       th.dataset.painted = key;
@@ -351,8 +351,8 @@ export class Painting {
     if (before === null || before.removed !== row.removed) {
       tr.classList.toggle("removed", row.removed);
       tr.classList.toggle("inserted", row.inserted);
-      cells[0].textContent = row.inserted ? "new" : String(row.number);
-      const note = row.removed ? "removed" : moved ? "moved" : "";
+      cells[0].textContent = row.inserted ? t("new") : String(row.number);
+      const note = row.removed ? t("removed") : moved ? t("moved") : "";
       if (note) cells[0].append(element("small", { textContent: note }));
     }
     const first = before === null;
@@ -599,7 +599,7 @@ function below(tr) {
 function fill(td, text, old, flag) {
   const kept = content(flag);
   if (kept.includes("withheld")) {
-    td.replaceChildren(element("span", { className: "withheld", textContent: "hidden" }));
+    td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
     return;
   }
   if (old !== undefined) td.replaceChildren(was(old), now(text));
@@ -611,11 +611,11 @@ function fill(td, text, old, flag) {
 
 function was(text) {
   const del = element("del");
-  del.append(element("span", { className: "sr", textContent: t("was ") }), text === "" ? "(empty)" : text);
+  del.append(element("span", { className: "sr", textContent: t("was ") }), text === "" ? t("(empty)") : text);
   return del;
 }
 
-const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: "empty" } : { textContent: text });
+const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: t("empty") } : { textContent: text });
 
 /* Whether a column is one of numbers, to be set flush right: the same rule as tableqa/cells/columns.py has. Only how
    it looks: nothing is rewritten. */

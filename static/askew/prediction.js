@@ -262,7 +262,7 @@ function look(place, said) {
   list.replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
   const state = place.querySelector(".state");
   state.hidden = said.right === null;
-  state.textContent = said.right ? "right" : "wrong";
+  state.textContent = said.right ? t("right") : t("wrong");
   state.dataset.kind = said.right ? "good" : "bad";
 }
 

@@ -229,10 +229,10 @@ class AskewProposals extends HTMLElement {
       state.dataset.kind = kind;
       button.append(state);
     }
-    const said = inForm ? t("In the form. Enter submits it.") : one.state === "rejected" ? "Rejected." : "";
+    const said = inForm ? t("In the form. Enter submits it.") : one.state === "rejected" ? t("Rejected.") : "";
     button.append(make("small", { className: "now", textContent: said }));
     const acts = make("div", { className: "acts" });
-    acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act("Edit", "E", { edit: "" }));
+    acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act(t("Edit"), "E", { edit: "" }));
     const wrong = make("span", { className: "wrong" });
     wrong.append(make("span", { className: "soft small", textContent: t("Reject, ") }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
     if (one.state !== "rejected") acts.append(wrong);
