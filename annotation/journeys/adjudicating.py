@@ -43,7 +43,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, permissions
-from annotation.work import left_over, lineage, queue, revisions, terms
+from annotation.work import left_over, lineage, places, queue, revisions
 from tableqa.canonical import canonical
 from tableqa.language import sentence
 from tasks import resolving
@@ -174,6 +174,9 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
             now=now,
         )
         batch.resolve = checked
+        if batch.decide_at_close:  # what was complete was looked at by the rule before
+            complete = places.undecided(batch).filter(submitted_count__gt=0, submitted_count=F("places_count"))
+            complete.update(due_at=places.due_at(batch, now))
         return start_resolving(batch=batch, by=by, now=now)
 
 
@@ -183,10 +186,6 @@ def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
         checked = resolving.check(batch.task(), rule, overlap=batch.overlap)
     except resolving.BadRule as bad:
         raise Refused("invalid_request", str(bad)) from None
-    if batch.decide_at_close:
-        terms.require_nobody_more(
-            batch.task(), checked, batch.settings, strategy=batch.strategy, overlap=batch.overlap
-        )
     return checked
 
 
@@ -206,7 +205,10 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
     """Decide a complete item by its batch's rule. False where that changed nothing: decided, or not complete any more.
 
     again: also where it waits for an adjudicator. In a closed batch nobody answers any more: an item that lacks answers
-    goes to an adjudicator.
+    goes to an adjudicator, unless only those are lacking that were asked for in addition, and by now the others agree.
+
+    A batch that decides when it closes asks one more person before, and does nothing else: people may still change what
+    they said.
     """
     with transaction.atomic():
         item = _locked(item_id)
@@ -218,21 +220,25 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             item.due_at is not None or (again and waits)
         )
         if not complete:
-            left = closed and not waits and 0 < item.submitted_count < item.places_count
-            if left:
-                Item.objects.filter(pk=item.pk).update(due_at=None)
-                _ask(item, _lacking(item, NOBODY_CAME), now)
-            return left
+            lacks_answers = closed and not waits and 0 < item.submitted_count < item.places_count
+            if not lacks_answers:
+                return False
         Item.objects.filter(pk=item.pk).update(due_at=None)
         annotations = _annotations(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
         resolution = resolving.resolve(task, item.batch.resolve, responses, plain)
+        if not complete and not (isinstance(resolution, Accepted) and _all_planned_came(item)):
+            _ask(item, _lacking(item, NOBODY_CAME), now)
+            return True
+        one_more = isinstance(resolution, OneMore) and not closed and _somebody_is_left(item)
+        if item.batch.decide_at_close and not closed and not one_more:
+            return False
         if isinstance(resolution, Accepted):
             # A decision names the rule it was made by, for a batch may have another one by the time it is verified.
             _write(item, resolution, annotations, by=None, rule=item.batch.resolve or None, now=now)
             return True
-        if isinstance(resolution, OneMore) and not closed and _somebody_is_left(item):
+        if one_more:
             Adjudication.objects.filter(item=item).delete()
             queue.add_place(item)
             _record(
@@ -475,6 +481,11 @@ def _annotators(batch: Batch) -> set[int]:
         for person, roles in members.values_list("person_id", "roles")
         if Permission.ANNOTATE in permissions(roles)
     }
+
+
+def _all_planned_came(item: Item) -> bool:
+    """Whether every planned place of the item has its response."""
+    return not item.places.filter(added=False, taken=False).exists()
 
 
 def _somebody_is_left(item: Item) -> bool:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Place
+from tasks import resolving
 
 AT_ONCE = 500
 """Rows of one statement."""
@@ -65,8 +66,20 @@ def undecided(batch: Batch) -> QuerySet[Item]:
 
 
 def due_at(batch: Batch, at: datetime) -> datetime | None:
-    """When a complete item of the batch is due that could be decided at this time: never while it waits for the close."""
-    return None if batch.decide_at_close and batch.closed_at is None else at
+    """When a complete item of the batch is due that could be looked at at this time.
+
+    Where the batch waits for its close to decide, that is never, unless one more person may have to be asked meanwhile.
+    """
+    waits = batch.decide_at_close and batch.closed_at is None
+    return None if waits and not asks_more(batch) else at
+
+
+def asks_more(batch: Batch) -> bool:
+    """Whether the batch's rule may ask one more person. Where everyone gets every item there is nobody to ask."""
+    return (
+        batch.strategy != "everyone"
+        and resolving.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
+    )
 
 
 # -- underneath -------------------------------------------------------------------------------------

@@ -81,8 +81,6 @@ def check(
                 purpose=purpose
             ),
         )
-    if at_close:
-        require_nobody_more(task, resolve, said.get("settings", {}), strategy=strategy, overlap=overlap)
     return {
         "purpose": purpose,
         "decide_at_close": bool(at_close),
@@ -123,36 +121,9 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = _requires(value, batch.project, batch.purpose)
         else:
             found[name] = bool(value)
-    if wanted.keys() & {"decide_at_close", "resolve", "overlap"} and found.get(
-        "decide_at_close", batch.decide_at_close
-    ):
-        if batch.purpose != Batch.Purpose.WORK:
-            raise Refused("invalid_request", gettext("In this batch nothing is decided."))
-        require_nobody_more(
-            batch.task(),
-            found.get("resolve", batch.resolve),
-            batch.settings,
-            strategy=batch.strategy,
-            overlap=found.get("overlap", batch.overlap),
-        )
+    if found.get("decide_at_close") and batch.purpose != Batch.Purpose.WORK:
+        raise Refused("invalid_request", gettext("In this batch nothing is decided."))
     return found
-
-
-def require_nobody_more(
-    task: TaskType, resolve: Mapping[str, Any], settings: Mapping[str, Any], *, strategy: str, overlap: int
-) -> None:
-    """Raises Refused(invalid_request) for a rule that asks one more person, in a batch that decides when it closes.
-
-    Where everyone gets every item nobody is left to ask, so there such a rule does no harm.
-    """
-    if strategy != "everyone" and resolving.most(task, resolve, settings) > overlap:
-        raise Refused(
-            "invalid_request",
-            gettext(
-                "The rule asks one more person where people do not agree, and that has to be seen while the batch is "
-                "open. Choose a rule that asks nobody more, or let the batch decide as responses come."
-            ),
-        )
 
 
 def check_overlap(value: object) -> int:

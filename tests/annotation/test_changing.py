@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, changing, setting_up
-from annotation.models import Batch, Decision, Event, Item, Project
+from annotation import doctor
+from annotation.journeys import adjudicating, annotating, assigning, changing, setting_up
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Outcome, Place, Project
 from annotation.refusals import Refused
 from tests.annotation.cast import NOON, World
 
@@ -126,15 +127,65 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
         changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=LATER)
 
 
-def test_a_rule_that_asks_one_more_person_is_refused_where_the_batch_decides_when_it_closes(
-    world: World,
-) -> None:
-    rule = {"rule": "majority", "most": 3}
-    with pytest.raises(Refused, match="asks one more person"):
-        world.batch(overlap=2, decide_at_close=True, resolve=rule)
-    batch = world.batch(overlap=2, decide_at_close=True)
-    with pytest.raises(Refused, match="asks one more person"):
-        adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=NOON)
-    asking = world.batch(overlap=2, resolve=rule)
-    with pytest.raises(Refused, match="asks one more person"):
-        changing.change(batch=asking, wanted={"decide_at_close": True}, by=world.mara, now=NOON)
+GAP = {"rule": "majority", "most": 3}
+
+
+def disagreeing(world: World) -> Batch:
+    """A batch that decides when it closes, with an item of which two people said different things a while ago."""
+    batch = world.batch(size=1, overlap=2, decide_at_close=True, resolve=GAP)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_due(now=LATER)
+    return batch
+
+
+def test_one_more_person_is_asked_before_the_close_where_people_do_not_agree(world: World) -> None:
+    batch = disagreeing(world)
+
+    assert Place.objects.filter(batch=batch, added=True).count() == 1
+    assert not Decision.objects.exists()
+    world.label(batch, "cy", "reasoning")
+    assert adjudicating.resolve_due(now=LATER + timedelta(hours=1)) == 0
+    changed = world.reload(Assignment.objects.select_related("person").get(person=world.people["bo"]))
+    assert changed.annotation is not None
+    annotating.undo(annotation=changed.annotation, now=LATER)
+    world.answer(world.reload(changed), {"label": "extraction"})
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+
+    assert Outcome.objects.get().response["data"]["label"] == "extraction"
+    assert not list(doctor.findings())
+
+
+def test_who_agrees_after_all_is_decided_at_the_close_though_nobody_took_the_added_place(world: World) -> None:
+    batch = disagreeing(world)
+    mine = world.reload(Assignment.objects.select_related("person").get(person=world.people["bo"]))
+    assert mine.annotation is not None
+    annotating.undo(annotation=mine.annotation, now=LATER)
+    world.answer(world.reload(mine), {"label": "extraction"})
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+
+    assert Outcome.objects.get().response["data"]["label"] == "extraction"
+    assert not list(doctor.findings())
+
+
+def test_who_still_does_not_agree_at_the_close_goes_to_an_adjudicator(world: World) -> None:
+    batch = disagreeing(world)
+    assert not Adjudication.objects.exists()
+    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+
+    assert Adjudication.objects.filter(item__batch=batch).count() == 1
+
+
+def test_a_rule_that_comes_later_asks_one_more_person_about_what_is_complete(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, decide_at_close=True)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_due(now=LATER)
+    assert not Place.objects.filter(batch=batch, added=True).exists()
+    adjudicating.change_rule(batch=batch, rule=GAP, by=world.mara, now=LATER)
+    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+
+    assert Place.objects.filter(batch=batch, added=True).count() == 1
