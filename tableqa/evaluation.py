@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tableqa.answers import compare as compare_answers
-from tableqa.metrics import Estimate, Parts, difference, gap, ratio
+from tableqa.metrics import DIVIDES_BY_NOTHING, Estimate, Parts, difference, gap, ratio
 from tableqa.predictions import (
     EvaluationError,
     Generated,
@@ -436,7 +436,7 @@ def _parts(pairs: Pairs, figure: str) -> Parts:
 
 
 def _nothing(figure: str) -> str:
-    return NOTHING_RIGHT if figure == "r_acc" else "The figure divides by nothing"
+    return NOTHING_RIGHT if figure == "r_acc" else DIVIDES_BY_NOTHING
 
 
 def _check_bounds(row: Row, of_one_source: bool) -> None:

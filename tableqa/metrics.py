@@ -27,6 +27,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from tableqa.language import sentence
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -41,6 +43,15 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 REPLICATES = 1_000
 CONFIDENCE = 0.95
+NO_EXAMPLE = sentence("There is no example.")
+NOTHING_BEFORE = sentence("Nothing was right before, so nothing could stay right.")
+DIVIDES_BY_NOTHING = "The figure divides by nothing"
+IN_SOURCES = (
+    sentence("The figure divides by nothing."),
+    sentence("The figure divides by nothing in {sources}."),
+    sentence("Nothing was right before, so nothing could stay right, in {sources}."),
+)
+"""Why a figure is undefined, as it is said with the names of sources."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ def robustness_accuracy(
     counts = _counted(_paired(before, after))
     found = _of_patterns(counts, lambda c: (c[0], c[0] + c[1]), replicates, seed)
     if found.value is None and found.n:
-        return Estimate(None, None, None, found.n, "Nothing was right before, so nothing could stay right.")
+        return Estimate(None, None, None, found.n, NOTHING_BEFORE)
     return found
 
 
@@ -118,7 +129,7 @@ def ratio(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = "The figure divides by nothing",
+    nothing: str = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
 
@@ -141,7 +152,7 @@ def difference(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = "The figure divides by nothing",
+    nothing: str = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """How much larger the `ratio` of the second is than that of the first, both about the same questions.
 
@@ -168,7 +179,7 @@ def gap(
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
-    nothing: str = "The figure divides by nothing",
+    nothing: str = DIVIDES_BY_NOTHING,
 ) -> Estimate:
     """How much larger the `ratio` of the first is than that of the second, which are about different questions.
 
@@ -252,10 +263,10 @@ def _of_patterns(counts: list[int], parts: Any, replicates: int, seed: int) -> E
 
     n = sum(counts)
     if n == 0:
-        return Estimate(None, None, None, 0, "There is no example.")
+        return Estimate(None, None, None, 0, NO_EXAMPLE)
     above, below = parts(np.array(counts, dtype=float))
     if below == 0:
-        return Estimate(None, None, None, n, "The figure divides by nothing.")
+        return Estimate(None, None, None, n, f"{DIVIDES_BY_NOTHING}.")
     drawn = np.random.default_rng(seed).multinomial(n, np.array(counts) / n, size=replicates).T.astype(float)
     above_drawn, below_drawn = parts(drawn)
     kept = np.broadcast_to(below_drawn, above_drawn.shape) > 0
@@ -271,7 +282,7 @@ def _macro(scores: Scores, of_example: Any, replicates: int, seed: int) -> Estim
     ]
     n = sum(map(len, datasets))
     if not n:
-        return Estimate(None, None, None, 0, "There is no example.")
+        return Estimate(None, None, None, 0, NO_EXAMPLE)
     value = math.fsum(math.fsum(one) / len(one) for one in datasets) / len(datasets)
     low, high = _interval(_means(datasets, replicates, seed))
     return Estimate(value, low, high, n)
@@ -300,7 +311,7 @@ def _filled(parts: Parts) -> dict[str, Mapping[str, tuple[float, float]]]:
 def _ratio(named: Mapping[str, Mapping[str, tuple[float, float]]], nothing: str) -> tuple[float | None, str]:
     """The macro ratio, or the reason why there is none."""
     if not named:
-        return None, "There is no example."
+        return None, NO_EXAMPLE
     empty = [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
     if empty:
         return None, f"{nothing} in {', '.join(empty)}."

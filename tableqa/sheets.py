@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from tableqa.language import gettext, gettext_noop, kept
 from tableqa.metrics import Estimate
 
-UNDEFINED = "undefined"
+UNDEFINED = gettext_noop("undefined")
 NOTHING = "–"
 """What stands where there is nothing to say."""
 
@@ -129,10 +130,14 @@ def share(estimate: Estimate, *, deviation: float | None = None, interval: bool 
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
     """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
-        return Cell(UNDEFINED, reason=estimate.reason or "There is nothing to count.")
+        return Cell(
+            gettext(UNDEFINED), reason=kept(estimate.reason or gettext_noop("There is nothing to count."))
+        )
     low, high, detail = estimate.low, estimate.high, ""
     if low is not None and high is not None:
-        detail = f"{_rounded(factor * low, places)} to {_rounded(factor * high, places)}"
+        detail = gettext("{low} to {high}").format(
+            low=_rounded(factor * low, places), high=_rounded(factor * high, places)
+        )
     return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail)
 
 
@@ -296,10 +301,11 @@ def as_html(sheet: Sheet) -> str:
         for row in sheet.rows
     )
     notes = [f"<p>{_html(said)}</p>" for said in filter(None, [sheet.note])]
-    notes += [f"<p>{UNDEFINED}: {_html(reason)}</p>" for reason in _reasons(sheet)]
+    notes += [f"<p>{_html(gettext(UNDEFINED))}: {_html(reason)}</p>" for reason in _reasons(sheet)]
+    named = gettext("{title}, table").format(title=sheet.title)
     below = f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{_html(sheet.title)}, table">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{_html(named)}">'
         f'<table class="data"><caption>{_html(sheet.title)}</caption>\n'
         f"<thead>{''.join(head)}</thead>\n<tbody>\n{body}\n</tbody></table></div>{below}\n"
     )

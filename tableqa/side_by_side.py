@@ -20,6 +20,7 @@ from tableqa.evaluation import (
     Row,
     Unsupported,
 )
+from tableqa.language import gettext, gettext_noop
 from tableqa.metrics import Estimate
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, share, text
 
@@ -33,30 +34,40 @@ EVIDENCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
 VALUES = ("short_table", "answer_changes", "answer_stays")
 """FREB-TQA's third part: the short table (ST), and its values changed with (AC) and without the answer (NC)."""
 LEVELS: Mapping[str, tuple[str, ...]] = {
-    "table header": ("header_synonym", "header_abbreviation"),
-    "table content": ("row", "column", "column_extension", "column_masking", "column_adding"),
-    "question": ("word", "sentence"),
-    "mix": ("mix",),
+    gettext_noop("table header"): ("header_synonym", "header_abbreviation"),
+    gettext_noop("table content"): ("row", "column", "column_extension", "column_masking", "column_adding"),
+    gettext_noop("question"): ("word", "sentence"),
+    gettext_noop("mix"): ("mix",),
 }
 """RobuT's levels with their perturbations (section 3), under the names that examples of them have here."""
 POSITIONS: Mapping[str, Mapping[str, str]] = {
-    "rows": {"front": "target_row_front", "middle": "target_row_middle", "bottom": "target_row_bottom"},
-    "columns": {"front": "target_col_front", "back": "target_col_back"},
+    "rows": {
+        gettext_noop("front"): "target_row_front",
+        gettext_noop("middle"): "target_row_middle",
+        gettext_noop("bottom"): "target_row_bottom",
+    },
+    "columns": {
+        gettext_noop("front"): "target_col_front",
+        gettext_noop("back"): "target_col_back",
+    },
 }
 """Where FREB-TQA moves the rows and columns of the answer, in the order of the table."""
 
 _PARTS = (
-    ("structure", "Structure (FREB-TQA, part 1)", STRUCTURE, "against the original table"),
-    ("evidence", "Attention to evidence (FREB-TQA, part 2)", EVIDENCE, "against the original table"),
-    (
-        "values",
-        "Values (FREB-TQA, part 3)",
-        VALUES,
-        "the short table against the original, changed values against what they were changed in, by their own gold",
-    ),
+    ("structure", gettext_noop("Structure (FREB-TQA, part 1)"), STRUCTURE),
+    ("evidence", gettext_noop("Attention to evidence (FREB-TQA, part 2)"), EVIDENCE),
+    ("values", gettext_noop("Values (FREB-TQA, part 3)"), VALUES),
 )
-_HEADINGS = {"after": "accuracy", "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
-_TIMES = "Shares times 100."
+_NOTE = gettext_noop(
+    "Shares times 100. Em: right answers. Emd: Em after less Em before, against the original table. VP: answers that "
+    "turned right or wrong. ±: standard deviation over seeds. Zhou et al. (2024), section 5."
+)
+_NOTE_OF_VALUES = gettext_noop(
+    "Shares times 100. Em: right answers. Emd: Em after less Em before, the short table against the original, changed "
+    "values against what they were changed in, by their own gold. VP: answers that turned right or wrong. ±: standard "
+    "deviation over seeds. Zhou et al. (2024), section 5."
+)
+_HEADINGS = {"after": gettext_noop("accuracy"), "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
 LONGEST = 50
 """Characters of an answer in a table of answers."""
 
@@ -74,26 +85,28 @@ def sheets(
 ) -> list[Sheet]:
     """Every table that there is something for, the papers' first."""
     made = [_part(models, *part) for part in _PARTS]
-    made += [_levels(models), _rows("others", "Other perturbations", models, _others(models))]
+    made += [_levels(models), _rows("others", gettext("Other perturbations"), models, _others(models))]
     made += [_sequences(models), _gaps(models), _unsupported(models)]
     made += [
         _differences(f"difference-{number}", *pair, found)
         for number, (pair, found) in enumerate((differences or {}).items(), start=1)
     ]
-    made.append(_rows("all-figures", "All figures", models, None))
+    made.append(_rows("all-figures", gettext("All figures"), models, None))
     return [one for one in made if one is not None]
 
 
 # -- FREB-TQA ---------------------------------------------------------------------------------------
 
 
-def _part(
-    models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequence[str], baseline: str
-) -> Sheet | None:
+def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequence[str]) -> Sheet | None:
     there = [kind for kind in kinds if any(one.row(kind) for one in models.values())]
     if not there:
         return None
-    columns = [Column("Model", numeric=False), Column("Source", numeric=False), Column("Em", ORIGINAL)]
+    columns = [
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column("Em", ORIGINAL),
+    ]
     for kind in there:
         columns += [Column("Em", kind)] if name == "values" else []
         columns += [Column("Emd", kind), Column("VP", kind)]
@@ -112,11 +125,8 @@ def _part(
             lines.append(line)
     of_kind = ["high", "high", "low"] if name == "values" else ["high", "low"]
     wanted = ["high", *(of_kind * len(there))]
-    note = (
-        f"{_TIMES} Em: right answers. Emd: Em after less Em before, {baseline}. VP: answers that turned right or wrong. "
-        "±: standard deviation over seeds. Zhou et al. (2024), section 5."
-    )
-    return Sheet(name, title, tuple(columns), _best(lines, 2, wanted), note)
+    note = gettext(_NOTE_OF_VALUES if name == "values" else _NOTE)
+    return Sheet(name, gettext(title), tuple(columns), _best(lines, 2, wanted), note)
 
 
 def _figure(row: Row | None, name: str) -> Cell:
@@ -132,13 +142,13 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not found:
         return None
     columns = (
-        Column("Model", numeric=False),
-        Column("Source", numeric=False),
-        Column("comparing", "questions"),
-        Column("others", "questions"),
-        Column("comparing", "VP"),
-        Column("others", "VP"),
-        Column("gap", "VP"),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("comparing"), gettext("questions")),
+        Column(gettext("others"), gettext("questions")),
+        Column(gettext("comparing"), "VP"),
+        Column(gettext("others"), "VP"),
+        Column(gettext("gap"), "VP"),
     )
     lines = [
         (
@@ -152,11 +162,13 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
         )
         for model, one in found
     ]
-    note = (
-        f"{_TIMES} VP of moved relevant rows where the question compares and where it does not, with 95 % intervals. A "
-        "model that relies on the order of rows shows a gap. Zhou et al. (2024), Table 6."
+    note = gettext(
+        "Shares times 100. VP of moved relevant rows where the question compares and where it does not, with 95 % "
+        "intervals. A model that relies on the order of rows shows a gap. Zhou et al. (2024), Table 6."
     )
-    return Sheet("comparing", "Questions that compare (FREB-TQA, Table 6)", columns, tuple(lines), note)
+    return Sheet(
+        "comparing", gettext("Questions that compare (FREB-TQA, Table 6)"), columns, tuple(lines), note
+    )
 
 
 def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
@@ -166,14 +178,14 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not found:
         return None
     columns = (
-        Column("Model", numeric=False),
-        Column("Perturbation", numeric=False),
-        Column("Source", numeric=False),
-        Column("questions"),
-        Column("right"),
-        Column("share"),
-        Column("different answers"),
-        Column("the most frequent", numeric=False),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("questions")),
+        Column(gettext("right")),
+        Column(gettext("share")),
+        Column(gettext("different answers")),
+        Column(gettext("the most frequent"), numeric=False),
     )
     lines = []
     for model, one in found:
@@ -191,16 +203,22 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
                 text(often or NOTHING),
             )
         )
-    note = (
+    note = gettext(
         "Questions that are answered rightly although the relevant cells, or the whole table, are gone, with a 95 % "
         "interval, and which gold answers they have. One answer that makes up nearly all of them is a guess that pays. "
         "Zhou et al. (2024), section 5."
     )
-    return Sheet("without-evidence", "Right without evidence", columns, tuple(lines), note)
+    return Sheet("without-evidence", gettext("Right without evidence"), columns, tuple(lines), note)
 
 
 def _short(answer: str) -> str:
-    return "no answer" if not answer else answer if len(answer) <= LONGEST else answer[: LONGEST - 1] + "…"
+    return (
+        gettext("no answer")
+        if not answer
+        else answer
+        if len(answer) <= LONGEST
+        else answer[: LONGEST - 1] + "…"
+    )
 
 
 # -- RobuT ------------------------------------------------------------------------------------------
@@ -215,30 +233,32 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
     ]
     if not there:
         return None
-    columns = [Column("Level", numeric=False), Column("Perturbation", numeric=False)]
+    columns = [Column(gettext("Level"), numeric=False), Column(gettext("Perturbation"), numeric=False)]
     for model in models:
         columns += [Column("pre", model), Column("post", model), Column("R-ACC", model)]
-    dev = [text("dev"), text("none: the originals")]
+    dev = [text("dev"), text(gettext("none: the originals"))]
     for one in models.values():
         dev += [_figure(one.row(ORIGINAL), "after"), text(NOTHING), text(NOTHING)]
     lines = [dev]
     for level, kind in there:
-        line = [text(level), text(kind)]
+        line = [text(gettext(level)), text(kind)]
         for one in models.values():
             row = one.row(kind)
             line += [_figure(row, name) for name in ("before", "after", "r_acc")]
         lines.append(line)
-    note = (
-        f"{_TIMES} pre and post: right answers on what was perturbed, before and after. R-ACC: right after, of those right "
-        "before. Zhao et al. (2023), section 4.1."
+    note = gettext(
+        "Shares times 100. pre and post: right answers on what was perturbed, before and after. R-ACC: right after, of "
+        "those right before. Zhao et al. (2023), section 4.1."
     )
-    return Sheet("levels", "Levels of perturbation (RobuT)", tuple(columns), tuple(map(tuple, lines)), note)
+    return Sheet(
+        "levels", gettext("Levels of perturbation (RobuT)"), tuple(columns), tuple(map(tuple, lines)), note
+    )
 
 
 def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not any(one.sequences for one in models.values()):
         return None
-    columns = [Column("Perturbation", numeric=False), Column("Source", numeric=False)]
+    columns = [Column(gettext("Perturbation"), numeric=False), Column(gettext("Source"), numeric=False)]
     for model in models:
         columns += [
             Column("n", model),
@@ -262,11 +282,17 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
             ]
         lines.append(tuple(line))
     left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
-    note = (
-        f"{_TIMES} ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if every turn is. "
-        f"Dialogues that lack a turn are left out{f' ({left})' if left else ''}. Zhao et al. (2023), section 4.1."
-    )
-    return Sheet("sequences", "Dialogues (SQA)", tuple(columns), tuple(lines), note)
+    if left:
+        note = gettext(
+            "Shares times 100. ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if "
+            "every turn is. Dialogues that lack a turn are left out ({left}). Zhao et al. (2023), section 4.1."
+        ).format(left=left)
+    else:
+        note = gettext(
+            "Shares times 100. ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if "
+            "every turn is. Dialogues that lack a turn are left out. Zhao et al. (2023), section 4.1."
+        )
+    return Sheet("sequences", gettext("Dialogues (SQA)"), tuple(columns), tuple(lines), note)
 
 
 def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
@@ -294,10 +320,10 @@ def _rows(
     if not wanted:
         return None
     columns = (
-        Column("Perturbation", numeric=False),
-        Column("Source", numeric=False),
-        Column("Model", numeric=False),
-        *(Column(title) for title in ("n", "before", "after", "sd", "Emd", "VP", "R-ACC")),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP", "R-ACC")),
     )
     lines = []
     for kind, source in wanted:
@@ -310,36 +336,44 @@ def _rows(
             before, after, emd, vp, r_acc = (share(one) for one in of_row)
             line = (text(kind), text(_source_in_words(source)), text(model), count(row.questions))
             lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc))
-    note = (
-        f"{_TIMES} With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on what the "
-        "perturbation is compared with. sd: standard deviation of after over seeds. Rows for all sources are means over "
-        "sources, each counting once."
+    note = gettext(
+        "Shares times 100. With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on "
+        "what the perturbation is compared with. sd: standard deviation of after over seeds. Rows for all sources are "
+        "means over sources, each counting once."
     )
     missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
     left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
-    note += f" Instances without a prediction, left out: {', '.join(missing)}." if missing else ""
-    note += f" Instances that are too long, left out: {', '.join(left)}." if left else ""
-    return Sheet(name, title, columns, tuple(lines), note)
+    notes = [note]
+    if missing:
+        notes.append(
+            gettext("Instances without a prediction, left out: {models}.").format(models=", ".join(missing))
+        )
+    if left:
+        notes.append(
+            gettext("Instances that are too long, left out: {models}.").format(models=", ".join(left))
+        )
+    return Sheet(name, title, columns, tuple(lines), " ".join(notes))
 
 
 def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -> Sheet | None:
     if not found:
         return None
     columns = (
-        Column("Perturbation", numeric=False),
-        Column("Source", numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
         Column("n"),
-        *(Column(_HEADINGS[name]) for name in FIGURES),
+        *(Column(gettext(_HEADINGS[name])) for name in FIGURES),
     )
     lines = []
     for line in found:
         cells = (_difference(line.figures[name]) for name in FIGURES)
         lines.append((text(line.kind), text(_source_in_words(line.source)), count(line.questions), *cells))
-    note = (
-        f"{_TIMES} {other} less {one}, on the same questions, with 95 % intervals (paired bootstrap over questions). "
-        "In bold: the interval leaves out 0."
-    )
-    return Sheet(name, f"{other} beside {one}", columns, tuple(lines), note)
+    note = gettext(
+        "Shares times 100. {other} less {one}, on the same questions, with 95 % intervals (paired bootstrap over "
+        "questions). In bold: the interval leaves out 0."
+    ).format(other=other, one=one)
+    title = gettext("{other} beside {one}").format(other=other, one=one)
+    return Sheet(name, title, columns, tuple(lines), note)
 
 
 def _difference(estimate: Estimate) -> Cell:
@@ -371,4 +405,4 @@ def _sources(evaluation: Evaluation, kinds: Iterable[str]) -> list[str]:
 
 
 def _source_in_words(source: str) -> str:
-    return "all sources" if source == MACRO else source
+    return gettext("all sources") if source == MACRO else source

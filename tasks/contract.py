@@ -602,13 +602,15 @@ class TaskType(ABC):
                 )
             )
         if envelope.get("base") != item.base:
-            message = (
+            message = gettext(
                 "The response was made on another table than the one this item shows. Load the item again."
             )
             problems.append(Problem("base", "stale_base", message))
         version = envelope.get("version")
         if type(version) is not int or not 1 <= version <= self.version:
-            message = f"Version {version!r} is not known; this kind is at version {self.version}."
+            message = gettext("Version {version!r} is not known; this kind is at version {own}.").format(
+                version=version, own=self.version
+            )
             problems.append(Problem("version", "unknown_version", message))
         if problems:
             raise Invalid(problems)

@@ -180,10 +180,14 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
             )
         )
     if not isinstance(name, str) or name not in rules:
-        there_is = (
-            f"resolve.rule: {name!r} exists, but does not fit {task.key}." if str(name) in RULES else None
-        )
-        message = there_is or f"resolve.rule: there is no rule {name!r}{_perhaps(str(name), rules)}"
+        if str(name) in RULES:
+            message = gettext("resolve.rule: {name!r} exists, but does not fit {key}.").format(
+                name=name, key=task.key
+            )
+        else:
+            message = gettext("resolve.rule: there is no rule {name!r}{perhaps}").format(
+                name=name, perhaps=_perhaps(str(name), rules)
+            )
         raise BadRule(
             gettext("{message} These fit: {rules}.").format(message=message, rules=", ".join(rules))
         )

@@ -111,7 +111,7 @@ def _bar(
     middle = top + BAR // 2
     letter = _key(number, middle + 4) if lettered else ""
     if point is None or point.value is None:
-        said = "undefined" if point is not None else gettext("not asked")
+        said = gettext("undefined") if point is not None else gettext("not asked")
         return format_html(
             '<g class="{}">{}<text class="small" x="{}%" y="{}">{}</text></g>',
             _colour(number),
@@ -584,7 +584,7 @@ def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
 
 def _said(point: Point) -> str:
     if point.value is None:
-        return "undefined"
+        return gettext("undefined")
     said = _number(point.value)
     if point.low is None or point.high is None:
         return said

@@ -254,10 +254,10 @@ def shares(
         end for one in series[0].points if one is not None for end in (one.value, one.high) if end is not None
     ]
     axis = charts.axis_over(ends, unit="%")
-    labels = [label or "(empty)" for label, _ in there]
+    labels = [label or gettext("(empty)") for label, _ in there]
     rows = tuple(
         (
-            label or "(empty)",
+            label or gettext("(empty)"),
             one.percent,
             one.interval,
             gettext("{hits} of {n}").format(
@@ -352,7 +352,7 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
         ("ends", gettext("all in either")),
     )
     series = [
-        Series("here", [_share_point(found[part]) for part, _ in parts]),
+        Series(gettext("here"), [_share_point(found[part]) for part, _ in parts]),
         Series(gettext("by chance"), [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]),
     ]
     ends = [one.high for one in series[0].points if one is not None and one.high is not None]

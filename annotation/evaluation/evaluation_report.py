@@ -21,6 +21,7 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series, Spread
@@ -108,15 +109,31 @@ def _is_long(sheet: Sheet) -> bool:
     return sheet.name == "all-figures" or sheet.name.startswith("difference-")
 
 
-def make_report(
-    title: str, models: Mapping[str, Judgement], *, about: Sequence[str] = (), replicates: int = 1_000
-) -> Report:
-    """The report of these models. `about` are sentences that a reader has to know: what was left out, by which limit."""
+Numbers = tuple[Mapping[str, Evaluation], Mapping[tuple[str, str], Sequence[Difference]]]
+"""What is worked out of the judgements of some models: the figures of each, and each beside each other one."""
+
+
+def numbers(models: Mapping[str, Judgement], *, replicates: int = 1_000) -> Numbers:
+    """The figures of these models, with their intervals: the part of a report that takes long, in no language."""
     evaluations = {name: figures(one, replicates=replicates) for name, one in models.items()}
     differences = {
         (first, second): compare(models[first], models[second], replicates=replicates)
         for first, second in combinations(models, 2)
     }
+    return evaluations, differences
+
+
+def make_report(
+    title: str,
+    models: Mapping[str, Judgement],
+    *,
+    about: Sequence[str] = (),
+    replicates: int = 1_000,
+    found: Numbers | None = None,
+) -> Report:
+    """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
+    was left out, by which limit. `found` are the figures where they were worked out before."""
+    evaluations, differences = found or numbers(models, replicates=replicates)
     drawn = [
         _robustness(evaluations),
         _accuracy(evaluations),
@@ -141,7 +158,7 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     """R-ACC of every kind: what is left of the right answers."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
-    title = "Robustness: of the answers that were right before, the share that is right after"
+    title = gettext("Robustness: of the answers that were right before, the share that is right after")
     return _bars("robustness", title, "R-ACC", kinds, series, most=100)
 
 
@@ -149,7 +166,7 @@ def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     """Emd of every kind: how many right answers come and go."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
-    title = "Change of accuracy: right answers after less right answers before, in percentage points"
+    title = gettext("Change of accuracy: right answers after less right answers before, in percentage points")
     return _bars("change", title, "Emd", kinds, series, most=0)
 
 
@@ -164,22 +181,39 @@ def _bars(
     )
 
 
+BY_PLACE = {
+    "rows": (
+        gettext_noop("Accuracy by the place of the answer's rows"),
+        gettext_noop("Place of the rows"),
+        gettext_noop("{figure} by place of the rows, with 95 % intervals"),
+    ),
+    "columns": (
+        gettext_noop("Accuracy by the place of the answer's columns"),
+        gettext_noop("Place of the columns"),
+        gettext_noop("{figure} by place of the columns, with 95 % intervals"),
+    ),
+}
+"""Of each of `POSITIONS`: the title of its chart, the head of the first column of its table, and the table's title."""
+
+
 def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
     """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
     made = []
     for what, places in POSITIONS.items():
-        kinds = {"as it is": ORIGINAL, **places}
+        kinds = {gettext("as it is"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
         if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
             continue
         series = [
             Series(name, [_point(one, kind, "after") for kind in kinds.values()])
             for name, one in models.items()
         ]
-        name, title = f"position-{what}", f"Accuracy by the place of the answer's {what}"
+        name, title = f"position-{what}", gettext(BY_PLACE[what][0])
         axis = charts.axis_over(_ends(series), most=100)
         svg = charts.lines(name, title, list(kinds), series, axis)
         made.append(
-            Figure(name, title, svg, _numbers(name, "Em", list(kinds), series, f"Place of the {what}"))
+            Figure(
+                name, title, svg, _numbers(name, "Em", list(kinds), series, *map(gettext, BY_PLACE[what][1:]))
+            )
         )
     return made
 
@@ -206,18 +240,20 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
             cells = (text(kind), text(name), count(len(values)), Cell(f"{mean:.2f}", mean))
             rows.append((*cells, deviation, text(said)))
     columns = (
-        Column("Perturbation", numeric=False),
-        Column("Model", numeric=False),
-        Column("seeds"),
-        Column("mean"),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("seeds")),
+        Column(gettext("mean")),
         Column("sd"),
-        Column("each", numeric=False),
+        Column(gettext("each"), numeric=False),
     )
-    title = "Accuracy under each seed"
+    title = gettext("Accuracy under each seed")
     # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
     axis = charts.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
     svg = charts.distribution("seeds", title, kinds, spreads, axis)
-    return Figure("seeds", title, svg, Sheet("seeds-numbers", "Em under each seed", columns, tuple(rows)))
+    return Figure(
+        "seeds", title, svg, Sheet("seeds-numbers", gettext("Em under each seed"), columns, tuple(rows))
+    )
 
 
 def _of_seeds(evaluation: Evaluation, kind: str) -> list[float]:
@@ -249,17 +285,20 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
     if not rows:
         return None
     columns = (
-        Column("Perturbation", numeric=False),
-        Column("Model", numeric=False),
-        Column("questions"),
-        Column("never right"),
-        Column("now and then"),
-        Column("always right"),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("questions")),
+        Column(gettext("never right")),
+        Column(gettext("now and then")),
+        Column(gettext("always right")),
     )
-    title = "Questions by the share of seeds under which they are answered rightly"
+    title = gettext("Questions by the share of seeds under which they are answered rightly")
     svg = charts.distribution("questions", title, kinds, spreads, charts.axis_over([], most=100))
     return Figure(
-        "questions", title, svg, Sheet("questions-numbers", "Questions by seeds", columns, tuple(rows))
+        "questions",
+        title,
+        svg,
+        Sheet("questions-numbers", gettext("Questions by seeds"), columns, tuple(rows)),
     )
 
 
@@ -286,14 +325,19 @@ def _ends(series: Iterable[Series]) -> list[float]:
 
 
 def _numbers(
-    name: str, figure: str, labels: Sequence[str], series: Sequence[Series], head: str = "Perturbation"
+    name: str,
+    figure: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    head: str = "",
+    titled: str = "",
 ) -> Sheet:
     """The table of a chart: a row for each label, a column for each series."""
-    columns = (Column(head, numeric=False), *(Column(one.name) for one in series))
+    columns = (Column(head or gettext("Perturbation"), numeric=False), *(Column(one.name) for one in series))
     rows = tuple(
         (text(label), *(_cell(one.points[place]) for one in series)) for place, label in enumerate(labels)
     )
-    said = f"{figure} by {head.lower()}, with 95 % intervals"
+    said = (titled or gettext("{figure} by perturbation, with 95 % intervals")).format(figure=figure)
     return Sheet(f"{name}-numbers", said, columns, rows)
 
 
@@ -301,9 +345,11 @@ def _cell(point: Point | None) -> Cell:
     if point is None:
         return text("–")
     if point.value is None:
-        return Cell("undefined")
+        return Cell(gettext("undefined"))
     between = (
-        f"{point.low:.2f} to {point.high:.2f}" if point.low is not None and point.high is not None else ""
+        gettext("{low} to {high}").format(low=f"{point.low:.2f}", high=f"{point.high:.2f}")
+        if point.low is not None and point.high is not None
+        else ""
     )
     return Cell(f"{point.value:.2f}", point.value, between)
 

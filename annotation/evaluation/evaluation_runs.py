@@ -20,11 +20,11 @@ from typing import IO, Any, cast
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from annotation import jobs
 from annotation.evaluation import evaluating
-from annotation.evaluation.evaluation_report import MOST_MODELS, Report, make_report
+from annotation.evaluation.evaluation_report import MOST_MODELS, Numbers, Report, make_report, numbers
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import Refused, require_storable
 from annotation.releases.raw_records import datasets
@@ -108,7 +108,7 @@ def _require_predictions(file: UploadedFile, release: Release) -> None:
     if not size:
         raise Refused("invalid_request", gettext("{name} is empty.").format(name=name))
     if size > MOST_UPLOAD:
-        mend = "Evaluate it on the command line: ./run manage evaluate"
+        mend = gettext("Evaluate it on the command line: ./run manage evaluate")
         raise Refused(
             "invalid_request",
             gettext("{name} is larger than {value} MB. {mend}").format(
@@ -198,22 +198,35 @@ def report(release: Release, chosen: Sequence[Job]) -> Report:
             gettext("Choose one to {most_models} evaluations.").format(most_models=MOST_MODELS),
         )
     about = [
-        f"{run.ids['name']}: left out for want of a prediction: {run.result['missing']} of its instances."
+        gettext("{name}: left out for want of a prediction: {missing} of its instances.").format(
+            name=run.ids["name"], missing=run.result["missing"]
+        )
         for run in chosen
         if run.result["missing"]
     ]
     files = tuple(
         (run.ids["name"], str(_judged(run, release)), run.result["judged_sha256"]) for run in chosen
     )
-    return _report(f"{release.project.name}, {release.name}", files, tuple(about))
+    return _report(f"{release.project.name}, {release.name}", files, tuple(about), get_language())
+
+
+Files = tuple[tuple[str, str, str], ...]
+"""Of each model its name, the file that says what it answers rightly, and the digest of that."""
 
 
 @functools.lru_cache(maxsize=8)
-def _report(title: str, files: tuple[tuple[str, str, str], ...], about: tuple[str, ...]) -> Report:
-    """Runs never change, so neither does what is said of them."""
-    return make_report(
-        title, {name: _read_judgement(Path(path), sha) for name, path, sha in files}, about=about
-    )
+def _report(title: str, files: Files, about: tuple[str, ...], language: str | None) -> Report:
+    """Runs never change, so neither does what is said of them in a language, which is the one that is active."""
+    return make_report(title, _judgements(files), about=about, found=_numbers(files))
+
+
+@functools.lru_cache(maxsize=8)
+def _numbers(files: Files) -> Numbers:
+    return numbers(_judgements(files))
+
+
+def _judgements(files: Files) -> dict[str, Judgement]:
+    return {name: _read_judgement(Path(path), sha) for name, path, sha in files}
 
 
 def _write_judgement(judgement: Judgement, path: Path) -> None:
@@ -229,7 +242,9 @@ def _write_judgement(judgement: Judgement, path: Path) -> None:
 
 
 def _read_judgement(path: Path, sha256: str) -> Judgement:
-    gone = "The file of this evaluation is not the one that was written. Evaluate the model again, under another name."
+    gone = gettext(
+        "The file of this evaluation is not the one that was written. Evaluate the model again, under another name."
+    )
     try:
         if _sha256(path) != sha256:
             raise Refused("invalid_request", gone)

@@ -29,7 +29,7 @@ def suggestions(assignment: Assignment) -> Suggested:
     task, item = assignment.batch.task(), assignment.plain_item
     when = task.suggests(item)
     if not when:
-        return Suggested(None, "This batch gives no suggestions.")
+        return Suggested(None, gettext("This batch gives no suggestions."))
     if when == "after" and not Annotation.objects.filter(assignment=assignment).exists():
         return Suggested(None, gettext(HIDDEN))
     return Suggested(task.suggest(item, lending.context(assignment.batch.project, task.needs)))

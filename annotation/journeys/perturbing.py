@@ -247,7 +247,11 @@ def _planned(
     """A run that is not saved, with its sources."""
     kinds, seeds = list(dict.fromkeys(kinds)), list(dict.fromkeys(seeds))
     if not kinds or (unknown := [kind for kind in kinds if kind not in PERTURBATIONS]):
-        said = f"There is no perturbation {unknown[0]!r}" if kinds else "Name at least one perturbation"
+        said = (
+            gettext("There is no perturbation {kind!r}").format(kind=unknown[0])
+            if kinds
+            else gettext("Name at least one perturbation")
+        )
         raise Refused(
             "invalid_request",
             gettext("{said}; there are: {perturbations}.").format(
@@ -260,7 +264,9 @@ def _planned(
             gettext("Seeds are 1 to {most_seeds} different numbers from 1 on.").format(most_seeds=MOST_SEEDS),
         )
     if (select and select not in KINDS) or rules not in RULES:
-        known = f"{' or '.join(KINDS)} questions, by the rules {' or '.join(RULES)}"
+        known = gettext("{kinds} questions, by the rules {rules}").format(
+            kinds=gettext(" or ").join(KINDS), rules=gettext(" or ").join(RULES)
+        )
         raise Refused("invalid_request", gettext("What can be selected are {known}.").format(known=known))
     ready = Source.objects.ready().filter(project=project).order_by("pk")
     of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
@@ -337,7 +343,7 @@ def _chosen(sources: Sequence[Source], *, select: str, rules: str, decided: str)
 def _decided(source: Source, wanted: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
     if match is None:
-        mend = "Write KIND.FIELD=VALUE, as in question_type.label=extraction."
+        mend = gettext("Write KIND.FIELD=VALUE, as in question_type.label=extraction.")
         raise Refused(
             "invalid_request",
             gettext("{wanted!r} does not say what was decided. {mend}").format(wanted=wanted, mend=mend),

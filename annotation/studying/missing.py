@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
 
 from annotation.journeys import assigning
 from annotation.models import (
@@ -21,6 +23,7 @@ from annotation.models import (
     Project,
 )
 from annotation.money import statements
+from annotation.words import shown
 from tasks.contract import task_types
 
 
@@ -54,13 +57,16 @@ def missing(project: Project) -> list[Missing]:
 
 def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
     if not batches:
-        yield Missing("batches", "There is no batch yet.")
+        yield Missing(gettext("batches"), gettext("There is no batch yet."))
     for batch in batches:
         found = counts[batch.pk]
         if batch.state == "planned":
-            yield Missing(
-                batch.name, f"It was never opened; its {found['items']:,} items wait.", found["items"]
-            )
+            words = ngettext(
+                "It was never opened; its {number} item waits.",
+                "It was never opened; its {number} items wait.",
+                found["items"],
+            ).format(number=_n(found["items"]))
+            yield Missing(batch.name, words, found["items"])
         else:
             yield from _open(batch, found)
         feeding = batch.feeds_from
@@ -68,23 +74,42 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
             before = counts[feeding.pk]
             left = before["open"] + before["complete"] + before["adjudication"]
             if left:
-                words = f"It waits for what is decided of {left:,} more in “{feeding.name}”."
+                words = gettext("It waits for what is decided of {number} more in “{batch}”.").format(
+                    number=_n(left), batch=feeding.name
+                )
                 yield Missing(batch.name, words, left)
 
 
 def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
-    if found["open"]:
-        words = f"{_items(found['open'])} not annotated by as many people as it takes"
-        end = "; the batch is closed, so they stay out." if batch.closed_at else "."
-        yield Missing(batch.name, words + end, found["open"])
-    if found["complete"]:
+    if number := found["open"]:
         words = (
-            f"{_items(found['complete'])} complete and not decided yet; the worker does it within minutes."
+            ngettext(
+                "{number} item is not annotated by as many people as it takes; the batch is closed, so it stays out.",
+                "{number} items are not annotated by as many people as it takes; the batch is closed, so they stay out.",
+                number,
+            )
+            if batch.closed_at
+            else ngettext(
+                "{number} item is not annotated by as many people as it takes.",
+                "{number} items are not annotated by as many people as it takes.",
+                number,
+            )
         )
-        yield Missing(batch.name, words, found["complete"])
-    if found["adjudication"]:
-        words = f"{_items(found['adjudication'])} waiting for an adjudicator."
-        yield Missing(batch.name, words, found["adjudication"])
+        yield Missing(batch.name, words.format(number=_n(number)), number)
+    if number := found["complete"]:
+        words = ngettext(
+            "{number} item is complete and not decided yet; the worker does it within minutes.",
+            "{number} items are complete and not decided yet; the worker does it within minutes.",
+            number,
+        )
+        yield Missing(batch.name, words.format(number=_n(number)), number)
+    if number := found["adjudication"]:
+        words = ngettext(
+            "{number} item is waiting for an adjudicator.",
+            "{number} items are waiting for an adjudicator.",
+            number,
+        )
+        yield Missing(batch.name, words.format(number=_n(number)), number)
 
 
 def _runs(project: Project) -> Iterator[Missing]:
@@ -92,12 +117,16 @@ def _runs(project: Project) -> Iterator[Missing]:
     for run in runs.select_related("feeds_from").order_by("pk"):
         name = ", ".join(run.kinds)
         if run.feeds_from is None:
-            words = "They are not finished. Start the same run again: it goes on where it stopped."
+            words = gettext("They are not finished. Start the same run again: it goes on where it stopped.")
         elif run.feeds_from.closed_at is None:
-            words = f"They take what “{run.feeds_from.name}” decides, and are released once it is closed."
+            words = gettext("They take what “{batch}” decides, and are released once it is closed.").format(
+                batch=run.feeds_from.name
+            )
         else:
-            words = f"They wait for what is still to be decided in “{run.feeds_from.name}”."
-        yield Missing(f"perturbations {name}", words)
+            words = gettext("They wait for what is still to be decided in “{batch}”.").format(
+                batch=run.feeds_from.name
+            )
+        yield Missing(gettext("perturbations {name}").format(name=name), words)
 
 
 def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
@@ -114,21 +143,24 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
     made = Example.objects.perturbed().filter(source__project=project)
     made = made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
     if number := made.filter(~Exists(answered)).count():
-        words = f"{number:,} of {made.count():,} have not been answered blind by somebody else."
-        yield Missing("perturbed examples", words, number)
+        words = gettext("{number} of {made} have not been answered blind by somebody else.").format(
+            number=_n(number), made=_n(made.count())
+        )
+        yield Missing(gettext("perturbed examples"), words, number)
 
 
 def _people(project: Project) -> Iterator[Missing]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
-        yield Missing(
-            "people", "Simulated people annotated here: a release has to allow it (--allow-simulated)."
-        )
+        words = gettext("Simulated people annotated here: a release has to allow it (--allow-simulated).")
+        yield Missing(gettext("people"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
-        yield Missing("questions", f"{unanswered:,} to the manager are not answered.", unanswered)
-    if silent := [one.title for one in statements.ASKED if not project.statement.get(one.name)]:
-        yield Missing("data statement", f"Nothing is said of {', '.join(silent)}.", len(silent))
+        words = gettext("{number} to the manager are not answered.").format(number=_n(unanswered))
+        yield Missing(gettext("questions"), words, unanswered)
+    if silent := [shown(one.title) for one in statements.ASKED if not project.statement.get(one.name)]:
+        words = gettext("Nothing is said of {titles}.").format(titles=", ".join(silent))
+        yield Missing(gettext("data statement"), words, len(silent))
 
 
-def _items(number: int) -> str:
-    return f"{number:,} {'item is' if number == 1 else 'items are'}"
+def _n(number: int) -> str:
+    return number_format(number, force_grouping=True)

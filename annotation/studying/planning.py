@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections import UserDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 import tableqa
 from annotation.help import helping
@@ -18,7 +21,8 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying.schema import DECIDE, unknown
 from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers
+from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work, makers, quoted
+from annotation.words import shown
 from tasks.contract import Invalid, Item, TaskType, task_types
 from tasks.pace import usual_seconds
 
@@ -147,7 +151,8 @@ def plan(
     """
     changes: list[Change] = []
     if standing is None:
-        changes.append(_change("add", study, "project", study.slug, f"a new project, “{study.name}”."))
+        words = gettext("a new project, “{name}”.").format(name=study.name)
+        changes.append(_change("add", study, "project", study.slug, words))
         standing = Standing(_blank(study), predictors=predictors or {})
     fresh = bool(changes)
     study, stays = _completed(study, standing.study)
@@ -204,7 +209,8 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
         for name, text in there.statement.items()
         if not study.says("statement", name) and name not in study.statement
     }
-    kept += [f"of the statement, {', '.join(answers)}"] if answers else []
+    if answers:
+        kept.append(gettext("of the statement, {answers}").format(answers=", ".join(answers)))
     if kept:
         stays.append(_change("leave", study, "project", there.slug, _silent(kept)))
     planned = {one.name: one for one in there.batches}
@@ -234,7 +240,7 @@ def _says(study: Study, place: int, name: str) -> bool:
 
 
 def _silent(kept: Sequence[str]) -> str:
-    return f"{'; '.join(kept)}: the file does not say so. It stays."
+    return gettext("{kept}: the file does not say so. It stays.").format(kept="; ".join(kept))
 
 
 def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
@@ -252,16 +258,19 @@ def which(one: GoldItem, there: Sequence[str], own: Sequence[str]) -> tuple[str,
     if one.source:
         if one.source in there:
             return one.source, ""
-        return "", f"The source {one.source!r} has no example {one.example!r}."
+        return "", gettext("The source {source!r} has no example {example!r}.").format(
+            source=one.source, example=one.example
+        )
     for name in there:
         if name in own:
             return name, ""
     if len(there) > 1:
-        return (
-            "",
-            f"{' and '.join(map(repr, there))} have an example {one.example!r}: say which, with `source`.",
+        return "", gettext("{sources} have an example {example!r}: say which, with `source`.").format(
+            sources=gettext(" and ").join(map(repr, there)), example=one.example
         )
-    return (there[0], "") if there else ("", f"No source has the example {one.example!r}.")
+    if not there:
+        return "", gettext("No source has the example {example!r}.").format(example=one.example)
+    return there[0], ""
 
 
 class _Comparing:
@@ -281,43 +290,39 @@ class _Comparing:
 
     def project(self, *, fresh: bool) -> Iterator[Change]:
         wanted, there = self.study, self.there
-        words = {
-            "name": "name",
-            "time_zone": "time zone",
-            "must_read": "must_read",
-            "caps": "caps",
-            "pay": "pay",
-        }
-        words["statement"] = "statement"
         differ = [
-            f"{word}: {_value(getattr(there, name))} becomes {_value(getattr(wanted, name))}"
-            if name != "statement"
-            else "what the data statement says"
-            for name, word in words.items()
+            _becomes(gettext(word), _value(getattr(there, name)), _value(getattr(wanted, name)))
+            for name, word in TERMS.items()
             if getattr(wanted, name) != getattr(there, name)
         ]
+        if wanted.statement != there.statement:
+            differ.append(gettext("what the data statement says"))
         if differ:
             yield self.say("change", "project", there.slug, f"{'; '.join(differ)}.")
         if wanted.consent != there.consent:
             if wanted.consent:
                 what = (
-                    "a new version: everybody is asked again before their next item."
+                    gettext("a new version: everybody is asked again before their next item.")
                     if there.consent
-                    else "a text."
+                    else gettext("a text.")
                 )
                 yield self.say("change" if there.consent else "add", "consent", "", what)
             else:
-                yield self.say(
-                    "leave", "consent", "", "the project asks for consent; the file says nothing of it."
-                )
+                words = gettext("the project asks for consent; the file says nothing of it.")
+                yield self.say("leave", "consent", "", words)
         for key, text in wanted.guidelines.items():
             usual = task_types()[key].guidelines() if key in task_types() else ""
             before = there.guidelines.get(key, usual)
             if text != before:
                 again = wanted.must_read and not fresh
-                said = "a new version." if key in there.guidelines else "in place of the text of the kind."
-                said += " Everybody reads them again before their next item." if again else ""
-                yield self.say("change", "guidelines", key, said)
+                said = [
+                    gettext("a new version.")
+                    if key in there.guidelines
+                    else gettext("in place of the text of the kind.")
+                ]
+                if again:
+                    said.append(gettext("Everybody reads them again before their next item."))
+                yield self.say("change", "guidelines", key, " ".join(said))
 
     # -- sources ------------------------------------------------------------------------------------
 
@@ -327,7 +332,7 @@ class _Comparing:
         named = {one.name for one in self.study.sources}
         for one in self.there.sources:
             if one.name not in named:
-                yield self.say("leave", "source", one.name, "the file does not name it.")
+                yield self.say("leave", "source", one.name, gettext("the file does not name it."))
                 named.add(one.name)
 
     def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
@@ -335,10 +340,10 @@ class _Comparing:
         looked = (self.looked or {}).get(place, Looked())
         for one in found:
             if one.reader != wanted.reader:
-                words = (
-                    f"the project's source of this name is read as {one.reader}, not {wanted.reader}. "
+                words = gettext(
+                    "the project's source of this name is read as {reader}, not {wanted}. "
                     "Give this one another name."
-                )
+                ).format(reader=one.reader, wanted=wanted.reader)
                 yield self.say("cannot", "source", wanted.name, words, place)
                 return
         checksums = {one.checksum for one in found}
@@ -350,19 +355,25 @@ class _Comparing:
         if known in checksums or (found and not known):
             return
         if wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
-            words = f"{wanted.path} holds other data than the study was made with (its checksum differs)."
+            words = gettext(
+                "{path} holds other data than the study was made with (its checksum differs)."
+            ).format(path=wanted.path)
             yield self.say("cannot", "source", wanted.name, words, place)
         elif looked.checksum:
-            words = f"import {wanted.path}, {looked.examples:,} examples."
+            words = gettext("import {path}, {number} examples.").format(
+                path=wanted.path, number=_n(looked.examples)
+            )
             yield self.say("add", "source", wanted.name, words, place)
         elif self.looked is None:
-            words = "it is not in the project. Import it on the page Sources under this name, then come back."
+            words = gettext(
+                "it is not in the project. Import it on the page Sources under this name, then come back."
+            )
             yield self.say("cannot", "source", wanted.name, words, place)
         else:
-            words = (
+            words = gettext(
                 "it is not in the project. Say where its files are: path in the file, or --source "
-                f"'{wanted.name}=PATH' on the command line."
-            )
+                "'{name}=PATH' on the command line."
+            ).format(name=wanted.name)
             yield self.say("cannot", "source", wanted.name, words, place)
 
     def has_source(self, name: str) -> bool:
@@ -378,7 +389,7 @@ class _Comparing:
                 yield from self.batch(place, self.study.batches[place])
         for name in self.planned:
             if name not in self.wanted:
-                yield self.say("leave", "batch", name, "the file does not name it.")
+                yield self.say("leave", "batch", name, gettext("the file does not name it."))
 
     def names(
         self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
@@ -387,10 +398,10 @@ class _Comparing:
         for one in sources:
             if not self.has_source(one):
                 there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
-                yield self.say("cannot", section, name, unknown("source", one, there), place)
+                yield self.say("cannot", section, name, unknown(gettext("source"), one, there), place)
         for one in filter(None, batches):
             if one not in self.wanted and one not in self.planned:
-                words = unknown("batch", one, dict.fromkeys((*self.wanted, *self.planned)))
+                words = unknown(gettext("batch"), one, dict.fromkeys((*self.wanted, *self.planned)))
                 yield self.say("cannot", section, name, words, place)
 
     def holders(self, name: str) -> dict[str, tableqa.Example]:
@@ -425,16 +436,28 @@ class _Comparing:
         left = [name for name in self.makers(wanted) if not self.closed(name)]
         if not left:
             return ""
-        where = " and ".join(f"“{name}”" for name in left)
-        until = "they are closed" if len(left) > 1 else "it is closed"
-        if wanted.only:
-            until = f"the examples that it names are there, or {until}"
-        elif wanted.size is not None:
-            until = f"{wanted.size:,} are there, or {until}"
-        return (
-            f"it is drawn from what people make of {', '.join(wanted.sources)} in {where}. "
-            f"Apply the file again once {until}."
+        drawn = gettext("it is drawn from what people make of {sources} in {batches}.").format(
+            sources=", ".join(wanted.sources), batches=quoted(left)
         )
+        if wanted.only:
+            again = ngettext(
+                "Apply the file again once the examples that it names are there, or it is closed.",
+                "Apply the file again once the examples that it names are there, or they are closed.",
+                len(left),
+            )
+        elif wanted.size is not None:
+            again = ngettext(
+                "Apply the file again once {size} are there, or it is closed.",
+                "Apply the file again once {size} are there, or they are closed.",
+                len(left),
+            ).format(size=_n(wanted.size))
+        else:
+            again = ngettext(
+                "Apply the file again once it is closed.",
+                "Apply the file again once they are closed.",
+                len(left),
+            )
+        return f"{drawn} {again}"
 
     def nothing_made(self, wanted: Work) -> str:
         """Why a new batch that is drawn from derived examples never gets any; "" where there are some."""
@@ -444,14 +467,14 @@ class _Comparing:
         if wanted.of == "automatic":
             if any(_about(run.sources, wanted.sources) for run in self.study.runs):
                 return ""
-            return (
-                f"sample.of: {of} has no automatic perturbation, and the file makes none. "
+            return gettext(
+                "sample.of: {of} has no automatic perturbation, and the file makes none. "
                 "Add them under `perturbations`, or leave the batch out."
-            )
-        return (
-            f"sample.of: people have made nothing of {of} in this project, and no batch of the file in which they would is "
+            ).format(of=of)
+        return gettext(
+            "sample.of: people have made nothing of {of} in this project, and no batch of the file in which they would is "
             "to come or open. Add one (a kind that makes examples), draw this batch from originals, or leave it out."
-        )
+        ).format(of=of)
 
     def enough(self, wanted: Work) -> bool:
         """Whether there is as much as a batch is drawn from. All that people make is there once nobody makes any more."""
@@ -483,7 +506,9 @@ class _Comparing:
             missing = [one for one in wanted.only if not self.holders(one).keys() & set(wanted.sources)]
             if missing and not (unread if wanted.of != "perturbed" else self.unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
-                words = f"sample.only: no source of the batch ({', '.join(wanted.sources)}) has {some}."
+                words = gettext("sample.only: no source of the batch ({sources}) has {some}.").format(
+                    sources=", ".join(wanted.sources), some=some
+                )
                 yield self.say("cannot", "batch", wanted.name, words, place)
         known = there.gold if there is not None else ()
         task = task_types()[wanted.type]
@@ -491,7 +516,9 @@ class _Comparing:
         for one in wanted.gold:
             meant, _ = which(one, list(self.holders(one.example)), wanted.sources)
             if meant and (one.example, meant) in marked:
-                words = f"{one.example!r} of {meant} stands twice among the gold items: it has one right response."
+                words = gettext(
+                    "{example!r} of {source} stands twice among the gold items: it has one right response."
+                ).format(example=one.example, source=meant)
                 yield self.say("cannot", "gold", wanted.name, words, place)
             marked.add((one.example, meant))
             if any(same_gold(one, before) for before in known):
@@ -522,10 +549,10 @@ class _Comparing:
             number = number if wanted.size is None else min(number, wanted.size)
             lacking = number - len(known)
         if lacking > 0 and not self.unread(wanted):
-            words = (
-                f"of {lacking} of its {number} items nobody knows what is right: name them in gold.items, "
+            words = gettext(
+                "of {lacking} of its {number} items nobody knows what is right: name them in gold.items, "
                 "or leave it planned (without `open`)."
-            )
+            ).format(lacking=lacking, number=number)
             yield self.say("cannot", "gold", wanted.name, words, place)
 
     def run(self, place: int, run: Run) -> Iterator[Change]:
@@ -538,19 +565,14 @@ class _Comparing:
         if wrong or not self.standing.unfinished.issuperset(same):
             return
         if same:
-            yield self.say(
-                "add", "perturbation", run.name, "it is not finished: it goes on where it stopped.", place
-            )
+            words = gettext("it is not finished: it goes on where it stopped.")
+            yield self.say("add", "perturbation", run.name, words, place)
             return
         if not self.study.sources and not self.there.sources:
-            yield self.say("cannot", "perturbation", run.name, "there is no source to perturb.", place)
+            words = gettext("there is no source to perturb.")
+            yield self.say("cannot", "perturbation", run.name, words, place)
             return
-        of = f"of {', '.join(run.sources)}" if run.sources else "of every source"
-        which = f"{run.select} questions {of}" if run.select else f"originals {of}"
-        if run.feeds_from:
-            which += f", as “{run.feeds_from}” decides them{_when(run.feeds_when)}"
-        seeds = f"{len(run.seeds)} seed{'s' if len(run.seeds) > 1 else ''}"
-        yield self.say("add", "perturbation", run.name, f"{which}, {seeds}.", place)
+        yield self.say("add", "perturbation", run.name, _run_in_words(run), place)
 
     def same_run(self, wanted: Run, there: Run) -> bool:
         every = {one.name for one in self.there.sources}
@@ -566,10 +588,10 @@ class _Comparing:
         wrong += self.models(place, wanted)
         asked = self.wanted.get(wanted.requires) or self.planned.get(wanted.requires)
         if asked is not None and asked.purpose != "qualification":
-            words = f"“{asked.name}”, which it requires, is no qualification batch."
+            words = gettext("“{name}”, which it requires, is no qualification batch.").format(name=asked.name)
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
         if not wanted.sources and not wanted.feeds_from:
-            words = "it is about nothing. Name sources in `sample`, or the batch that feeds it."
+            words = gettext("it is about nothing. Name sources in `sample`, or the batch that feeds it.")
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
         there = self.planned.get(wanted.name)
         if not wrong and there is None and (words := self.waits(wanted)):
@@ -590,9 +612,9 @@ class _Comparing:
             if wanted.gold:
                 yield self.say("add", "gold", wanted.name, _right(len(wanted.gold)), place)
             elif wanted.gold_percent:
-                yield self.say("leave", "gold", wanted.name, NO_GOLD, place)
+                yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
             if wanted.open:
-                yield self.say("open", "open", wanted.name, "people get its items.", place)
+                yield self.say("open", "open", wanted.name, gettext("people get its items."), place)
             return
         state = self.standing.batches[wanted.name].state
         wanted = self.filled(wanted)
@@ -600,35 +622,41 @@ class _Comparing:
         frozen = [name for name in differ if state == "closed" or name not in changing.CHANGEABLE]
         if frozen:
             said = "; ".join(
-                f"{COMPARED[name]} {_of(there, name)}, not {_of(wanted, name)}" for name in frozen
+                gettext("{what} {there}, not {wanted}").format(
+                    what=COMPARED[name], there=_of(there, name), wanted=_of(wanted, name)
+                )
+                for name in frozen
             )
-            mend = "Say in the file what the project has, or give the batch another name."
-            words = f"the project has it with {said}. That is frozen: it is {state}. {mend}"
+            words = gettext(
+                "the project has it with {said}. That is frozen: it is {state}. "
+                "Say in the file what the project has, or give the batch another name."
+            ).format(said=said, state=gettext(state))
             yield self.say("cannot", "batch", wanted.name, words, place)
             return
         if differ:
-            said = "; ".join(
-                f"{COMPARED[name]}: {_of(there, name)} becomes {_of(wanted, name)}" for name in differ
-            )
+            said = "; ".join(_becomes(COMPARED[name], _of(there, name), _of(wanted, name)) for name in differ)
             yield self.say("change", "batch", wanted.name, f"{said}.", place)
         yield from self.gold(place, wanted, there, state)
         if wanted.open and state == "planned":
-            yield self.say("open", "open", wanted.name, "people get its items.", place)
+            yield self.say("open", "open", wanted.name, gettext("people get its items."), place)
         if not wanted.open and state != "planned":
-            yield self.say(
-                "leave", "batch", wanted.name, f"it is {state}; the file leaves it planned.", place
-            )
+            words = gettext("it is {state}; the file leaves it planned.").format(state=gettext(state))
+            yield self.say("leave", "batch", wanted.name, words, place)
 
     def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
         new = [one for one in wanted.gold if not any(same_gold(one, known) for known in there.gold)]
         if new and state == "closed":
-            yield self.say("cannot", "gold", wanted.name, "the batch is closed.", place)
+            yield self.say("cannot", "gold", wanted.name, gettext("the batch is closed."), place)
         elif new:
             yield self.say("add", "gold", wanted.name, _right(len(new)), place)
         elif wanted.gold_percent and not there.gold:
-            yield self.say("leave", "gold", wanted.name, NO_GOLD, place)
+            yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
         if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
-            words = f"{gone} gold {'item' if gone == 1 else 'items'} that the file does not name."
+            words = ngettext(
+                "{gone} gold item that the file does not name.",
+                "{gone} gold items that the file does not name.",
+                gone,
+            ).format(gone=gone)
             yield self.say("leave", "gold", wanted.name, words, place)
 
     def filled(self, wanted: Work) -> Work:
@@ -640,7 +668,8 @@ class _Comparing:
     def models(self, place: int, wanted: Work) -> Iterator[Change]:
         there = self.standing.predictors
         if wanted.loop_model and wanted.loop_model not in there:
-            words = unknown("model", wanted.loop_model, there) + " PREDICTORS names the models of a machine."
+            words = unknown(gettext("model"), wanted.loop_model, there)
+            words = f"{words} {gettext('PREDICTORS names the models of a machine.')}"
             yield self.say("cannot", "batch", wanted.name, words, place)
         try:
             self.filled(wanted)
@@ -656,22 +685,28 @@ class _Comparing:
             asked = self.standing.invited.get(one.name)
             gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
             if has is None and asked is None and gone is not None:
-                words = f"was removed on {gone}. Whoever is to come back gets a link on the page People."
+                words = gettext(
+                    "was removed on {day}. Whoever is to come back gets a link on the page People."
+                ).format(day=gone)
                 yield self.say("leave", "person", one.name, words, place)
             elif has is None and asked is None:
-                words = f"a personal link, to join as {', '.join(one.roles)}."
+                words = gettext("a personal link, to join as {roles}.").format(roles=_roles(one.roles))
                 yield self.say("invite", "person", one.name, words, place)
             elif has is not None and not roles <= has:
-                more = ", ".join(role for role in one.roles if role not in has)
-                yield self.say("change", "person", one.name, f"also {more}.", place)
+                more = _roles(role for role in one.roles if role not in has)
+                yield self.say(
+                    "change", "person", one.name, gettext("also {roles}.").format(roles=more), place
+                )
             elif has is None and asked is not None and not roles <= asked:
-                words = f"the link made for them says {', '.join(sorted(asked))}; give them more once they joined."
+                words = gettext(
+                    "the link made for them says {roles}; give them more once they joined."
+                ).format(roles=_roles(sorted(asked)))
                 yield self.say("leave", "person", one.name, words, place)
             elif has is not None and has - roles:
-                more = ", ".join(sorted(has - roles))
-                yield self.say(
-                    "leave", "person", one.name, f"is {more} here, too; the file does not say so.", place
+                words = gettext("is {roles} here, too; the file does not say so.").format(
+                    roles=_roles(sorted(has - roles))
                 )
+                yield self.say("leave", "person", one.name, words, place)
 
     # -- costs --------------------------------------------------------------------------------------
 
@@ -827,13 +862,24 @@ COMPARED: Final = {
 """The parts of a batch that are frozen with it, by what they are called in a file."""
 
 
-NO_GOLD: Final = (
+TERMS: Final = {
+    "name": gettext_noop("name"),
+    "time_zone": gettext_noop("time zone"),
+    "must_read": "must_read",
+    "caps": "caps",
+    "pay": "pay",
+}
+"""The terms of a project that a file may change: words, or what they are called in a file."""
+
+NO_GOLD: Final = gettext_noop(
     "gold.percent asks for gold items, and there are none: nobody gets any before some are marked."
 )
 
 
 def _right(number: int) -> str:
-    return f"{number} {'item' if number == 1 else 'items'} with what is right."
+    return ngettext("{number} item with what is right.", "{number} items with what is right.", number).format(
+        number=number
+    )
 
 
 def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
@@ -848,7 +894,7 @@ def differences(wanted: Work, there: Work) -> list[str]:
 
 
 def _comes_after(name: str) -> str:
-    return f"it comes after “{name}”, which waits. Apply the file again then."
+    return gettext("it comes after “{name}”, which waits. Apply the file again then.").format(name=name)
 
 
 def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
@@ -859,24 +905,94 @@ def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
 def _in_words(work: Work, number: int | None) -> str:
     """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known."""
     task = task_types()[work.type]
-    kind = f"{task.title}, {work.variant}" if work.variant else task.title
-    parts = [kind if work.purpose == "work" else f"{work.purpose}: {kind}"]
+    title = shown(task.title)
+    kind = f"{title}, {work.variant}" if work.variant else title
+    parts = [kind if work.purpose == "work" else f"{gettext(work.purpose)}: {kind}"]
     if work.feeds_from:
-        parts.append(f"what “{work.feeds_from}” decides{_when(work.feeds_when)}")
+        decides = gettext("what “{batch}” decides").format(batch=work.feeds_from)
+        parts.append(f"{decides}{_when(work.feeds_when)}")
     if work.sources:
-        size = f"{len(work.only)} named" if work.only else "all" if work.size is None else f"{work.size:,}"
-        if number is not None and not work.only and (work.size is None or work.size > number):
-            size = f"all {number:,}" + (f" (not {work.size:,}: there are no more)" if work.size else "")
-        by = f" by {work.by}" if work.by else ""
-        parts.append(f"{size} {work.of} of {', '.join(work.sources)}{by}, seed {work.seed}")
-    everyone = work.strategy == "everyone"
-    parts.append("everyone annotates everything" if everyone else f"overlap {work.overlap}, {work.strategy}")
+        parts.append(
+            gettext(BY[work.by]).format(
+                size=_size(work, number),
+                of=gettext(OF[work.of]),
+                sources=", ".join(work.sources),
+                seed=work.seed,
+            )
+        )
+    if work.strategy == "everyone":
+        parts.append(gettext("everyone annotates everything"))
+    else:
+        parts.append(gettext(OVERLAP[work.strategy]).format(overlap=work.overlap))
     return f"{'; '.join(parts)}."
 
 
+OF: Final = {
+    "originals": gettext_noop("originals"),
+    "perturbed": gettext_noop("perturbed"),
+    "automatic": gettext_noop("automatic"),
+}
+BY: Final = {
+    "": gettext_noop("{size} {of} of {sources}, seed {seed}"),
+    "source": gettext_noop("{size} {of} of {sources} by source, seed {seed}"),
+    "difficulty": gettext_noop("{size} {of} of {sources} by difficulty, seed {seed}"),
+}
+SELECT: Final = {"extraction": gettext_noop("extraction"), "reasoning": gettext_noop("reasoning")}
+OVERLAP: Final = {
+    "open": gettext_noop("overlap {overlap}, open"),
+    "split": gettext_noop("overlap {overlap}, split"),
+}
+"""What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
+
+
+def _size(work: Work, number: int | None) -> str:
+    """How many examples a batch draws."""
+    if work.only:
+        return gettext("{number} named").format(number=len(work.only))
+    if number is None or (work.size is not None and work.size <= number):
+        return gettext("all") if work.size is None else _n(work.size)
+    if work.size:
+        return gettext("all {number} (not {size}: there are no more)").format(
+            number=_n(number), size=_n(work.size)
+        )
+    return gettext("all {number}").format(number=_n(number))
+
+
+def _run_in_words(run: Run) -> str:
+    """A new run of automatic perturbations."""
+    sources = ", ".join(run.sources)
+    if run.select:
+        which = (
+            gettext("{select} questions of {sources}")
+            if sources
+            else gettext("{select} questions of every source")
+        )
+    else:
+        which = gettext("originals of {sources}") if sources else gettext("originals of every source")
+    parts = [which.format(select=gettext(SELECT[run.select]) if run.select else "", sources=sources)]
+    if run.feeds_from:
+        decides = gettext("as “{batch}” decides them").format(batch=run.feeds_from)
+        parts.append(f"{decides}{_when(run.feeds_when)}")
+    parts.append(ngettext("{number} seed", "{number} seeds", len(run.seeds)).format(number=len(run.seeds)))
+    return f"{', '.join(parts)}."
+
+
 def _when(when: Mapping[str, Sequence[Any]]) -> str:
-    said = [f"{name} {' or '.join(map(str, values))}" for name, values in when.items()]
+    said = [f"{name} {gettext(' or ').join(map(str, values))}" for name, values in when.items()]
     return f" ({', '.join(said)})" if said else ""
+
+
+def _becomes(what: str, before: str, after: str) -> str:
+    return gettext("{what}: {before} becomes {after}").format(what=what, before=before, after=after)
+
+
+def _roles(roles: Iterable[str]) -> str:
+    return ", ".join(gettext(role) for role in roles)
+
+
+def _n(number: int) -> str:
+    """A number with its thousands apart, as the reader writes it."""
+    return number_format(number, force_grouping=True)
 
 
 def _of(work: Work, name: str) -> str:
@@ -888,12 +1004,14 @@ def _of(work: Work, name: str) -> str:
 def _value(value: Any) -> str:
     """A value in a sentence."""
     if value in ("", (), {}, None):
-        return "none"
+        return gettext("none")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_value(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple | list):
-        said = [_value(one) for one in value[:5]]
-        return ", ".join(said) + (f" and {len(value) - 5} more" if len(value) > 5 else "")
+        said = ", ".join(_value(one) for one in value[:5])
+        if len(value) > 5:
+            return gettext("{values} and {number} more").format(values=said, number=len(value) - 5)
+        return said
     return str(value)

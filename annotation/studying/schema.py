@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop, ngettext
 from jsonschema import Draft202012Validator
 
 from annotation.help import helping
@@ -65,7 +67,11 @@ def _pay(whose: str) -> dict[str, Any]:
     return _object(
         f"What people are paid {whose}: by the hour or by the item.",
         ["currency"],
-        currency={"type": "string", "pattern": "^[A-Z]{3}$", "description": "a code of three capitals: EUR"},
+        currency={
+            "type": "string",
+            "pattern": "^[A-Z]{3}$",
+            "description": gettext_noop("a code of three capitals: EUR"),
+        },
         per_hour=rate,
         per_item=rate,
     )
@@ -110,7 +116,7 @@ SCHEMA: Final[dict[str, Any]] = {
             slug={
                 "type": "string",
                 "pattern": "^[a-z0-9][a-z0-9-]{0,59}$",
-                "description": "the project's address: small letters, digits and hyphens",
+                "description": gettext_noop("the project's address: small letters, digits and hyphens"),
             },
             name=_NAME,
             time_zone={"type": "string", "description": "such as Europe/Paris; days are days there"},
@@ -176,7 +182,7 @@ SCHEMA: Final[dict[str, Any]] = {
                 checksum={
                     "type": "string",
                     "pattern": "^[0-9a-f]{64}$",
-                    "description": "of the files, as Askew takes it: other files are refused",
+                    "description": gettext_noop("of the files, as Askew takes it: other files are refused"),
                 },
             ),
         ),
@@ -318,13 +324,13 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 
 _TYPES = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "a mapping of keys",
-    "null": "nothing",
+    "string": gettext_noop("a text"),
+    "integer": gettext_noop("a whole number"),
+    "number": gettext_noop("a number"),
+    "boolean": gettext_noop("true or false"),
+    "array": gettext_noop("a list"),
+    "object": gettext_noop("a mapping of keys"),
+    "null": gettext_noop("nothing"),
 }
 
 
@@ -341,12 +347,13 @@ def _said(error: Any, path: Path, written: Written) -> Iterator[Fault]:
         known = list(error.schema.get("properties", {}))
         for key in found:
             if key not in known:
-                words = _elsewhere(key, path, known) or unknown("key", key, known)
+                words = _elsewhere(key, path, known) or unknown(gettext("key"), key, known)
                 yield written.fault((*path, key), words)
     elif rule == "required":
         missing = [key for key in wanted if key not in found]
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
-            yield written.fault(path, f"{_and(missing)} {'is' if len(missing) == 1 else 'are'} missing here.")
+            words = ngettext("{names} is missing here.", "{names} are missing here.", len(missing))
+            yield written.fault(path, words.format(names=_and(missing)))
     else:
         yield written.fault(path, sentence(error))
 
@@ -357,47 +364,65 @@ def sentence(error: Any) -> str:
     shown = _shown(found)
     if rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
-        words = " or ".join(_TYPES[kind] for kind in kinds)
-        quotes = " Put it in quotes." if kinds == ["string"] and not isinstance(found, dict | list) else ""
-        return f"This is {words}, not {shown}.{quotes}"
+        words = gettext("This is {kinds}, not {shown}.").format(
+            kinds=gettext(" or ").join(gettext(_TYPES[kind]) for kind in kinds), shown=shown
+        )
+        if kinds == ["string"] and not isinstance(found, dict | list):
+            words += " " + gettext("Put it in quotes.")
+        return words
     if rule == "enum":
-        return unknown("value", found, wanted)
+        return unknown(gettext("value"), found, wanted)
     if rule == "const":
-        return f"Write {wanted}: {shown} is not a version of study files that is known here."
-    if rule in ("minimum", "exclusiveMinimum"):
-        return f"The least is {'above ' if 'exclusive' in rule else ''}{wanted}, not {shown}."
+        words = gettext("Write {wanted}: {shown} is not a version of study files that is known here.")
+        return words.format(wanted=wanted, shown=shown)
+    if rule == "minimum":
+        return gettext("The least is {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
+    if rule == "exclusiveMinimum":
+        return gettext("The least is above {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
     if rule == "maximum":
-        return f"The most is {wanted:,}, not {shown}."
+        return gettext("The most is {wanted}, not {shown}.").format(wanted=_n(wanted), shown=shown)
     if rule in ("minLength", "minItems"):
-        return "This must not be empty."
+        return gettext("This must not be empty.")
     if rule == "maxLength":
-        return f"This is longer than {wanted:,} characters."
+        return gettext("This is longer than {wanted} characters.").format(wanted=_n(wanted))
     if rule == "maxItems":
-        return f"There are more than {wanted}."
+        return gettext("There are more than {wanted}.").format(wanted=wanted)
     if rule == "uniqueItems":
-        return "Something stands here twice. Name each once."
+        return gettext("Something stands here twice. Name each once.")
     if rule == "required":
-        return f"{_and([key for key in wanted if key not in found])} is missing here."
+        names = _and([key for key in wanted if key not in found])
+        return gettext("{names} is missing here.").format(names=names)
     if rule == "additionalProperties":
         known = list(error.schema.get("properties", {}))
-        return " ".join(unknown("key", key, known) for key in found if key not in known)
+        return " ".join(unknown(gettext("key"), key, known) for key in found if key not in known)
     if rule in ("anyOf", "oneOf") and error.context:
-        return f"{shown} will not do: {' Or: '.join(dict.fromkeys(sentence(one) for one in error.context))}"
+        reasons = gettext(" Or: ").join(dict.fromkeys(sentence(one) for one in error.context))
+        return gettext("{shown} will not do: {reasons}").format(shown=shown, reasons=reasons)
     said = error.schema.get("description") or error.schema.get("title")
-    return f"{shown} is not what is wanted here: {said or f'{rule} {wanted}'}."
+    return gettext("{shown} is not what is wanted here: {said}.").format(
+        shown=shown, said=gettext(said) if said else f"{rule} {wanted}"
+    )
+
+
+def _n(number: float) -> str:
+    return number_format(number, force_grouping=True)
 
 
 def _elsewhere(key: Any, path: Path, known: Iterable[str]) -> str:
     """Where a key belongs that is unknown here and has its place one step up or down; "" for every other."""
-    if _near(key, known, 0.6):
+    if nearest(key, known, 0.6):
         return ""
     section = next((part for part in reversed(path) if isinstance(part, str)), "")
     inside = section and path[-1] == section
-    if inside and (near := _near(key, _keys(path[:-1]))):
-        return f"There is no key {_shown(key)} in `{section}`; did you mean {near!r}, beside it?"
+    if inside and (near := nearest(key, _keys(path[:-1]))):
+        return gettext("There is no key {key} in `{section}`; did you mean {near!r}, beside it?").format(
+            key=_shown(key), section=section, near=near
+        )
     for name in known:
-        if near := _near(key, _keys((*path, name))):
-            return f"There is no key {_shown(key)} here; did you mean {near!r} in `{name}`?"
+        if near := nearest(key, _keys((*path, name))):
+            return gettext("There is no key {key} here; did you mean {near!r} in `{name}`?").format(
+                key=_shown(key), near=near, name=name
+            )
     return ""
 
 
@@ -410,28 +435,30 @@ def _keys(path: Path) -> list[str]:
     return list(shape.get("properties", {}))
 
 
-def _near(name: Any, known: Iterable[str], cutoff: float = 0.75) -> str:
+def nearest(name: Any, known: Iterable[str], cutoff: float = 0.75) -> str:
     """The key that was perhaps meant, "" where none is like it."""
     return next(iter(difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)), "")
 
 
 def unknown(what: str, name: Any, known: Iterable[Any]) -> str:
-    """There is no such thing; the nearest that there is, or all."""
+    """There is no such thing; the nearest that there is, or all. `what` is in the reader's language."""
     texts = [str(one) for one in known]
-    near = difflib.get_close_matches(str(name), texts, n=1, cutoff=0.6)
-    if near:
-        return f"There is no {what} {_shown(name)} here; did you mean {near[0]!r}?"
-    return f"There is no {what} {_shown(name)} here; there are: {', '.join(texts) or 'none'}."
+    if near := nearest(name, texts, 0.6):
+        words = gettext("There is no {what} {name} here; did you mean {near!r}?")
+        return words.format(what=what, name=_shown(name), near=near)
+    return gettext("There is no {what} {name} here; there are: {known}.").format(
+        what=what, name=_shown(name), known=", ".join(texts) or gettext("none")
+    )
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "nothing"}[value]
+        return {True: "true", False: "false", None: gettext("nothing")}[value]
     if isinstance(value, dict | list):
-        return _TYPES["object" if isinstance(value, dict) else "array"]
+        return gettext(_TYPES["object" if isinstance(value, dict) else "array"])
     text = repr(value)
     return text if len(text) < 60 else text[:57] + "…"
 
 
 def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return gettext(" and ").join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

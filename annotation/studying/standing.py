@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.db.models import Count, F, Sum
+from django.utils.translation import gettext
 
 import tableqa
 from annotation.models import (
@@ -41,6 +42,7 @@ from annotation.studying.study import (
     Study,
     Work,
     makers,
+    quoted,
 )
 from tasks.contract import task_types
 
@@ -258,8 +260,10 @@ def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tupl
         )
         if decided := choice.get("decided", ""):
             notes.append(
-                f"The perturbations {run.name} take what was decided ({decided}) when they were planned. "
-                "In a file, name the batch instead: feeds_from and feeds_when."
+                gettext(
+                    "The perturbations {name} take what was decided ({decided}) when they were planned. "
+                    "In a file, name the batch instead: feeds_from and feeds_when."
+                ).format(name=run.name, decided=decided)
             )
             continue
         found.append((run, row.event_id is None and row.feeds_from_id is None))
@@ -282,13 +286,17 @@ def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, 
             made.add(example.external_id)
     if made:
         notes.append(
-            f"{len(made)} gold items are about examples that people made here, and are left out: a file makes no edits."
+            gettext(
+                "{number} gold items are about examples that people made here, and are left out: a file makes no edits."
+            ).format(number=len(made))
         )
     barred = Exclusion.objects.filter(item__gold__isnull=False, item__batch__in=batches).order_by()
     if people := barred.values("person").distinct().count():
         notes.append(
-            f"{people} people are barred from gold items here, as they made or decided what these show. A file cannot say "
-            "so: where it is applied, give these batches to others."
+            gettext(
+                "{people} people are barred from gold items here, as they made or decided what these show. "
+                "A file cannot say so: where it is applied, give these batches to others."
+            ).format(people=people)
         )
     return golds
 
@@ -300,12 +308,18 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
     for batch in batches:
         task = task_types().get(batch.task_type)
         if task is None:
-            notes.append(f"{batch.name} is of the kind {batch.task_type}, which is not installed here.")
+            notes.append(
+                gettext("{batch} is of the kind {kind}, which is not installed here.").format(
+                    batch=batch.name, kind=batch.task_type
+                )
+            )
             continue
         if batch.set_aside_at is not None:
             notes.append(
-                f"{batch.name} is set aside here: it is in no release. Where the file is applied it counts like any other; "
-                "take it out of the file, or set it aside there, too."
+                gettext(
+                    "{batch} is set aside here: it is in no release. Where the file is applied it counts like any other; "
+                    "take it out of the file, or set it aside there, too."
+                ).format(batch=batch.name)
             )
         sampling = batch.sampling or _old_sampling(batch)
         drawn = tuple(dict.fromkeys(names[one] for one in sampling.get("sources", ()) if one in names))
@@ -352,15 +366,19 @@ def _drawn_from_people(works: list[Work]) -> list[str]:
     for work in works:
         if work.of != "perturbed" or not work.sources:
             continue
-        made_in = " and ".join(f"“{name}”" for name in makers(works, work.sources))
-        notes.append(
-            f"{work.name} is drawn from what people made here of {', '.join(work.sources)}. "
-            + (
-                f"Where the file is applied it waits for what people make in {made_in}: apply the file again then."
-                if made_in
-                else "No batch of the file makes such examples, so it cannot be applied elsewhere: take the batch out first."
-            )
+        made_in = makers(works, work.sources)
+        drawn = gettext("{batch} is drawn from what people made here of {sources}.").format(
+            batch=work.name, sources=", ".join(work.sources)
         )
+        if made_in:
+            elsewhere = gettext(
+                "Where the file is applied it waits for what people make in {batches}: apply the file again then."
+            ).format(batches=quoted(made_in))
+        else:
+            elsewhere = gettext(
+                "No batch of the file makes such examples, so it cannot be applied elsewhere: take the batch out first."
+            )
+        notes.append(f"{drawn} {elsewhere}")
     return notes
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
 from jsonschema import Draft202012Validator
 
 from annotation import models
@@ -19,6 +20,7 @@ from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.studying import schema, yaml_file
 from annotation.studying.yaml_file import Fault, Path, StudyError, Written
+from annotation.words import shown
 from annotation.work import limits, terms
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.readers import READERS
@@ -30,6 +32,28 @@ from tasks.contract import TaskType, task_types
 AT_CLOSE, WHEN_COMPLETE = schema.DECIDE
 EVERYONE = 1
 """The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
+
+
+NAMES = {
+    "people": (
+        gettext_noop("A person needs a name."),
+        gettext_noop("A person called {name!r} stands on line {line} already."),
+    ),
+    "batches": (
+        gettext_noop("A batch needs a name."),
+        gettext_noop("A batch called {name!r} stands on line {line} already."),
+    ),
+}
+"""What is said of a part of a section that has no name, and of one whose name another one has."""
+DECIDES_NOTHING = {
+    "qualification": gettext_noop(
+        "“{name}” is a qualification batch: it decides nothing, so nothing comes of it."
+    ),
+    "calibration": gettext_noop(
+        "“{name}” is a calibration batch: it decides nothing, so nothing comes of it."
+    ),
+}
+"""What is said of a batch that is to feed another one, by its purpose."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +184,11 @@ class Study:
         return self.lines.get(path, 0)
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Names of batches, in a sentence."""
+    return gettext(" and ").join(gettext("“{name}”").format(name=name) for name in names)
+
+
 def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
     """The names of the batches in which people make examples of originals of these sources, also by way of others.
 
@@ -210,11 +239,13 @@ def parse(text: str, *, folder: FilePath | None = None) -> Study:
 def _unstorable(value: Any, path: Path, written: Written) -> Iterator[Fault]:
     if isinstance(value, str):
         if reason := unstorable(value):
-            yield written.fault(path, f"The text holds {reason}, which cannot be kept. Take it out.")
+            words = gettext("The text holds {reason}, which cannot be kept. Take it out.")
+            yield written.fault(path, words.format(reason=reason))
     elif isinstance(value, Mapping):
         for key, part in value.items():
             if reason := unstorable(key):
-                yield written.fault((*path, key), f"The key holds {reason}, which cannot be kept.")
+                words = gettext("The key holds {reason}, which cannot be kept.")
+                yield written.fault((*path, key), words.format(reason=reason))
             yield from _unstorable(part, (*path, key), written)
     elif isinstance(value, list):
         for place, part in enumerate(value):
@@ -251,25 +282,27 @@ class _Reading:
         said = self.written.value
         project = said["project"]
         if project["slug"] in RESERVED_SLUGS:
-            self.wrong(
-                ("project", "slug"), f"{project['slug']!r} is the address of a page. Choose another one."
-            )
+            words = gettext("{slug!r} is the address of a page. Choose another one.")
+            self.wrong(("project", "slug"), words.format(slug=project["slug"]))
         time_zone = project.get("time_zone", "UTC")
         if time_zone not in zoneinfo.available_timezones():
             zones = sorted(zoneinfo.available_timezones())
-            near = schema.unknown("time zone", time_zone, zones)
-            self.wrong(
-                ("project", "time_zone"), near if "did you mean" in near else f"There is no {time_zone!r}."
-            )
+            words = gettext("There is no {time_zone!r}.").format(time_zone=time_zone)
+            if schema.nearest(time_zone, zones):
+                words = schema.unknown(gettext("time zone"), time_zone, zones)
+            self.wrong(("project", "time_zone"), words)
         if not project["name"].strip():
-            self.wrong(("project", "name"), "A project needs a name.")
-        self.unique("people", said.get("people", []), "name", "person")
+            self.wrong(("project", "name"), gettext("A project needs a name."))
+        self.unique("people", said.get("people", []))
         sources = tuple(self.source(place, one) for place, one in enumerate(said.get("sources", [])))
         self.repeated_sources(sources)
-        self.unique("batches", said.get("batches", []), "name", "batch")
+        self.unique("batches", said.get("batches", []))
         kinds = said.get("kinds", {})
         for key, given in kinds.items():
-            if self.known(("kinds", key), "kind of annotation", key, task_types()) and "settings" in given:
+            if (
+                self.known(("kinds", key), gettext("kind of annotation"), key, task_types())
+                and "settings" in given
+            ):
                 self.settings(task_types()[key], given["settings"], ("kinds", key, "settings"))
         caps = project.get("caps", {})
         batches = tuple(
@@ -307,36 +340,38 @@ class _Reading:
         for place, given in enumerate(self.written.value.get("batches", [])):
             for key in ("feeds_from", "requires"):
                 name = given.get(key, "").strip()
-                there = not name or self.known(("batches", place, key), "batch", name, purposes)
+                there = not name or self.known(("batches", place, key), gettext("batch"), name, purposes)
                 if name and there and key == "requires" and purposes[name] != "qualification":
-                    self.wrong(("batches", place, key), f"“{name}” is no qualification batch.")
+                    words = gettext("“{name}” is no qualification batch.").format(name=name)
+                    self.wrong(("batches", place, key), words)
                 if name and there and key == "feeds_from":
                     self.feeding(("batches", place, key), name, purposes[name])
         for place, run in enumerate(study.runs):
             path: Path = ("perturbations", place, "feeds_from")
-            if run.feeds_from and self.known(path, "batch", run.feeds_from, purposes):
+            if run.feeds_from and self.known(path, gettext("batch"), run.feeds_from, purposes):
                 self.feeding(path, run.feeds_from, purposes[run.feeds_from])
 
     def feeding(self, path: Path, name: str, purpose: str) -> None:
         """Only what is decided makes items elsewhere."""
-        if purpose != "work":
-            self.wrong(path, f"“{name}” is a {purpose} batch: it decides nothing, so nothing comes of it.")
+        if purpose in DECIDES_NOTHING:
+            self.wrong(path, gettext(DECIDES_NOTHING[purpose]).format(name=name))
 
     def consent(self, text: str) -> str:
         """The text as it is kept."""
         if text and not text.strip():
-            self.wrong(("consent",), "A consent text needs words.")
+            self.wrong(("consent",), gettext("A consent text needs words."))
         return text.replace("\r\n", "\n").strip("\n") + "\n" if text else ""
 
-    def unique(self, section: str, entries: Sequence[Mapping[str, Any]], key: str, what: str) -> None:
+    def unique(self, section: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        nameless, twice = NAMES[section]
         first: dict[str, int] = {}
         for place, entry in enumerate(entries):
-            name = entry[key].strip()
+            name = entry["name"].strip()
             if not name:
-                self.wrong((section, place, key), f"A {what} needs a {key}.")
+                self.wrong((section, place, "name"), gettext(nameless))
             elif name in first:
-                line = self.written.line((section, first[name], key))
-                self.wrong((section, place, key), f"A {what} called {name!r} stands on line {line} already.")
+                line = self.written.line((section, first[name], "name"))
+                self.wrong((section, place, "name"), gettext(twice).format(name=name, line=line))
             first.setdefault(name, place)
 
     def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
@@ -344,10 +379,10 @@ class _Reading:
         for place, source in enumerate(sources):
             same = [one for one in sources if one.name == source.name]
             if len(same) > 1 and len({one.checksum for one in same if one.checksum}) != len(same):
-                self.wrong(
-                    ("sources", place, "name"),
-                    f"{source.name!r} stands here {len(same)} times. Give each a name, or its own checksum.",
-                )
+                words = gettext(
+                    "{name!r} stands here {number} times. Give each a name, or its own checksum."
+                ).format(name=source.name, number=len(same))
+                self.wrong(("sources", place, "name"), words)
 
     def repeated_gold(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
         """An example has one right response."""
@@ -356,38 +391,41 @@ class _Reading:
             key = (one["example"], one.get("source", ""))
             if key in first:
                 line = self.written.line((*path, first[key]))
-                self.wrong((*path, place), f"{one['example']!r} stands on line {line} already.")
+                words = gettext("{example!r} stands on line {line} already.")
+                self.wrong((*path, place), words.format(example=one["example"], line=line))
             first.setdefault(key, place)
 
     def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
-        self.known(("sources", place, "reader"), "reader", given["reader"], sorted(READERS))
+        self.known(("sources", place, "reader"), gettext("reader"), given["reader"], sorted(READERS))
         return SourceFile(**{**given, "name": given["name"].strip()})
 
     def guidelines(self, given: Mapping[str, Any]) -> dict[str, str]:
         found = {}
         for key, text in given.items():
             path = ("guidelines", key)
-            self.known(path, "kind of annotation", key, task_types())
+            self.known(path, gettext("kind of annotation"), key, task_types())
             if isinstance(text, Mapping):
                 text = self.beside((*path, "file"), text["file"])
             if text is not None and not text.strip():
-                self.wrong(path, "Guidelines need a text.")
+                self.wrong(path, gettext("Guidelines need a text."))
             found[key] = text or ""
         return found
 
     def beside(self, path: Path, name: str) -> str | None:
         """The text of a file that lies beside the study's."""
         if self.folder is None:
-            self.wrong(path, "Other files are read at the command line only. Put the text itself here.")
+            words = gettext("Other files are read at the command line only. Put the text itself here.")
+            self.wrong(path, words)
             return None
         try:
             text = (self.folder / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-            self.wrong(path, f"{name} cannot be read: {why}.")
+            why = error.strerror if isinstance(error, OSError) else gettext("it is not text in UTF-8")
+            self.wrong(path, gettext("{name} cannot be read: {why}.").format(name=name, why=why))
             return None
         if reason := unstorable(text):
-            self.wrong(path, f"{name} holds {reason}, which cannot be kept. Take it out.")
+            words = gettext("{name} holds {reason}, which cannot be kept. Take it out.")
+            self.wrong(path, words.format(name=name, reason=reason))
         return text
 
     def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -401,7 +439,7 @@ class _Reading:
                 known = list(error.schema.get("properties", {}))
                 for key in error.instance:
                     if key not in known:
-                        self.wrong((*below, key), schema.unknown("setting", key, known))
+                        self.wrong((*below, key), schema.unknown(gettext("setting"), key, known))
             else:
                 self.wrong(below, schema.sentence(error))
         return filled
@@ -414,18 +452,22 @@ class _Reading:
         sources: Sequence[SourceFile],
     ) -> Work | None:
         path: Path = ("batches", place)
-        if not self.known((*path, "type"), "kind of annotation", given["type"], task_types()):
+        if not self.known((*path, "type"), gettext("kind of annotation"), given["type"], task_types()):
             return None
         task = task_types()[given["type"]]
+        title = shown(task.title)
         usual = kinds.get(task.key, {})
         variant = given.get("variant", "")
         if task.variants and variant not in task.variants:
             if variant:
-                self.known((*path, "variant"), "variant", variant, task.variants)
+                self.known((*path, "variant"), gettext("variant"), variant, task.variants)
             else:
-                self.wrong(path, f"{task.title} needs a variant: {', '.join(task.variants)}.")
+                words = gettext("{title} needs a variant: {variants}.").format(
+                    title=title, variants=", ".join(task.variants)
+                )
+                self.wrong(path, words)
         elif variant and not task.variants:
-            self.wrong((*path, "variant"), f"{task.title} has no variants.")
+            self.wrong((*path, "variant"), gettext("{title} has no variants.").format(title=title))
         sample = given.get("sample", {})
         feeds_from = given.get("feeds_from", "").strip()
         drawn = tuple(name.strip() for name in sample.get("sources", ()))
@@ -433,16 +475,18 @@ class _Reading:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
         of = sample.get("of", task.of[0])
         if of not in assigning.about(task):
-            self.wrong(
-                (*path, "sample", "of"),
-                f"{task.title} is about {' or '.join(assigning.about(task))} examples.",
+            words = gettext("{title} is about {of} examples.").format(
+                title=title, of=gettext(" or ").join(assigning.about(task))
             )
+            self.wrong((*path, "sample", "of"), words)
         if "only" in sample and "size" in sample:
-            self.wrong((*path, "sample", "size"), "`only` names the examples: leave `size` out.")
+            words = gettext("`only` names the examples: leave `size` out.")
+            self.wrong((*path, "sample", "size"), words)
         purpose = given.get("purpose", "work")
         model = given.get("loop_model", usual.get("loop_model", "") if task.predicts else "")
         if model and not task.predicts:
-            self.wrong((*path, "loop_model"), f"{task.title} knows no model in the loop.")
+            words = gettext("{title} knows no model in the loop.").format(title=title)
+            self.wrong((*path, "loop_model"), words)
         gold, help = given.get("gold", {}), given.get("help", {})
         self.repeated_gold((*path, "gold", "items"), gold.get("items", ()))
         self.when(path, given, feeds_from)
@@ -509,26 +553,26 @@ class _Reading:
         """`feeds_when` names a field of what feeds, and values that it can have."""
         said = given.get("feeds_when", {})
         if said and not feeds_from:
-            self.wrong(
-                (*path, "feeds_when"), "This chooses among the outcomes of a batch: name it in feeds_from."
-            )
+            words = gettext("This chooses among the outcomes of a batch: name it in feeds_from.")
+            self.wrong((*path, "feeds_when"), words)
         for before in self.written.value.get("batches", []):
             task = task_types().get(before["type"])
             if before["name"].strip() == feeds_from and task is not None:
                 fields = {one.name: [value for value, _ in one.choices] for one in task.fields}
+                field_of = gettext("field of {title}").format(title=shown(task.title))
                 for name, values in said.items():
-                    if self.known((*path, "feeds_when", name), f"field of {task.title}", name, fields):
+                    if self.known((*path, "feeds_when", name), field_of, name, fields):
                         for at, value in enumerate(values if fields[name] else ()):
-                            self.known((*path, "feeds_when", name, at), "value", value, fields[name])
+                            self.known((*path, "feeds_when", name, at), gettext("value"), value, fields[name])
 
     def run(self, place: int, given: Mapping[str, Any]) -> Run:
         path: Path = ("perturbations", place)
         for at, kind in enumerate(given["kinds"]):
-            self.known((*path, "kinds", at), "perturbation", kind, PERTURBATIONS)
+            self.known((*path, "kinds", at), gettext("perturbation"), kind, PERTURBATIONS)
         feeds_from = given.get("feeds_from", "").strip()
         self.when(path, given, feeds_from)
         if "rules" in given and "select" not in given:
-            self.wrong((*path, "rules"), "Rules choose questions: say which, with `select`.")
+            self.wrong((*path, "rules"), gettext("Rules choose questions: say which, with `select`."))
         return Run(
             kinds=tuple(given["kinds"]),
             seeds=tuple(given.get("seeds", SEEDS)),
@@ -549,7 +593,8 @@ class _Reading:
                 name = front.pop()
                 if name == one.name:
                     key = "feeds_from" if one.feeds_from else "requires"
-                    self.wrong(("batches", place, key), f"{one.name!r} would wait for itself.")
+                    words = gettext("{name!r} would wait for itself.").format(name=one.name)
+                    self.wrong(("batches", place, key), words)
                     break
                 if name not in seen:
                     seen.add(name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -36,7 +37,7 @@ class Fault:
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
-        return f"line {self.line}: {where}{self.message}"
+        return gettext("line {line}: {message}").format(line=self.line, message=f"{where}{self.message}")
 
 
 class StudyError(Exception):
@@ -75,22 +76,25 @@ def spell(path: Path) -> str:
 def read(text: str) -> Written:
     """The value of a YAML text with its lines. Raises `StudyError`."""
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        raise StudyError([Fault(1, "", f"The file is larger than {MOST_BYTES // 2**20} MB.")])
+        words = gettext("The file is larger than {value} MB.").format(value=MOST_BYTES // 2**20)
+        raise StudyError([Fault(1, "", words)])
     try:
         node = yaml.compose(text, Loader=_Loader)
         if node is None:
-            raise StudyError([Fault(1, "", "The file is empty.")])
+            raise StudyError([Fault(1, "", gettext("The file is empty."))])
         reading = _Reading()
         return Written(reading.value(node, ()), reading.lines)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
-        raise StudyError([Fault(mark.line + 1 if mark else 1, "", f"This is not YAML: {said}.")]) from None
+        words = gettext("This is not YAML: {said}.").format(said=said)
+        raise StudyError([Fault(mark.line + 1 if mark else 1, "", words)]) from None
     except yaml.YAMLError as error:
         said = str(error).splitlines()[0]
-        raise StudyError([Fault(1, "", f"This is not YAML: {said}.")]) from None
+        words = gettext("This is not YAML: {said}.").format(said=said)
+        raise StudyError([Fault(1, "", words)]) from None
     except RecursionError:
-        raise StudyError([Fault(1, "", "The file is nested too deeply.")]) from None
+        raise StudyError([Fault(1, "", gettext("The file is nested too deeply."))]) from None
 
 
 class _Loader(yaml.SafeLoader):
@@ -122,11 +126,12 @@ class _Reading:
         self.lines.setdefault(path, line)
         self.count += 1
         if self.count > MOST_VALUES or len(path) > DEEPEST:
-            raise StudyError(
-                [Fault(line, spell(path[:4]), "The file holds too much, or something within itself.")]
-            )
+            words = gettext("The file holds too much, or something within itself.")
+            raise StudyError([Fault(line, spell(path[:4]), words)])
         if node.tag.rpartition(":")[2] not in TAGS:
-            message = f"{node.tag} is not used in study files. Write the value without it."
+            message = gettext("{tag} is not used in study files. Write the value without it.").format(
+                tag=node.tag
+            )
             raise StudyError([Fault(line, spell(path), message)])
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
@@ -139,11 +144,14 @@ class _Reading:
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, ScalarNode):
-                raise StudyError([Fault(line, spell(path), "A key is a word, not a list or a mapping.")])
+                words = gettext("A key is a word, not a list or a mapping.")
+                raise StudyError([Fault(line, spell(path), words)])
             name = str(key.value)
             if name in found:
                 first = self.lines[(*path, name)]
-                message = f"{name!r} stands here twice, first on line {first}. Keep one of them."
+                message = gettext(
+                    "{name!r} stands here twice, first on line {first}. Keep one of them."
+                ).format(name=name, first=first)
                 raise StudyError([Fault(line, spell((*path, name)), message)])
             self.lines[(*path, name)] = line
             found[name] = self.value(value, (*path, name))

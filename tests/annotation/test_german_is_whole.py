@@ -104,6 +104,34 @@ def test_no_page_shows_english_sentences_of_ours_in_german(world: World) -> None
     assert seen > 100
 
 
+STUDY = """study: 1
+project: {slug: films, name: Other films, time_zone: Europe/Berlin, caps: {items_per_day: 8}}
+consent: Yes.
+people: [{name: Neu, roles: [annotator]}]
+sources: [{name: elsewhere, reader: jsonl}]
+perturbations: [{kinds: [row_shuffle], select: extraction}]
+batches:
+  - {name: eins, type: question_type, sample: {size: 2, sources: [films-dev]}, gold: {percent: 10}, open: true}
+  - {name: zwei, type: question_type, sample: {sources: [nirgends]}, requires: eins}
+"""
+
+
+def test_the_plan_of_a_study_file_and_what_is_wrong_with_it_are_german(world: World) -> None:
+    client = Client()
+    client.force_login(world.people["mara"])
+    address = reverse("study", args=[world.project.slug])
+    text = STUDY.replace("slug: films", f"slug: {world.project.slug}")
+    wrong = client.post(address, {"text": text, "act": "plan"}, **GERMAN).content.decode()
+    plan = client.post(address, {"text": text.replace(", requires: eins", ""), "act": "plan"}, **GERMAN)
+
+    assert "ist kein Qualifikationsstapel" in wrong
+    assert english_in(wrong) == []
+    page = plan.content.decode()
+    assert "Zeitzone: UTC wird zu Europe/Berlin" in page
+    assert "Quelle &#x27;nirgends&#x27; gibt es hier nicht" in page
+    assert english_in(page) == []
+
+
 def test_what_looks_like_english_is_told_from_what_people_wrote() -> None:
     assert english_in("<p>The table has no column.</p>") == ["The table has no column."]
     assert english_in('<p title="of the row">Zeile</p>') == ["of the row"]

@@ -319,10 +319,10 @@ class AskewExtension extends ColumnList {
     list.replaceChildren(...shown.slice(0, most).map((row) => {
       const item = make("li", { className: odd.has(row) ? "odd" : "" });
       const whole = make("div");
-      whole.append(make("span", { className: "soft small", textContent: t`Row ${row + 1}: ` }), make("span", { textContent: cells[row] || "(empty)", dir: "auto" }));
+      whole.append(make("span", { className: "soft small", textContent: t`Row ${row + 1}: ` }), make("span", { textContent: cells[row] || t("(empty)"), dir: "auto" }));
       const fields = make("div", { className: "names" });
       fields.append(...rows[row].map((value, part) => {
-        const input = make("input", { type: "text", value, ariaLabel: `Row ${row + 1}, ${names[part]}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
+        const input = make("input", { type: "text", value, ariaLabel: t`Row ${row + 1}, ${names[part]}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
         Object.assign(input.dataset, { row, part });
         return input;
       }));

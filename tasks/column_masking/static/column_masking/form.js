@@ -18,7 +18,7 @@ class AskewMasking extends ColumnList {
       const follows = stands ? t("follows from what is left") : given.length ? t("follows, but not where the answer comes from") : t("does not follow from what is left");
       if (good.length) digit += 1;
       return {
-        id, column: id, name: this.table.header[place], now: removed ? "removed" : null,
+        id, column: id, name: this.table.header[place], now: removed ? t("removed") : null,
         key: good.length && digit < 10 ? String(digit) : "",
         state: removed ? (stands ? "changed" : "look") : "",
         note: removed ? follows : note(evidence, good, given, answer || read),

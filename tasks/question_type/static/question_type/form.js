@@ -6,7 +6,7 @@ import { t } from "../askew/language.js";
 class AskewSaid extends HTMLElement {
   connectedCallback() {
     this.addEventListener("item-shown", () => this.#show("", []));
-    this.addEventListener("item-suggested", ({ detail }) => this.#show("Suggested", detail.suggestions?.said ?? [], true));
+    this.addEventListener("item-suggested", ({ detail }) => this.#show(t("Suggested"), detail.suggestions?.said ?? [], true));
     this.addEventListener("last-suggested", ({ detail }) => this.#show(t("The last question:"), detail.suggestions.said));
   }
 

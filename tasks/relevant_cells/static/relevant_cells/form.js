@@ -24,7 +24,7 @@ class AskewMarkedCells extends HTMLElement {
     }
     const lines = [...rows].slice(0, MOST_ROWS).map(([row, columns]) => {
       const at = base.row_ids.indexOf(row);
-      const texts = columns.map((column) => `${name(base, column)}: ${short(base.rows[at][column]) || "empty"}`);
+      const texts = columns.map((column) => `${name(base, column)}: ${short(base.rows[at][column]) || t("empty")}`);
       return item(t`Row ${at + 1}. ${texts.join("; ")}`);
     });
     if (rows.size > MOST_ROWS) lines.push(item(t`and cells in ${rows.size - MOST_ROWS} more rows`));
