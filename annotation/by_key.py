@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
 from tableqa.on_disk import Sorted
 
 PAGE = 500
+Row = TypeVar("Row")
+
+
+def in_lists(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
+    """What there is, in lists of at most `size`."""
+    left = iter(rows)
+    while page := list(itertools.islice(left, size)):
+        yield page
 
 
 def pages(keys: Iterable[int]) -> Iterator[list[int]]:
     """Keys in lists of at most `PAGE`."""
-    left = iter(keys)
-    while page := list(itertools.islice(left, PAGE)):
-        yield page
+    return in_lists(keys)
 
 
 def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:

@@ -6,14 +6,15 @@ import secrets
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 LENGTH = 12
+_PAIRS = tuple(one + other for one in ALPHABET for other in ALPHABET)
 
 
 def new_public_id() -> str:
     """Twelve characters without look-alikes: 59 bits of randomness."""
     drawn, text = secrets.randbelow(len(ALPHABET) ** LENGTH), ""
-    for _ in range(LENGTH):
-        drawn, letter = divmod(drawn, len(ALPHABET))
-        text += ALPHABET[letter]
+    for _ in range(LENGTH // 2):
+        drawn, pair = divmod(drawn, len(_PAIRS))
+        text += _PAIRS[pair]
     return text
 
 

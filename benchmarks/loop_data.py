@@ -92,9 +92,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
         )
     Example.objects.bulk_create(copies, batch_size=1000)
     first = len(originals) + 1
-    queue.add_items(
-        batch, [Item(batch=batch, example=copy, position=at) for at, copy in enumerate(copies, first)]
-    )
+    queue.add_items(batch, [queue.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
     if items > made:
         _multiply(
             batch,

@@ -18,8 +18,22 @@ def canonical(value: object) -> str:
     the infinities (JSON has no word for them) and TypeError for what JSON cannot hold, keys other than strings
     included: json.dumps would write the key 1 as "1" and two different values would share a digest.
     """
+    if type(value) is Worded:
+        return value.text
+    if type(value) is dict and any(type(inner) is Worded for inner in value.values()):
+        _refuse_other_keys(dict.fromkeys(value))
+        return "{" + ",".join(f"{_ENCODE(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
     _refuse_other_keys(value)
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODE(value)
+
+
+_ENCODE = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    allow_nan=False,
+    check_circular=False,  # what holds itself has failed before: `_refuse_other_keys` goes all the way down
+).encode
 
 
 def _refuse_other_keys(value: object) -> None:
@@ -70,6 +84,25 @@ class FrozenDict(dict[str, Any]):
 
     def __deepcopy__(self, memo: object) -> "FrozenDict":
         return self
+
+
+class Worded(FrozenDict):
+    """A JSON object that stands in many others, or is written more than once: its canonical text is made once.
+
+    `canonical` takes the text as it is where the object is the whole or a field of it. What its values hold must not be
+    changed either; nothing prevents that.
+    """
+
+    __slots__ = ("_text",)
+
+    @property
+    def text(self) -> str:
+        """Its canonical text."""
+        try:
+            return self._text
+        except AttributeError:
+            self._text: str = canonical(dict(self))
+            return self._text
 
 
 def freeze(value: object) -> Any:

@@ -194,9 +194,14 @@ def _texts(values: Any, where: str) -> tuple[str, ...]:
     return tuple(_text(value, f"{where}[{i}]") for i, value in enumerate(values))
 
 
+_NOTHING = freeze({})
+
+
 def _json(value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise ExampleError(f"{where} is an object, not a {type(value).__name__}")
+    if not value:
+        return _NOTHING
     try:
         canonical(value).encode("utf-8")
     except (TypeError, ValueError) as error:

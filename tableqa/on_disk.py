@@ -2,19 +2,24 @@
 
     lines = Shelf[str, int]()      # a dict: lines["nt-1"] = 7; in the order of insertion
     rows = Sorted(3, key=2)       # a set of tuples, given in order of their first two parts
+    found = Lines()                # a list of JSON values: found.append({"a": 1}); found[0]
 
-Both are private to the object: the file has no name, and goes with it.
+They are private to the object: the file has no name, and goes with it.
 """
 
 import json
 import sqlite3
+import tempfile
 import weakref
-from collections.abc import Iterator, MutableMapping
+from array import array
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 MOST_IN_MEMORY = 5_000
 """Entries of a `Shelf` before it moves to disk: small sources never touch it."""
+BYTES_IN_MEMORY = 100_000
+"""Bytes of `Lines` before they move to disk."""
 CACHE = 512
 """Kilobytes of a file that SQLite keeps in memory."""
 _PAGE = 1_000
@@ -55,6 +60,16 @@ class Shelf(MutableMapping[Key, Value]):
                 self._move()
             return
         _put(self._db, key, value)
+
+    def add(self, key: Key, value: Value) -> bool:
+        """Put a new key in; False where it is there, which stays as it is. One statement in place of two."""
+        if self._db is None:
+            if key in self._small:
+                return False
+            self[key] = value
+            return True
+        statement = "INSERT OR IGNORE INTO kept (key, value) VALUES (?, ?)"
+        return bool(self._db.execute(statement, (_packed(key), _packed(value))).rowcount)
 
     def __getitem__(self, key: Key) -> Value:
         if self._db is None:
@@ -121,17 +136,50 @@ class Sorted:
         """Put a tuple in; one with the same key stays as it is."""
         self._db.execute(self._add, row)
 
+    def update(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Put many in."""
+        self._db.executemany(self._add, rows)
+
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         yield from self._db.execute(f"SELECT * FROM rows ORDER BY {self._order}")  # nosec B608: our own names
 
     def __len__(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM rows").fetchone()[0])
 
+    def distinct(self, *parts: int) -> Iterator[tuple[Any, ...]]:
+        """These parts of the tuples, by their place from 0, each combination once and in order."""
+        names = ", ".join(f"part{part}" for part in parts)
+        yield from self._db.execute(f"SELECT DISTINCT {names} FROM rows ORDER BY {names}")  # nosec B608: our own names
+
     def pages(self, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """The tuples in lists of at most `size`."""
         rows = iter(self)
         while page := list(islice(rows, size)):
             yield page
+
+
+class Lines(Sequence[Any]):
+    """JSON values in the order in which they came. They are added and read; none is changed."""
+
+    def __init__(self, most: int = BYTES_IN_MEMORY) -> None:
+        self._file = tempfile.SpooledTemporaryFile(most)  # noqa: SIM115 (closed with the object)
+        weakref.finalize(self, self._file.close)
+        self._starts = array("Q")
+        self._end = 0
+
+    def append(self, value: Any) -> None:
+        line = json.dumps(value).encode("ascii") + b"\n"
+        self._file.seek(self._end)
+        self._file.write(line)
+        self._starts.append(self._end)
+        self._end += len(line)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, place: Any) -> Any:
+        self._file.seek(self._starts[place])
+        return json.loads(self._file.readline())
 
 
 def _put(db: sqlite3.Connection, key: object, value: object) -> None:

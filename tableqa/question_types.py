@@ -9,12 +9,12 @@ of the request to a model and the reading of its reply, and the combination. Wha
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
-from tableqa.cells import fold
+from tableqa.cells import fold, fold_all
 from tableqa.tables import Table
-from tableqa.wording import tokens
+from tableqa.wording import words
 
 Label = Literal["extraction", "reasoning"]
 
@@ -51,7 +51,7 @@ class Suggestion:
 
 def structure_words(question: str) -> tuple[str, ...]:
     """The structure words in a question, in its order, each once."""
-    found = [token.text.lower() for token in tokens(question)]
+    found = [word.lower() for word in words(question)]
     return tuple(dict.fromkeys(word for word in found if word in STRUCTURE_WORDS))
 
 
@@ -65,18 +65,24 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
     comparative or a superlative (`comparisons`). Where there is no answer to look for and the question does not compare,
     the rule says nothing.
     """
-    cells = {_plain(cell) for row in table.rows for cell in row}
+    cells = _cells(table) if answers else frozenset()
     missing = [answer for answer in answers if _plain(answer) not in cells]
     if missing:
         what = f"the answer “{_short(missing[0])}” is no cell of the table"
         return Suggestion("reasoning", f"Reasoning, because {what}.")
     if found := comparisons(question):
-        words = ", ".join(f"“{word}”" for word in found)
-        return Suggestion("reasoning", f"Reasoning, because the question compares ({words}).")
+        named = ", ".join(f"“{word}”" for word in found)
+        return Suggestion("reasoning", f"Reasoning, because the question compares ({named}).")
     if not answers:
         why = "There is no answer that could be looked for in the table, and the question does not compare."
         return Suggestion(None, why)
     return Suggestion("extraction", "Extraction: every answer is a cell, and the question does not compare.")
+
+
+@lru_cache(maxsize=1)
+def _cells(table: Table) -> frozenset[str]:
+    """The cells of a table, plain; kept for the next question, which is often about the same table."""
+    return frozenset([text.casefold() for text in fold_all([cell for row in table.rows for cell in row])])
 
 
 def _plain(text: str) -> str:
@@ -112,13 +118,22 @@ def comparisons(question: str) -> tuple[str, ...]:
     large library. On the 14,152 questions of WikiTableQuestions' training and development parts it says the same as
     TextBlob's tagger of 99.3 %, and in nearly all others it is the tagger that errs (docs/reference/suggestions.md).
     """
-    words = [token.text.lower() for token in tokens(question)]
+    compared = _compared()
+    # Cutting a question into words takes ten times as long as seeing that none of these is in it. A word of ASCII letters
+    # begins and ends where letters do, but for contractions with "n't", which `words` cuts off.
+    if compared.isdisjoint(_LETTERS.findall(question.lower().replace("n't", " n't"))):
+        return ()
+    said = [word.lower() for word in words(question)]
     found = []
-    for place, word in enumerate(words):
-        following = words[place + 1] if place + 1 < len(words) else ""
-        if word in _compared() and not (word == "best" and following in _AWARDS.split()):
-            found.append(word)
+    for place, word in enumerate(said):
+        if word in compared:
+            following = said[place + 1] if place + 1 < len(said) else ""
+            if not (word == "best" and following in _AWARDS.split()):
+                found.append(word)
     return tuple(dict.fromkeys(found))
+
+
+_LETTERS = re.compile("[a-z]+")
 
 
 @cache

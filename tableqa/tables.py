@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any
 
-from tableqa.canonical import digest
+from tableqa.canonical import Worded, digest
 from tableqa.language import gettext
 
 MAX_ROWS = 20_000
@@ -304,6 +304,11 @@ class Table:
             data["header_id"] = self.header_id
         return data
 
+    @cached_property
+    def worded(self) -> Worded:
+        """`to_wire` for records that hold the table: a table stands in many, and its text is made for the first."""
+        return Worded(self.to_wire())
+
     @classmethod
     def from_dict(cls, data: object) -> "Table":
         """Read what `to_dict` or `to_wire` wrote; TableError for a missing or unknown key or a wrong type."""
@@ -365,9 +370,9 @@ def is_id(value: object) -> bool:
 def unstorable(text: str) -> str | None:
     """What in `text` cannot be written to a file or database, in words; None where all can."""
     if "\0" in text:
-        return "a NUL character"
+        return gettext("a NUL character")
     if not text.isascii() and _SURROGATE.search(text):
-        return "half a surrogate pair (text that was decoded wrongly)"
+        return gettext("half a surrogate pair (text that was decoded wrongly)")
     return None
 
 

@@ -44,6 +44,11 @@ def tokens(text: str) -> list[Token]:
     return [Token(match.group(), *match.span()) for match in _TOKEN.finditer(text)]
 
 
+def words(text: str) -> list[str]:
+    """The texts of `tokens`, for whoever does not ask where they stand."""
+    return _TOKEN.findall(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a text, blanks included, that is in the other text, too (`kept`) or is not."""

@@ -175,7 +175,9 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
         )
         batch.resolve = checked
         if batch.decide_at_close:  # what was complete was looked at by the rule before
-            complete = places.undecided(batch).filter(submitted_count__gt=0, submitted_count=F("places_count"))
+            complete = places.undecided(batch).filter(
+                submitted_count__gt=0, submitted_count=F("places_count")
+            )
             complete.update(due_at=places.due_at(batch, now))
         return start_resolving(batch=batch, by=by, now=now)
 

@@ -210,7 +210,7 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
     if not size:
         raise Refused("import_failed", gettext("{name} is empty.").format(name=name))
     if size > MOST_UPLOAD:
-        mend = "Import it from the command line: ./run manage import_examples"
+        mend = gettext("Import it from the command line: ./run manage import_examples")
         raise Refused(
             "import_failed",
             gettext("{name} is larger than {value} MB. {mend}").format(
@@ -352,7 +352,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                 )
             for member in members:
                 if not member.filename:
-                    raise zipfile.BadZipFile("a file in it has no name")
+                    raise zipfile.BadZipFile(gettext("a file in it has no name"))
                 target = folder / member.filename
                 if (
                     not target.resolve().is_relative_to(folder.resolve())

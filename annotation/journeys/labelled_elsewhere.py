@@ -21,29 +21,32 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, DateTimeField, F, Value, When
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from annotation import bulk, events
+from annotation.bulk import among
 from annotation.models import (
     Annotation,
     Assignment,
     Batch,
     Decision,
     Event,
+    Example,
     Guidelines,
     Item,
     Membership,
     Person,
     Place,
+    Source,
     Tally,
 )
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.work import queue
 from annotation.work.places import due_at
-from tableqa.on_disk import Shelf
+from tableqa.on_disk import database
 from tableqa.tables import unstorable
 from tasks.contract import Invalid, TaskType
 
@@ -81,15 +84,13 @@ class Labels:
 
     def __init__(self) -> None:
         self.annotators: Counter[str] = Counter()
-        self.items: Shelf[int, int] = Shelf()
-        """How many there are for each item (key)."""
+        self.given = Given()
         self._number = 0
         self._file = tempfile.SpooledTemporaryFile(AT_HAND, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
         weakref.finalize(self, self._file.close)
 
     def append(self, label: Labelled) -> None:
         self.annotators[label.annotator] += 1
-        self.items[label.item] = self.items.get(label.item, 0) + 1
         row = [label.line, label.annotator, label.item, label.response]
         self._file.write(json.dumps(row) + "\n")
         self._number += 1
@@ -109,6 +110,41 @@ class Labels:
             yield page
 
 
+class Given:
+    """Who gave a response to which item in which line of the file; on disk, for there may be very many."""
+
+    def __init__(self) -> None:
+        self._people: dict[str, int] = {}
+        self._db = database(
+            "CREATE TABLE given (item INTEGER, annotator INTEGER, line INTEGER, new INTEGER, "
+            "PRIMARY KEY (item, annotator)) WITHOUT ROWID"
+        )
+        weakref.finalize(self, self._db.close)
+
+    def add(self, item: int, annotator: str, line: int) -> int:
+        """The line in which the person's response to the item (key) was first given: this one, or one before it."""
+        who = self._people.setdefault(annotator, len(self._people))
+        if self._db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?, 0)", (item, who, line)).rowcount:
+            return line
+        row = self._db.execute("SELECT line FROM given WHERE item = ? AND annotator = ?", (item, who))
+        return int(row.fetchone()[0])
+
+    def mark_as_new(self, item: int, annotator: str) -> None:
+        """The response is not in the batch yet."""
+        who = self._people[annotator]
+        self._db.execute("UPDATE given SET new = 1 WHERE item = ? AND annotator = ?", (item, who))
+
+    def new_of(self, item: int) -> int:
+        """How many responses to the item are new so far."""
+        row = self._db.execute("SELECT count(*) FROM given WHERE item = ? AND new", (item,))
+        return int(row.fetchone()[0])
+
+    def items(self) -> Iterator[int]:
+        """The items that get new responses, each once, by key."""
+        for (item,) in self._db.execute("SELECT DISTINCT item FROM given WHERE new ORDER BY item"):
+            yield item
+
+
 @dataclass
 class Preview:
     """What a file would do to a batch. It is written only where `troubles` is empty."""
@@ -125,7 +161,7 @@ class Preview:
 
     @property
     def items(self) -> int:
-        return len(self.labels.items)
+        return sum(1 for _ in self.labels.given.items())
 
     def tell(self, line: int, message: str) -> None:
         if len(self.troubles) < MOST_PROBLEMS:
@@ -166,8 +202,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     found = Preview()
     items = _Items(batch)
     task = batch.task()
-    seen: Shelf[str, int] = Shelf()
-    there = False
+    given, there = found.labels.given, False
     for line, row in items.loaded(lines, columns.example):
         there = True
         try:
@@ -178,7 +213,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
                     ).format(number=len(row), columns=len(header))
                 )
             label = _label(line, row, columns, data, items, task)
-            if (earlier := seen.setdefault(f"{label.item} {label.annotator}", line)) != line:
+            if (earlier := given.add(label.item, label.annotator, line)) != line:
                 raise _Wrong(
                     gettext("{annotator} has a response to this example in line {earlier} already.").format(
                         annotator=label.annotator, earlier=earlier
@@ -187,7 +222,8 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             if items.has(label):
                 found.known += 1
             else:
-                items.take(label, found.labels.items.get(label.item, 0))
+                items.take(label, given.new_of(label.item))
+                given.mark_as_new(label.item, label.annotator)
                 found.labels.append(label)
         except _Wrong as wrong:
             found.tell(line, str(wrong))
@@ -339,7 +375,7 @@ def _label(
                 f"{problem.path}: {problem.message}" if problem.path else problem.message
                 for problem in invalid.problems
             ]
-    raise _Wrong(" ".join(problems) or "It has no response.")
+    raise _Wrong(" ".join(problems) or gettext("It has no response."))
 
 
 def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -384,6 +420,7 @@ class _Items:
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
+        self.sources = dict(Source.objects.filter(project=batch.project_id).values_list("pk", "name"))
         self.by_example: dict[str, list[Item]] = defaultdict(list)
         self.room: Counter[int] = Counter()
         self.decided: set[int] = set()
@@ -401,36 +438,36 @@ class _Items:
         """What there is of the items on these examples, in place of those before."""
         for held in (self.by_example, self.room, self.decided, self.there):
             held.clear()
-        found = Item.objects.filter(batch=self.batch, example__external_id__in=chunk).select_related(
-            "example__source"
-        )
-        for item in found.prefetch_related("example__stored_table").order_by("pk"):
-            item.batch = self.batch
+        # Examples are found by source and id, items by example: by indexes, however many items the batch has.
+        named = Example.objects.filter(source__in=self.sources, external_id__in=chunk)
+        examples = {example.pk: example for example in named.prefetch_related("stored_table")}
+        keys = []
+        for item in Item.objects.filter(among("example", examples), batch=self.batch).order_by("pk"):
+            item.batch, item.example = self.batch, examples[item.example_id]
             self.by_example[item.example.external_id].append(item)
-        of_chunk = {"item__batch": self.batch, "item__example__external_id__in": chunk}
-        self.room.update(
-            Place.objects.filter(**of_chunk, taken=False, added=False, reserved_for__isnull=True).values_list(
-                "item_id", flat=True
-            )
+            keys.append(item.pk)
+        free = Place.objects.filter(among("item", keys), taken=False, added=False, reserved_for__isnull=True)
+        self.room.update(free.values_list("item_id", flat=True))
+        self.decided.update(Decision.objects.filter(among("item", keys)).values_list("item_id", flat=True))
+        given = Assignment.objects.filter(
+            among("item", keys), person__is_external=True, annotation__isnull=False
         )
-        self.decided.update(Decision.objects.filter(**of_chunk).values_list("item_id", flat=True))
-        given = Assignment.objects.filter(**of_chunk, person__is_external=True, annotation__isnull=False)
         for item_id, name, response in given.values_list("item_id", "person__name", "annotation__response"):
             self.there[item_id, name] = response
 
     def find(self, example: str, source: str) -> Item:
         if not example:
             raise _Wrong(gettext("It does not say which example."))
-        found = [item for item in self.by_example[example] if source in ("", item.example.source.name)]
+        found = [item for item in self.by_example[example] if source in ("", self._source(item))]
         if not found:
-            where = f" from the source {source!r}" if source else ""
+            where = gettext(" from the source {source!r}").format(source=source) if source else ""
             raise _Wrong(
                 gettext("The batch has no item on an example {example!r}{where}.").format(
                     example=example, where=where
                 )
             )
         if len(found) > 1:
-            names = ", ".join(sorted(item.example.source.name for item in found))
+            names = ", ".join(sorted(map(self._source, found)))
             raise _Wrong(
                 gettext(
                     "Several sources have an example {example!r} ({names}): add a column 'source'."
@@ -444,6 +481,9 @@ class _Items:
                 )
             )
         return item
+
+    def _source(self, item: Item) -> str:
+        return self.sources[item.example.source_id]
 
     def has(self, label: Labelled) -> bool:
         """Whether this very response is there already; another one of the same person is refused."""
@@ -481,7 +521,7 @@ def write(
     if found.troubles:
         first = found.troubles[0]
         more = len(found.troubles) + found.troubles_left_out - 1
-        others = f" ({more} more lines are wrong)" if more else ""
+        others = gettext(" ({more} more lines are wrong)").format(more=more) if more else ""
         raise Refused(
             "import_failed",
             gettext("Line {line}: {message}{others} Nothing was written.").format(
@@ -497,7 +537,7 @@ def write(
 def _write(batch: Batch, labels: Labels, by: Person | None, now: datetime) -> None:
     """In the order of the queue: items, tallies by person, then assignments and their places."""
     guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
-    _lock_items(array("q", sorted(labels.items)))
+    _lock_items(array("q", labels.given.items()))
     people = {name: _person(batch, name, now) for name in sorted(labels.annotators)}
     for person in sorted(people.values(), key=lambda person: person.pk):
         Tally.objects.get_or_create(batch=batch, person=person)
@@ -573,12 +613,12 @@ def _write_page(
             for key, assignment, label, event in zip(written, assignments, page, logged, strict=True)
         ),
     )
-    Place.objects.filter(pk__in=places).update(taken=True)
+    Place.objects.filter(among("pk", places)).update(taken=True)
 
 
 def _lock_items(keys: Sequence[int]) -> None:
     for start in range(0, len(keys), ROWS):
-        locked = Item.objects.select_for_update(no_key=True).filter(pk__in=keys[start : start + ROWS])
+        locked = Item.objects.select_for_update(no_key=True).filter(among("pk", keys[start : start + ROWS]))
         list(locked.order_by("pk").values_list("pk", flat=True))
     if _decided(keys):
         raise Refused(
@@ -588,7 +628,7 @@ def _lock_items(keys: Sequence[int]) -> None:
 
 def _decided(keys: Sequence[int]) -> bool:
     return any(
-        Decision.objects.filter(item__in=keys[start : start + ROWS]).exists()
+        Decision.objects.filter(among("item", keys[start : start + ROWS])).exists()
         for start in range(0, len(keys), ROWS)
     )
 
@@ -598,7 +638,7 @@ def _free_places(keys: Sequence[int]) -> dict[int, list[int]]:
     free: dict[int, list[int]] = {key: [] for key in keys}
     for start in range(0, len(keys), ROWS):
         places = Place.objects.select_for_update(of=("self",), no_key=True).filter(
-            item__in=keys[start : start + ROWS], taken=False, added=False, reserved_for__isnull=True
+            among("item", keys[start : start + ROWS]), taken=False, added=False, reserved_for__isnull=True
         )
         for pk, item in places.order_by("item", "number").values_list("pk", "item_id"):
             free[item].append(pk)
@@ -612,9 +652,11 @@ def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
         by_number[number].append(key)
     for number, keys in by_number.items():
         for start in range(0, len(keys), ROWS):
-            chunk = Item.objects.filter(pk__in=keys[start : start + ROWS])
-            chunk.update(submitted_count=F("submitted_count") + number)
-            chunk.filter(submitted_count__gte=F("places_count")).update(due_at=due)
+            complete = When(places_count__lte=F("submitted_count") + number, then=Value(due))
+            Item.objects.filter(among("pk", keys[start : start + ROWS])).update(
+                submitted_count=F("submitted_count") + number,
+                due_at=Case(complete, default=F("due_at"), output_field=DateTimeField()),
+            )
 
 
 def _person(batch: Batch, name: str, now: datetime) -> Person:

@@ -25,6 +25,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation import by_key, events, jobs
+from annotation.bulk import among
 from annotation.by_key import PAGE
 from annotation.help import helping, tries
 from annotation.models import (
@@ -61,6 +62,8 @@ Record = dict[str, Any]
 TABLES = 100
 """Source tables that are in memory at once."""
 LONGEST_NAME = 80
+LEVEL = 3
+"""How hard archives are packed: records of one table stand together, and zlib's usual 6 takes more than twice as long."""
 
 
 def make_release(
@@ -354,11 +357,12 @@ def archive(release: Release) -> Path:
 
 
 def _pack(source: Path, target: Path) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as packed:
         for path in sorted(source.rglob("*")):
             if path.is_file():
                 entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
                 entry.compress_type = zipfile.ZIP_DEFLATED
+                entry._compresslevel = LEVEL  # type: ignore[attr-defined]  # an entry of one's own has none of its archive's
                 entry.file_size = path.stat().st_size  # so that a large one gets the long form
                 with path.open("rb") as held, packed.open(entry, "w") as out:
                     shutil.copyfileobj(held, out)
@@ -375,34 +379,38 @@ def _zipped(part: Path) -> Path:
 def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """Raw records, derived files and manifest into an empty folder; returns the manifest."""
     batches = _batches(release)
-    keys = _items(batches)
-    steps = 2 * len(keys) + 1
+    described = [_batch(release, batch) for batch in batches]
+    items = _items(batches)
+    steps = 2 * len(items) + 1
     runs = _runs(release)
-    release_files.write_records(out / "sources.jsonl", _sources(batches, runs))
     done = 0
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
         nonlocal done
-        for items, line in lines:
-            done += items
+        for number, line in lines:
+            done += number
             progress(done, steps)
             yield line
 
-    release_files.write_records(out / "annotations.jsonl", counted(_annotations(release, batches, keys)))
-    release_files.write_records(out / "decisions.jsonl", counted(_decisions(release, batches, keys)))
+    raw = release_files.write_raw(
+        out,
+        described,
+        sources=_sources(items, runs),
+        annotations=counted(_annotations(release, batches, items)),
+        decisions=counted(_decisions(release, batches, items)),
+    )
     if runs:
-        # Before the records are read: people may have judged automatic perturbations, too.
+        # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    described = [_batch(release, batch) for batch in batches]
-    raw = release_files.load(out, described)
     if not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", gettext("There is no annotation to release yet."))
-    waivers = _waivers(release, release_files.gate(raw))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
     raw.purpose = release.purpose
-    release_files.write_derived(raw, release.format, release.mix_seed)
+    gate = release_files.Gate(waived=release.waivers)
+    release_files.write_derived(raw, release.format, release.mix_seed, gate)
+    waivers = _waivers(release, gate.broken)
     tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
@@ -525,11 +533,15 @@ def _planned(release: Release, batch: Batch) -> int:
 
 
 def _items(batches: Sequence[Batch]) -> Sorted:
-    """The items of the batches in the order of release: batch, source, example id; the key of each comes last."""
-    found = Sorted(4, key=4)
+    """The items of the batches in the order of release: batch, source, example id, the item's key.
+
+    Behind these its public id, and of its example what `_named` gives from the key on.
+    """
+    found = Sorted(9, key=4)
     rows = Item.objects.filter(batch__in=batches, is_gold=False)
-    for row in by_key.fields(rows, "batch_id", "example__source__name", "example__external_id", "pk"):
-        found.add(*row)
+    names = ("batch_id", "example__source__name", "example__external_id", "pk", "public_id", "example_id")
+    beside = ("example__parent_id", "example__stored_table__digest", "example__source_id")
+    found.update(by_key.fields(rows, *names, *beside))
     return found
 
 
@@ -558,7 +570,7 @@ def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     for run in runs:
         for pk in run.chosen:
             wanted[pk] = 1
-    for page in _named(wanted).pages(PAGE):
+    for page in _named(wanted, Sorted(6, key=3)).pages(PAGE):
         found = Example.objects.select_related("source", "stored_table").in_bulk(
             [pk for _, _, pk, *_ in page]
         )
@@ -577,34 +589,26 @@ def _holds(ordered: Sequence[int], key: int) -> bool:
     return place < len(ordered) and ordered[place] == key
 
 
-def _named(keys: Iterable[int]) -> Sorted:
-    """The examples with these keys as (source, id, key, parent, digest of the table, source's key), in that order."""
-    found = Sorted(6, key=3)
+def _named(keys: Iterable[int], found: Sorted) -> Sorted:
+    """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
     for chunk in by_key.pages(keys):
-        rows = Example.objects.filter(pk__in=chunk).values_list(
-            "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
+        rows = Example.objects.filter(among("pk", chunk))
+        found.update(
+            rows.values_list(
+                "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
+            )
         )
-        for row in rows:
-            found.add(*row)
     return found
 
 
-def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+def _sources(items: Sorted, runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
-    keys: Shelf[int, int] = Shelf()
-    inputs = Sorted(2, key=1)
-    for pk, example, id, held in by_key.fields(
-        Item.objects.filter(batch__in=batches, is_gold=False), "pk", "example_id", "public_id", "inputs"
-    ):
-        keys[example] = 1
-        if held:
-            inputs.add(id, pk)
+    used = Sorted(6, key=3)
+    used.update(items.distinct(1, 2, 5, 6, 7, 8))
     for run in runs:
-        for pk in run.chosen:
-            keys[pk] = 1
-    used = _named(keys)
+        _named(run.chosen, used)
     by_name: dict[str, dict[str, Any]] = {}
-    sources = {source for *_, source in used}
+    sources = [pk for (pk,) in used.distinct(5)]
     for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):
         record = by_name.setdefault(
             source.name,
@@ -621,41 +625,52 @@ def _sources(batches: Sequence[Batch], runs: Sequence[PerturbationRun]) -> Itera
         )
         record["checksums"].append(source.checksum)
     yield from by_name.values()
-    for page in inputs.pages(PAGE):
-        shown = dict(Item.objects.filter(pk__in=[pk for _, pk in page]).values_list("pk", "inputs"))
+    for page in by_key.in_lists(items.distinct(4, 3)):
+        keys = [pk for _, pk in page]
+        shown = dict(Item.objects.filter(among("pk", keys)).values_list("pk", "inputs"))
         for id, pk in page:
-            yield {"kind": "item", "id": id, "inputs": shown[pk]}
-    tables = Sorted(1, key=1)
-    for *_, digest_of, _ in used:
-        tables.add(digest_of)
-    for page in tables.pages(TABLES):
-        digests = [digest_of for (digest_of,) in page]
-        for table in sorted(StoredTable.objects.filter(digest__in=digests), key=lambda table: table.digest):
-            yield {"kind": "table", "digest": table.digest, "content": table.content}
-    originals: Shelf[int, int] = Shelf()
-    for _, _, pk, parent, *_ in used:
-        originals[pk if parent is None else _original(pk)] = 1
-    for chunk in by_key.pages(originals):
-        rows = Example.objects.select_related("source", "stored_table").defer("stored_table__content")
-        found = rows.in_bulk(chunk)
+            if shown[pk]:
+                yield {"kind": "item", "id": id, "inputs": shown[pk]}
+    for page in by_key.in_lists(used.distinct(4), TABLES):
+        rows = StoredTable.objects.filter(digest__in=[digest_of for (digest_of,) in page])
+        for digest_of, content in sorted(rows.values_list("digest", "content")):
+            yield {"kind": "table", "digest": digest_of, "content": content}
+    for chunk in by_key.pages(_originals(used)):
+        found = {
+            pk: fields
+            for pk, *fields in Example.objects.filter(among("pk", chunk)).values_list("pk", *_ORIGINAL)
+        }
         for pk in chunk:
-            original = found[pk]
+            source, id, question, answers, digest_of, more = found[pk]
             yield {
                 "kind": "example",
-                "source": original.source.name,
-                "id": original.external_id,
-                "question": original.question,
-                "answers": original.answers,
-                "table": original.stored_table.digest,
-                "more": original.more,
+                "source": source,
+                "id": id,
+                "question": question,
+                "answers": answers,
+                "table": digest_of,
+                "more": more,
             }
 
 
-def _original(pk: int) -> int:
-    example = Example.objects.only("pk", "parent_id").get(pk=pk)
-    while example.parent_id is not None:
-        example = Example.objects.only("pk", "parent_id").get(pk=example.parent_id)
-    return example.pk
+_ORIGINAL = ("source__name", "external_id", "question", "answers", "stored_table__digest", "more")
+
+
+def _originals(used: Sorted) -> Shelf[int, int]:
+    """The keys of the originals of these examples, each where it or the first that was made of it stands."""
+    found: Shelf[int, int] = Shelf()
+    for page in used.pages(PAGE):
+        above = {pk: parent for _, _, pk, parent, *_ in page if parent is not None}
+        left = list(above.values())
+        while left:
+            parents = dict(Example.objects.filter(among("pk", left)).values_list("pk", "parent_id"))
+            left = [parent for parent in parents.values() if parent is not None and parent not in above]
+            above |= {pk: parent for pk, parent in parents.items() if parent is not None}
+        for _, _, pk, *_ in page:
+            while pk in above:
+                pk = above[pk]
+            found.add(pk, 1)
+    return found
 
 
 def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
@@ -678,10 +693,11 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
             "pk", "number", "text"
         )
     }
+    sent_back = SentBack.objects.filter(assignment__batch__in=batches)
+    were_sent_back = sent_back.exists()
     for page in keys.pages(PAGE):
-        chunk = [pk for *_, pk in page]
-        items = dict(Item.objects.filter(pk__in=chunk).values_list("pk", "public_id"))
-        rows = Annotation.objects.filter(assignment__item_id__in=chunk, event_id__lte=release.watermark)
+        chunk = [pk for _, _, _, pk, *_ in page]
+        rows = Annotation.objects.filter(among("assignment__item_id", chunk), event_id__lte=release.watermark)
         found: dict[int, list[tuple[Any, ...]]] = {pk: [] for pk in chunk}
         for item, person, *row in rows.values_list(
             "assignment__item_id", "assignment__person_id", *_ANNOTATED
@@ -689,11 +705,13 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
             found[item].append((names[person], row[0], person, *row[1:]))
         help_of = _help(rows, until) if helped else {}
         back = dict(
-            SentBack.objects.filter(assignment__item__in=chunk)
+            sent_back.filter(among("assignment__item_id", chunk))
             .order_by("-annotation__revision")
             .values_list("assignment_id", "annotation__revision")
+            if were_sent_back
+            else ()
         )
-        for batch, source, example, item in page:
+        for batch, source, example, item, public_id, *_ in page:
             of_item = sorted(found[item], key=lambda row: row[:2])
             newest: dict[int, int] = {}
             for _, revision, _, assignment, *_ in of_item:
@@ -718,7 +736,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                     {
                         "id": id,
                         "batch": public[batch],
-                        "item": items[item],
+                        "item": public_id,
                         "source": source,
                         "example": example,
                         "annotator": name,
@@ -754,39 +772,41 @@ def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iter
     names = _pseudonyms(release.project)
     public = {batch.pk: batch.public_id for batch in batches}
     for page in keys.pages(PAGE):
-        chunk = [pk for *_, pk in page]
-        items = dict(Item.objects.filter(pk__in=chunk).values_list("pk", "public_id"))
-        rows = Decision.objects.filter(item_id__in=chunk, event_id__lte=release.watermark)
-        found = {decision.item_id: decision for decision in rows.select_related("event")}
-        outcomes = _outcomes([decision.pk for decision in found.values()])
-        for batch, source, example, item in page:
+        chunk = [pk for _, _, _, pk, *_ in page]
+        rows = Decision.objects.filter(among("item_id", chunk), event_id__lte=release.watermark)
+        found = {item: of_item for item, *of_item in rows.values_list("item_id", "pk", *_DECIDED)}
+        outcomes = _outcomes([pk for pk, *_ in found.values()])
+        for batch, source, example, item, public_id, *_ in page:
             if item in found:
-                decision = found[item]
+                pk, kind, reason, made_at, *by = found[item]
                 yield (
                     1,
                     {
                         "batch": public[batch],
-                        "item": items[item],
+                        "item": public_id,
                         "source": source,
                         "example": example,
-                        "kind": decision.kind,
-                        "reason": decision.reason,
-                        **_by(decision, names),
-                        "made_at": decision.made_at.isoformat(),
-                        "outcomes": outcomes.get(decision.pk, []),
+                        "kind": kind,
+                        "reason": reason,
+                        **_by(names, *by),
+                        "made_at": made_at.isoformat(),
+                        "outcomes": outcomes.get(pk, []),
                     },
                 )
+
+
+_DECIDED = ("kind", "reason", "made_at", "made_by_id", "note", "rule", "event__detail")
 
 
 def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
     """What was accepted, by the keys of the decisions."""
     rows = list(
-        Outcome.objects.filter(decision__in=decisions)
+        Outcome.objects.filter(among("decision_id", decisions))
         .order_by("decision_id", "number")
         .values_list("pk", "decision_id", "public_id", "response", "example_id")
     )
     rests: dict[int, list[str]] = {}
-    through = Outcome.annotations.through.objects.filter(outcome__in=[pk for pk, *_ in rows])
+    through = Outcome.annotations.through.objects.filter(among("outcome_id", [pk for pk, *_ in rows]))
     for outcome, id in through.values_list("outcome_id", "annotation__public_id"):
         rests.setdefault(outcome, []).append(id)
     made = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
@@ -804,15 +824,16 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
     return found
 
 
-def _by(decision: Decision, names: dict[int, str]) -> dict[str, Any]:
+def _by(
+    names: dict[int, str], person: int | None, note: str, rule: Any, detail: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Who decided, with their note, and which responses their own one rests on; or the rule that did, which is named where
     it is not the kind's own."""
-    if decision.made_by_id is not None:
-        rests_on = (decision.event.detail or {}).get("based_on")
+    if person is not None:
+        rests_on = (detail or {}).get("based_on")
         based_on = {"based_on": rests_on} if rests_on else {}
-        return {"note": decision.note, "by": names[decision.made_by_id], **based_on}
-    rule = {"rule": decision.rule} if decision.rule else {}
-    return {"note": "", "by": "resolve", **rule}
+        return {"note": note, "by": names[person], **based_on}
+    return {"note": "", "by": "resolve", **({"rule": rule} if rule else {})}
 
 
 def _derived(example: Example) -> dict[str, Any]:

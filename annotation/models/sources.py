@@ -147,13 +147,13 @@ class Example(models.Model):
             replay(base, [from_dict(operation) for operation in self.operations]) if self.operations else base
         )
 
-    def example(self) -> tableqa.Example:
-        """The plain example that task types, checks and exports work on."""
+    def example(self, table: tableqa.Table | None = None) -> tableqa.Example:
+        """The plain example that task types, checks and exports work on. `table` is its table, where the caller has it."""
         more = self.more
         return tableqa.Example(
             id=self.external_id,
             question=self.question,
-            table=self.table(),
+            table=self.table() if table is None else table,
             answers=self.answers,
             meta=more.get("meta"),
             program=more.get("program"),

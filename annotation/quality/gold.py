@@ -275,7 +275,11 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
     seen: dict[str, int] = {}
     for row in rows:
         if row.example in seen:
-            wrong.append(f"Line {row.line}: {row.example!r} stands in line {seen[row.example]} already.")
+            wrong.append(
+                gettext("Line {line}: {example!r} stands in line {first} already.").format(
+                    line=row.line, example=row.example, first=seen[row.example]
+                )
+            )
         seen.setdefault(row.example, row.line)
     if wrong:
         raise Refused("invalid_request", _named(wrong))
@@ -478,7 +482,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
     mine = Item.objects.filter(batch=batch)
     item = mine.filter(example=example).first()
     if item is None:
-        if not lineage.make_items(batch=batch, examples=[example]):
+        if not lineage.make_items(batch=batch, examples=[example.pk]):
             raise Refused(
                 "invalid_request",
                 gettext("{external_id} makes no item here. {value}").format(

@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -21,12 +21,15 @@ import tableqa
 from annotation.quality import agreement
 from annotation.releases import automatic, provenances
 from tableqa.answers import compare
+from tableqa.canonical import canonical
 from tableqa.examples import Context, Turn
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
 from tasks.contract import Item, TaskType, task_type
 
 SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
+RESPONSES_KEPT = 64
+"""Responses that stay in memory as they are read: labels are alike."""
 EXAMPLES_KEPT = 16
 """Examples that stay in memory: the records of one item stand together."""
 CELLS_KEPT = 40_000
@@ -81,6 +84,20 @@ def _bare(line: bytes) -> str:
         if text[:1] != "{" or text[-1:] != "}"
         else text
     )
+
+
+def writing(path: Path, lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """As `placed`, of a file that is only made: each record is written while the next one is asked for.
+
+    JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    offset = 0
+    with path.open("wb") as out:
+        for line in lines:
+            size = out.write(f"{canonical(line)}\n".encode())
+            yield offset, line
+            offset += size
 
 
 class _Files:
@@ -184,13 +201,20 @@ class Raw:
     purpose = ""
     """What the release is for (`Release.purpose`); set once the records are there."""
 
-    def __init__(self, folder: Path, batches: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        batches: Iterable[Mapping[str, Any]],
+        sources: Iterable[tuple[int, Any]],
+        annotations: Iterable[tuple[int, Any]],
+        decisions: Iterable[tuple[int, Any]],
+    ) -> None:
         self.folder = folder
         self.batches: dict[str, Record] = {batch["id"]: dict(batch) for batch in batches}
         self.sources: dict[str, Record] = {}
         self._db = database(
             "CREATE TABLE annotations (number INTEGER PRIMARY KEY, place, id, batch, item, source, example, annotator, "
-            "simulated, revision, newest)",
+            "simulated, revision, newest, blind, response)",
             "CREATE TABLE decisions (number INTEGER PRIMARY KEY, place, item, source, example, kind, made_by, outcomes)",
         )
         self._files = _Files()
@@ -200,7 +224,7 @@ class Raw:
         tables: Shelf[str, tuple[int]] = Shelf()
         inputs: Shelf[str, tuple[int]] = Shelf()
         derived: Shelf[tuple[str, str], tuple[int, int, str]] = Shelf()
-        for offset, record in placed(folder / SOURCES):
+        for offset, record in sources:
             if record["kind"] == "source":
                 self.sources[record["name"]] = record
             elif record["kind"] == "table":
@@ -209,13 +233,19 @@ class Raw:
                 inputs[record["id"]] = (offset,)
             else:
                 originals[record["source"], record["id"]] = (offset,)
-        for offset, record in placed(folder / ANNOTATIONS):
-            self._note_annotation(offset, record)
-        for offset, record in placed(folder / DECISIONS):
-            self._note_decision(offset, record)
-            for number, outcome in enumerate(record["outcomes"]):
-                if (made := outcome["example"]) is not None:
-                    derived[record["source"], made["id"]] = offset, number, made["parent"]
+        self._db.executemany(
+            f"INSERT INTO annotations VALUES (NULL, {', '.join('?' * 12)})",
+            (_annotation(offset, record) for offset, record in annotations),
+        )
+
+        def decided() -> Iterator[tuple[Any, ...]]:
+            for offset, record in decisions:
+                for number, outcome in enumerate(record["outcomes"]):
+                    if (made := outcome["example"]) is not None:
+                        derived[record["source"], made["id"]] = offset, number, made["parent"]
+                yield _decision(offset, record)
+
+        self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())
         for index in ("annotations (id)", "annotations (item, annotator)", "annotations (batch, item)"):
             self._index(index)
         for index in ("decisions (item)", "decisions (source, example)"):
@@ -232,21 +262,6 @@ class Raw:
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
         self._examples: OrderedDict[tuple[str, str], tableqa.Example] = OrderedDict()
-
-    def _note_annotation(self, offset: int, record: Record) -> None:
-        self._db.execute(
-            "INSERT INTO annotations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                offset,
-                *(record[name] for name in ("id", "batch", "item", "source", "example", "annotator")),
-                *(record[name] for name in ("simulated", "revision", "newest")),
-            ),
-        )
-
-    def _note_decision(self, offset: int, record: Record) -> None:
-        names = ("item", "source", "example", "kind", "by")
-        row = (offset, *(record[name] for name in names), len(record["outcomes"]))
-        self._db.execute("INSERT INTO decisions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _index(self, on: str) -> None:
         name = "".join(letter if letter.isalpha() else "_" for letter in on)
@@ -265,23 +280,29 @@ class Raw:
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         """The annotation records by their ids."""
-        return _ById(self._db, self._files, self.folder / ANNOTATIONS)
+        return _Annotations(self._db, self._files, self.folder / ANNOTATIONS)
 
     @cached_property
     def responses(self) -> Mapping[str, Any]:
-        """The responses by the ids of their annotations."""
-        return _ById(self._db, self._files, self.folder / ANNOTATIONS, "response")
+        """The responses by the ids of their annotations. They are shared, and not to be changed."""
+        return _Responses(self._db)
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
         found = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
         return [self._files.at(self.folder / ANNOTATIONS, place) for (place,) in found.fetchall()]
 
-    def annotations_in(self, batch: str) -> Iterator[Record]:
-        """The annotation records of a batch, item by item."""
-        query = "SELECT place FROM annotations WHERE batch = ? ORDER BY item, number"
-        for (place,) in self._db.execute(query, (batch,)):
-            yield self._files.at(self.folder / ANNOTATIONS, place)
+    def blind(self, batch: str) -> Iterator[tuple[str, str, str]]:
+        """(item, annotator, response as JSON) of the annotations of a batch that enter agreement, item by item.
+
+        These are the newest of each person, on planned places, with a response. What was written anew for an adjudicator is
+        no blind response.
+        """
+        yield from self._db.execute(
+            "SELECT item, annotator, response FROM annotations WHERE batch = ? AND newest AND blind "
+            "ORDER BY item, number",
+            (batch,),
+        )
 
     def decisions_about(self, source: str, example: str) -> list[Record]:
         """The decisions about an example, in the order of the file."""
@@ -426,6 +447,8 @@ class Raw:
         another answer and nobody has decided about any yet; "parent" for what was made of an
         example that is left out. Originals are listed only: their answers are their sources' business.
         """
+        if not any(task_type(batch["type"]).says_gold for batch in self.batches.values()):
+            return {}
         newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
         for offset, decision in placed(self.folder / DECISIONS):
             if task_type(self.batches[decision["batch"]]["type"]).says_gold:
@@ -502,20 +525,37 @@ class Raw:
         return None
 
 
+def _annotation(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What is noted of an annotation record."""
+    response = record["response"]
+    return (
+        offset,
+        *(record[name] for name in ("id", "batch", "item", "source", "example", "annotator")),
+        *(record[name] for name in ("simulated", "revision", "newest")),
+        response is not None and not record["place"]["added"] and not record.get("sent_back"),
+        json.dumps(response),
+    )
+
+
+def _decision(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    names = ("item", "source", "example", "kind", "by")
+    return (offset, *(record[name] for name in names), len(record["outcomes"]))
+
+
 class _ById(Mapping[str, Any]):
-    """Annotation records, or a field of each, by their ids."""
+    """Something of every annotation, by its id: what stands in the column `_wanted`, or what that leads to."""
 
-    def __init__(self, db: sqlite3.Connection, files: _Files, path: Path, name: str = "") -> None:
-        self._db, self._files, self._path, self._name = db, files, path, name
+    _wanted = ""
 
-    def __getitem__(self, id: str) -> Any:
-        row = self._db.execute(
-            "SELECT place FROM annotations WHERE id = ? ORDER BY number DESC", (id,)
-        ).fetchone()
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._query = f"SELECT {self._wanted} FROM annotations WHERE id = ? ORDER BY number DESC"  # nosec B608: our own names
+
+    def _found(self, id: str) -> Any:
+        row = self._db.execute(self._query, (id,)).fetchone()
         if row is None:
             raise KeyError(id)
-        record = self._files.at(self._path, row[0])
-        return record[self._name] if self._name else record
+        return row[0]
 
     def __contains__(self, id: object) -> bool:
         return self._db.execute("SELECT 1 FROM annotations WHERE id = ?", (id,)).fetchone() is not None
@@ -526,6 +566,31 @@ class _ById(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return int(self._db.execute("SELECT count(DISTINCT id) FROM annotations").fetchone()[0])
+
+
+class _Annotations(_ById):
+    """The records, each read from its file."""
+
+    _wanted = "place"
+
+    def __init__(self, db: sqlite3.Connection, files: _Files, path: Path) -> None:
+        super().__init__(db)
+        self._files, self._path = files, path
+
+    def __getitem__(self, id: str) -> Record:
+        return self._files.at(self._path, self._found(id))
+
+
+class _Responses(_ById):
+    _wanted = "response"
+
+    def __getitem__(self, id: str) -> Any:
+        return _parsed(self._found(id))
+
+
+@lru_cache(maxsize=RESPONSES_KEPT)
+def _parsed(text: str) -> Any:
+    return json.loads(text)
 
 
 class _Shapes(Mapping[str, tuple[int, int]]):
@@ -553,6 +618,6 @@ def _cells(table: tableqa.Table) -> int:
 def load(folder: Path, batches: Iterable[Mapping[str, Any]]) -> Raw:
     """The raw records of a folder. `batches` come from the manifest."""
     try:
-        return Raw(folder, batches)
+        return Raw(folder, batches, *(placed(folder / name) for name in (SOURCES, ANNOTATIONS, DECISIONS)))
     except sqlite3.Error as error:
         raise Difference(f"{folder}: a record does not have the form of a release ({error})") from error

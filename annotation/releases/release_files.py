@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -30,15 +30,17 @@ from annotation.releases.part_three import PartThree
 from annotation.releases.raw_records import (
     ANNOTATIONS,
     DECISIONS,
+    RESPONSES_KEPT,
     SOURCES,
     Difference,
     Raw,
     load,
     records,
+    writing,
 )
 from tableqa import verdicts
 from tableqa.by_place import by_place
-from tableqa.canonical import canonical, digest
+from tableqa.canonical import Worded, canonical, digest
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
@@ -69,7 +71,9 @@ perturbations stood without the tables that they are compared with.
 # -- deriving ---------------------------------------------------------------------------------------
 
 
-def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def derived(
+    raw: Raw, format: str, mix: int | None = None, gate: Gate | None = None
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(path, record, what it follows from) of every record of the benchmark files, in their order; one at a time.
 
     First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
@@ -78,12 +82,16 @@ def derived(raw: Raw, format: str, mix: int | None = None) -> Iterator[tuple[str
 
     Where several accepted edits of one example land in one file, the records of the second get the id
     `ID#2` in every file that it goes to, so that an edit and its original keep one id.
+
+    With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """
     numbering, part_three = _Numbering(), PartThree()
-    for exports in _decided(raw, format):
+    for exports in _decided(raw, format, gate):
         for path, record in numbering.once(exports):
             if format != "freb_tqa" or not part_three.take(path, record):
                 yield path, DECIDED, record
+    if gate is not None and gate.shut:
+        return
     for path, record in part_three.records():
         yield path, DECIDED, record
     if mix is not None:
@@ -105,18 +113,6 @@ Export = tuple[str, dict[str, Any]]
 """The path of a benchmark file, and a record of it."""
 
 
-class Worded(dict[str, Any]):
-    """A record with its canonical text, which is long and wanted twice. It is not changed any more."""
-
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        super().__init__(record)
-        self.text = canonical(record)
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    return record.text if isinstance(record, Worded) else canonical(record)
-
-
 class _Numbering:
     """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered."""
 
@@ -134,23 +130,53 @@ class _Numbering:
         for path, record in exports:
             key = _key(record)
             one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
-            if (place := (path, *_key(one))) not in self._written:
-                self._written[place] = 1
+            if self._written.add((path, *_key(one)), 1):
                 yield path, one
 
     def _number(self, path: str, record: Worded) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
         place, sha = (path, *_key(record)), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
-        known = self._seen.get(place, ())
+        if self._seen.add(place, (sha,)):
+            return 1
+        known = self._seen[place]
         if sha not in known:
             known = self._seen[place] = (*known, sha)
         return known.index(sha) + 1
 
 
-def _decided(raw: Raw, format: str) -> Iterator[list[Export]]:
-    """What each accepted outcome gives, in the order of the decisions."""
+class Gate:
+    """What accepted outcomes break of their contracts, as the kinds judge today: outcome id -> violations.
+
+    Submissions were judged when they came; since then a kind or a contract may have become stricter. What breaks nothing,
+    or is waived, passes. With the first that does not, the gate is shut: nothing is made of any outcome then, and the rest
+    is judged only.
+    """
+
+    def __init__(self, waived: Collection[str] = ()) -> None:
+        self.broken: dict[str, list[dict[str, str]]] = {}
+        self._waived = waived
+        self.shut = False
+
+    def judge(self, raw: Raw, task: TaskType, item: Item, outcome: Mapping[str, Any]) -> None:
+        """Note what an outcome breaks. What its kind made of several responses is no response of anybody's."""
+        if any(raw.responses[id] != outcome["response"] for id in outcome["annotations"]):
+            return
+        try:
+            task.read(outcome["response"], item)
+        except Invalid as invalid:
+            self.broken[outcome["id"]] = [problem.to_dict() for problem in invalid.problems]
+            self.shut = self.shut or outcome["id"] not in self._waived
+
+
+def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[Export]]:
+    """What each accepted outcome gives, in the order of the decisions; each goes through the gate, where there is one."""
     for decision in raw.decisions:
         task, item = raw.item(decision)
+        if gate is not None:
+            for outcome in decision["outcomes"]:
+                gate.judge(raw, task, item, outcome)
+            if gate.shut:
+                continue
         source = raw.sources[decision["source"]]
         if raw.left_out(source["name"], decision["example"]) and not task.says_gold:
             continue
@@ -232,12 +258,12 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             )
 
 
-def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
-    """Write the benchmark files, one record at a time."""
+def write_derived(raw: Raw, format: str, mix: int | None = None, gate: Gate | None = None) -> None:
+    """Write the benchmark files, one record at a time; as far as the gate lets them through."""
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
         array = format in ARRAYS
-        for name, _, record in derived(raw, format, mix):
+        for name, _, record in derived(raw, format, mix, gate):
             if name in files:
                 files[name].write(",\n" if array else "\n")
             else:
@@ -245,7 +271,7 @@ def write_derived(raw: Raw, format: str, mix: int | None = None) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
                 files[name].write("[" if array else "")
-            files[name].write(_text(record))
+            files[name].write(canonical(record))
         for file in files.values():
             file.write("]\n" if array else "\n")
 
@@ -354,49 +380,42 @@ def figures(raw: Raw, only: Collection[tuple[str, str, str]] | None = None) -> l
 def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
     """The ratings of a batch by measure."""
     task = task_type(raw.batches[batch]["type"])
-    rows = (
-        (record["item"], record["annotator"], agreement.stored(task, record["response"]))
-        for record in raw.annotations_in(batch)
-        if counts(record)
-    )
+
+    @lru_cache(maxsize=RESPONSES_KEPT)
+    def restored(text: str) -> Any:
+        return agreement.stored(task, json.loads(text))
+
+    rows = ((item, annotator, restored(said)) for item, annotator, said in raw.blind(batch))
     return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 
 def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
-    """What accepted outcomes break of their contracts, as the kinds judge today: outcome id -> violations.
-
-    Submissions were judged when they came; since then a kind or a contract may have become stricter.
-    """
-    found = {}
+    """What accepted outcomes break of their contracts (`Gate`)."""
+    found = Gate()
     for decision in raw.decisions:
         task, item = raw.item(decision)
         for outcome in decision["outcomes"]:
-            if _is_merged(raw, outcome):
-                continue
-            try:
-                task.read(outcome["response"], item)
-            except Invalid as invalid:
-                found[outcome["id"]] = [problem.to_dict() for problem in invalid.problems]
-    return found
-
-
-def _is_merged(raw: Raw, outcome: Mapping[str, Any]) -> bool:
-    """Whether an outcome is what its kind made of several responses, and so no response of anybody's."""
-    return any(raw.responses[id] != outcome["response"] for id in outcome["annotations"])
-
-
-def counts(record: Mapping[str, Any]) -> bool:
-    """Whether an annotation record enters agreement. What was written anew for an adjudicator is no blind response."""
-    blind = not record["place"]["added"] and not record.get("sent_back")
-    return blind and record["newest"] and record["response"] is not None
+            found.judge(raw, task, item, outcome)
+    return found.broken
 
 
 def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """JSON Lines in canonical form, UTF-8 with LF."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        for line in lines:
-            out.write(canonical(line) + "\n")
+    for _ in writing(path, lines):
+        pass
+
+
+def write_raw(
+    folder: Path,
+    batches: Iterable[Mapping[str, Any]],
+    *,
+    sources: Iterable[Mapping[str, Any]],
+    annotations: Iterable[Mapping[str, Any]],
+    decisions: Iterable[Mapping[str, Any]],
+) -> Raw:
+    """Write the raw records, one at a time, and give what `load` would find in them."""
+    lines = zip(RAW, (sources, annotations, decisions), strict=True)
+    return Raw(folder, batches, *(writing(folder / name, of_file) for name, of_file in lines))
 
 
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
@@ -828,13 +847,13 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
                     raise Difference(f"{name}: follows from the {what}, but is missing")
                 lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
                 number, line = 1, next(lines, "")
-                expected = opening + _text(record)
+                expected = opening + canonical(record)
             else:
                 lines, number, line, before = files[name]
                 if line != f"{before}{parting}\n":
                     raise Difference(f"{name}, line {number}: holds fewer records than the {what} give")
                 number, line = number + 1, next(lines, "")
-                expected = _text(record)
+                expected = canonical(record)
             if not line.startswith(expected):
                 said = _key(record)[0]
                 raise Difference(f"{name}, line {number}: record {said!r} differs from what the {what} give")

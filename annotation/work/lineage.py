@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, prefetch_related_objects
+from django.db.models import Max
 from django.utils import timezone
 
+import tableqa
 from annotation import jobs
+from annotation.bulk import among
 from annotation.models import (
     Annotation,
     Batch,
     Decision,
     Example,
-    Exclusion,
     Item,
     Job,
     ModelAnswer,
     Outcome,
     PerturbationRun,
     Provenance,
+    StoredTable,
 )
 from annotation.work import left_over, lending, queue, shares
+from annotation.work.places import chunks
+from annotation.work.queue import NewItem
+from tableqa.on_disk import Lines
 from tableqa.perturbations import Instance
 from tableqa.perturbations import instances as instances_of
-from tasks.contract import Perturbed, Prepared, Surroundings, TaskType
+from tasks.contract import Context, Perturbed, Prepared, Surroundings, TaskType
 
 AT_ONCE = 500
 """Examples that are looked at together when items are made of them."""
@@ -94,22 +100,22 @@ def catch_up(batch: Batch) -> int:
 
 def _feed(batch: Batch, decision: Decision) -> int:
     item, made = decision.item, 0
-    for outcome in decision.outcomes.select_related("example").order_by("number"):
+    for outcome in decision.outcomes.order_by("number"):
         if not goes_on(batch.feeds_when, outcome.response["data"]):
             continue
         inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
-        made += make_items(batch=batch, examples=[outcome.example or item.example], inputs=inputs)
+        made += make_items(batch=batch, examples=[outcome.example_id or item.example_id], inputs=inputs)
     return made
 
 
 def make_items(
     *,
     batch: Batch,
-    examples: Sequence[Example],
+    examples: Sequence[int],
     inputs: dict[str, str] | None = None,
     size: int | None = None,
 ) -> int:
-    """Items for these examples at the end of the batch, in their order; ones it has already are left out.
+    """Items for these examples (keys) at the end of the batch, in their order; ones it has already are left out.
 
     The kind prepares what is frozen beside each example, and leaves out examples that make no item of
     it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
@@ -118,76 +124,168 @@ def make_items(
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
-    examples = _starting_points(batch.task(), examples)
-    here = set(Item.objects.filter(batch=batch, example__in=examples).values_list("example_id", flat=True))
-    new = _prepared(batch, [example for example in examples if example.pk not in here], size)
-    last = Item.objects.filter(batch=batch).aggregate(last=Max("position"))["last"] or 0
-    items, exclusions = [], []
-    for offset, (example, prepared, beside) in enumerate(new[:size], start=1):
-        item = Item(
-            batch=batch,
-            example=example,
-            position=last + offset,
-            inputs={**(inputs or {}), **prepared.inputs},
-        )
-        items.append(item)
-        people = makers(example).union(*map(makers, beside), deciders(example, batch.task().looks_into))
-        exclusions += [Exclusion(item=item, person_id=maker) for maker in sorted(people)]
-    queue.add_items(batch, items, exclusions=exclusions)
+    task, here = batch.task(), Item.objects.filter(batch=batch)
+    examples = _starting_points(task, examples)
+    last = here.aggregate(last=Max("position"))["last"] or 0
+    if last:
+        there: set[int] = set()
+        for some in chunks(examples):
+            there.update(here.filter(example__in=some).values_list("example_id", flat=True))
+        examples = [key for key in examples if key not in there]
+    wanted = _wanted(batch, examples, size) if task.prepares else map(_Wanted, examples)
+    new = _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
+    items = queue.add_items(batch, new)
     if batch.strategy == "split" and batch.opened_at is not None:
-        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=[item.pk for item in items])
+        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
     elif batch.strategy == "everyone" and batch.opened_at is not None:
-        left_over.fit(batch, now=timezone.now(), items=[item.pk for item in items])
+        left_over.fit(batch, now=timezone.now(), items=items)
     return len(items)
 
 
-def _starting_points(task: TaskType, examples: Sequence[Example]) -> list[Example]:
+def _starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:
     """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
-    originals = [example.pk for example in examples if example.parent_id is None]
-    if not task.starts_from or not originals:
-        return list(examples)
-    made = Example.objects.filter(parent__in=originals, perturbation__in=task.starts_from)
-    newest = {example.parent_id: example for example in made.select_related("stored_table").order_by("pk")}
-    return list(dict.fromkeys(newest.get(example.pk, example) for example in examples))
+    if not task.starts_from:
+        return examples
+    newest: dict[int | None, int] = {}
+    for some in chunks(examples):
+        made = Example.objects.filter(
+            parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
+        )
+        newest.update(made.order_by("pk").values_list("parent_id", "pk"))
+    return list(dict.fromkeys(newest.get(key, key) for key in examples))
 
 
-def _prepared(
-    batch: Batch, examples: Sequence[Example], size: int | None
-) -> list[tuple[Example, Prepared, list[Example]]]:
-    """Each example with what its item freezes and the examples that this shows; most wanted first.
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An example (key) of which an item is made, what the item freezes, and the examples (keys) that this shows."""
+
+    example: int
+    prepared: Prepared = dataclasses.field(default_factory=Prepared)
+    beside: Sequence[int] = ()
+
+
+def _new_items(
+    task: TaskType, wanted: Iterable[_Wanted], inputs: Mapping[str, str], first: int
+) -> Iterator[NewItem]:
+    numbered = enumerate(wanted, first)
+    while some := list(itertools.islice(numbered, AT_ONCE)):
+        away = _kept_away(task, [one for _, one in some])
+        for position, one in some:
+            frozen = {**inputs, **one.prepared.inputs}
+            yield NewItem(one.example, position, frozen, away.get(one.example, ()))
+
+
+def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]:
+    """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
+    examples = Example.objects.filter(among("pk", [one.example for one in wanted]))
+    if not task.looks_into:
+        examples = examples.filter(parent__isnull=False)  # an original was made by nobody here
+    away = {example.pk: makers(example) | deciders(example, task.looks_into) for example in examples}
+    shown = Example.objects.filter(among("pk", {key for one in wanted for key in one.beside}))
+    made_by = {example.pk: makers(example) for example in shown}
+    for one in wanted:
+        for key in one.beside:
+            away.setdefault(one.example, set()).update(made_by[key])
+    return away
+
+
+def _wanted(batch: Batch, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
+    """Those of the examples that make an item of the kind, most wanted first."""
+    looked = _looked_at(batch, examples, size)
+    together = batch.task().together(looked, batch.settings)
+    places, priorities = list(range(len(looked))), looked.priorities
+    if together is not looked:
+        priorities = array("d", [one.priority if one is not None else 0.0 for one in together])
+    if any(priorities):
+        places.sort(key=lambda place: -priorities[place])
+    for place in places:
+        if (prepared := together[place]) is not None:
+            beside = looked.beside(place, prepared.uses) if prepared.uses else ()
+            yield _Wanted(looked.examples[place], prepared, beside)
+
+
+class _Looked(Sequence[Prepared]):
+    """What a kind prepared for examples, in their order; on disk, for a batch may have very many."""
+
+    def __init__(self) -> None:
+        self.examples, self.priorities = array("q"), array("d")
+        self._places: list[int] = []
+        self._order: Sequence[int] = ()
+        self._lines = Lines()
+
+    def add(self, place: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
+        """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
+        beside = [(one.external_id, one.pk) for one in alternatives]
+        self._lines.append((prepared.inputs, prepared.priority, prepared.uses, beside))
+        self._places.append(place)
+        self.examples.append(example.pk)
+        self.priorities.append(prepared.priority)
+
+    def put_in_order(self) -> None:
+        self._order = sorted(range(len(self._lines)), key=self._places.__getitem__)
+        self.examples = array("q", [self.examples[at] for at in self._order])
+        self.priorities = array("d", [self.priorities[at] for at in self._order])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, place: Any) -> Any:
+        inputs, priority, uses, _ = self._lines[self._order[place]]
+        return Prepared(inputs, priority, tuple(uses))
+
+    def beside(self, place: int, uses: Sequence[str]) -> list[int]:
+        """The keys of those alternatives that have these ids."""
+        return [key for name, key in self._lines[self._order[place]][3] if name in uses]
+
+
+def _looked_at(batch: Batch, examples: Sequence[int], size: int | None) -> _Looked:
+    """What the kind prepares for each of the examples that make an item of it.
 
     Of a kind without favourites no more than `size` are looked for.
     """
     task = batch.task()
-    if not task.prepares:
-        return [(example, Prepared(), []) for example in examples]
-    made: list[tuple[Example, Prepared, list[Example]]] = []
+    enough = None if task.favourites else size
+    # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
+    order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
     lent = lending.at_hand(batch.project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
-    left = iter(examples)
-    while (task.favourites or len(made) != size) and (some := list(itertools.islice(left, AT_ONCE))):
-        if imported is None and any(example.parent_id is not None for example in some):
+    looked = _Looked()
+    for some in chunks(order):
+        if len(looked) == enough:
+            break
+        page = Example.objects.filter(among("pk", [examples[place] for place in some]))
+        rows = {example.pk: example for example in page}
+        if imported is None and any(example.parent_id is not None for example in rows.values()):
             imported = _imported(batch.project_id)
-        known = _known([_line(example) for example in some])
-        # The tables of these examples, each once, and no longer than they are looked at: a batch may have very many.
-        bare = [example for example in some if not Example.stored_table.is_cached(example)]
-        prefetch_related_objects(bare, "stored_table")
-        for example in some:
-            if not task.favourites and len(made) == size:
+        known = _known([_line(example) for example in rows.values()])
+        stored = StoredTable.objects.in_bulk({example.stored_table_id for example in rows.values()})
+        table: tuple[int, tableqa.Table] | None = None
+        for place in some:
+            if len(looked) == enough:
                 break
-            around, alternatives = surroundings(example, imported or {}, known)
-            prepared = task.prepare(example.example(), dataclasses.replace(around, lent=lent))
+            example = rows[examples[place]]
+            example.stored_table = stored[example.stored_table_id]
+            if example.operations:
+                plain = example.example()
+            else:
+                if table is None or table[0] != example.stored_table_id:
+                    table = (example.stored_table_id, example.stored_table.table())
+                plain = example.example(table[1])
+            around, alternatives = surroundings(example, imported or {}, known, lent)
+            prepared = task.prepare(plain, around)
             if prepared is not None:
-                made.append((example, prepared, alternatives))
-        for example in bare:
-            Example.stored_table.field.delete_cached_value(example)
-    together = task.together([prepared for _, prepared, _ in made], batch.settings)
-    found = [
-        (example, prepared, [one for one in alternatives if one.external_id in prepared.uses])
-        for (example, _, alternatives), prepared in zip(made, together, strict=True)
-        if prepared is not None
-    ]
-    return sorted(found, key=lambda entry: -entry[1].priority)
+                looked.add(place, example, prepared, alternatives)
+    looked.put_in_order()
+    return looked
+
+
+def _by_table(examples: Sequence[int]) -> list[int]:
+    """The places of the examples, those over one table beside each other."""
+    tables = array("q")
+    for some in chunks(examples):
+        found = dict(Example.objects.filter(among("pk", some)).values_list("pk", "stored_table_id"))
+        tables.extend(found[key] for key in some)
+    return sorted(range(len(examples)), key=tables.__getitem__)
 
 
 def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
@@ -222,21 +320,26 @@ def _line(example: Example) -> list[Example]:
 def _known(lines: Sequence[list[Example]]) -> Known:
     """In two queries, however many examples there are."""
     decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
-    accepted = Outcome.objects.filter(decision__item__example__in={one.pk for line in lines for one in line})
+    accepted = Outcome.objects.filter(
+        among("decision__item__example", {one.pk for line in lines for one in line})
+    )
     for key, example, kind, response in accepted.values_list(
         "pk", "decision__item__example_id", "decision__item__batch__task_type", "response"
     ):
         decided.setdefault(example, []).append((key, kind, response["data"]))
     answers: dict[int, list[ModelAnswer]] = {}
-    for row in ModelAnswer.objects.filter(example__in={line[-1].pk for line in lines}).order_by("pk"):
+    for row in ModelAnswer.objects.filter(among("example", {line[-1].pk for line in lines})).order_by("pk"):
         answers.setdefault(row.example_id, []).append(row)
     return Known({line[0].pk: line for line in lines}, decided, answers)
 
 
 def surroundings(
-    example: Example, imported: Mapping[tuple[str, str], Sequence[Example]], known: Known
+    example: Example,
+    imported: Mapping[tuple[str, str], Sequence[Example]],
+    known: Known,
+    lent: Context,
 ) -> tuple[Surroundings, list[Example]]:
-    """What the project knows of an example, and the rows of its alternatives.
+    """What the project knows of an example, with what is lent to the kind, and the rows of its alternatives.
 
     `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
     perturbation: alternatives, too.
@@ -266,6 +369,7 @@ def surroundings(
         makers={one.external_id: made for one in (example, *alternatives) if (made := _made_by(one))},
         decided=decided,
         model_answers=answers,
+        lent=lent,
     )
     return around, alternatives
 
@@ -317,13 +421,15 @@ def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
     """The people (ids) on whose work rests what was decided, in batches of these kinds, of the example or of what it was
     made from."""
     found: set[int] = set()
-    line: list[Example] = [example] if kinds else []
-    while line and line[-1].parent is not None:
+    if not kinds:
+        return found
+    line: list[Example] = [example]
+    while line[-1].parent is not None:
         line.append(line[-1].parent)
     decided = Outcome.objects.filter(
         decision__item__example__in=line, decision__item__batch__task_type__in=kinds
     )
-    for outcome in decided.select_related("decision__event") if line else ():
+    for outcome in decided.select_related("decision__event"):
         found |= _behind(outcome)
     return found
 

@@ -517,7 +517,7 @@ def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> 
         Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
             state=State.SUBMITTED,
             annotation=annotation,
-            said=fingerprint(annotation.response),
+            said=fingerprint(annotation.response or {}),
             active_seconds=annotation.active_seconds,
             ended_at=now,
         )

@@ -6,7 +6,7 @@ that can be read in two ways has two readings, or none: nothing is guessed.
 """
 
 from tableqa.cells.dates import Date, Time, dates_of, time_of
-from tableqa.cells.folding import fold, visible, without_details, without_notes
+from tableqa.cells.folding import fold, fold_all, visible, without_details, without_notes
 from tableqa.cells.formats import Format, format_of, model_for, same_format
 from tableqa.cells.numbers import Number, number_of
 from tableqa.cells.views import View, view
@@ -19,6 +19,7 @@ __all__ = [
     "View",
     "dates_of",
     "fold",
+    "fold_all",
     "format_of",
     "model_for",
     "number_of",

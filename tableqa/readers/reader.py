@@ -100,10 +100,9 @@ class Ids:
         self._lines: Shelf[str, int] = Shelf()
 
     def add(self, id: str, line: int) -> None:
-        if id in self._lines:
+        if not self._lines.add(id, line):
             what = f"the id {id} stands in line {self._lines[id]} already"
             raise ReaderError(self._path, line, what, "Give each question an id of its own")
-        self._lines[id] = line
 
 
 class Names:
@@ -246,6 +245,8 @@ def check_size(path: Path, line: int, rows: int, columns: int) -> None:
 
 def check_cells(path: Path, line: int, cells: list[str]) -> None:
     """ReaderError if a cell has more than MAX_TEXT characters."""
+    if max(map(len, cells), default=0) <= MAX_TEXT:
+        return
     for j, cell in enumerate(cells):
         if len(cell) > MAX_TEXT:
             what = f"column {j + 1} has {len(cell):,} characters; a cell may have {MAX_TEXT:,}"

@@ -513,6 +513,16 @@ def table_of(
 def _cells(place: Place, row: object, where: str) -> list[str]:
     if not isinstance(row, list):
         raise place.error(f"{where} is {kind(row)}, not a list", "Give a list of texts")
+    # Nearly all rows hold texts alone.
+    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(place, row, where)
+    try:
+        check_cells(place.file, place.line, cells)
+    except ReaderError as error:
+        raise place.error(f"{where}, {error.what}", error.mend) from None
+    return cells
+
+
+def _as_texts(place: Place, row: list[Any], where: str) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
         text = text_of(cell)
@@ -520,10 +530,6 @@ def _cells(place: Place, row: object, where: str) -> list[str]:
             what = f"{where}, column {j + 1} is {kind(cell)}, not a text"
             raise place.error(what, 'Write every cell as a text; an empty one is ""')
         cells.append(text)
-    try:
-        check_cells(place.file, place.line, cells)
-    except ReaderError as error:
-        raise place.error(f"{where}, {error.what}", error.mend) from None
     return cells
 
 

@@ -16,7 +16,7 @@ def askew_record(example: Example) -> dict[str, Any]:
         "id": example.id,
         "question": example.question,
         "answers": list(example.answers),
-        "table": example.table.to_wire(),
+        "table": example.table.worded,
     }
     if example.context is not None:
         record["context"] = example.context.to_dict()

@@ -167,7 +167,9 @@ def test_a_value_change_starts_from_the_shortened_table_where_there_is_one(world
     )
     assert list(excluded) == [("nu-1~short_table-1", world.ada.pk)]
     # Planning again over the same examples makes nothing twice.
-    again = list(Example.objects.filter(source=source, external_id__in=["nu-1", "nu-2"]))
+    again = list(
+        Example.objects.filter(source=source, external_id__in=["nu-1", "nu-2"]).values_list("pk", flat=True)
+    )
     assert lineage.make_items(batch=change, examples=again) == 0
 
 

@@ -157,7 +157,9 @@ def test_one_more_person_is_asked_before_the_close_where_people_do_not_agree(wor
     assert not list(doctor.findings())
 
 
-def test_who_agrees_after_all_is_decided_at_the_close_though_nobody_took_the_added_place(world: World) -> None:
+def test_who_agrees_after_all_is_decided_at_the_close_though_nobody_took_the_added_place(
+    world: World,
+) -> None:
     batch = disagreeing(world)
     mine = world.reload(Assignment.objects.select_related("person").get(person=world.people["bo"]))
     assert mine.annotation is not None

@@ -335,3 +335,34 @@ class TestFilesThatAreNotQuiteRight:
             labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
 
         assert f"Did you mean {name.strip()!r}? Write it 'example'." in raised.value.detail
+
+
+class TestFilesThatAreReadAPageAtATime:
+    @pytest.fixture(autouse=True)
+    def _small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(labelled_elsewhere, "ROWS", 1)
+
+    def test_room_that_an_earlier_page_takes_is_gone(self, world: World) -> None:
+        found = labelled_elsewhere.look(batch=world.batch(overlap=1), text=LABELS)
+
+        assert [one.line for one in found.troubles] == [3, 5]
+        assert all("no free place left" in one.message for one in found.troubles)
+        assert (len(found.labels), found.items) == (2, 2)
+
+    def test_the_same_person_twice_is_told_with_the_earlier_line(self, world: World) -> None:
+        found = labelled_elsewhere.look(batch=world.batch(overlap=3), text=LABELS + "nu-0,Xenia,reasoning\n")
+
+        (trouble,) = found.troubles
+        assert "in line 2 already" in trouble.message
+
+    def test_all_of_it_is_written_and_due_where_it_is_complete(self, world: World) -> None:
+        batch = world.batch(overlap=2)
+        write(batch, LABELS + "nu-2,Yuri,neither\n")
+
+        items = Item.objects.filter(batch=batch, submitted_count__gt=0).order_by("example__external_id")
+        assert [(item.submitted_count, item.due_at is not None) for item in items] == [
+            (2, True),
+            (2, True),
+            (1, False),
+        ]
+        assert write(batch, LABELS).known == 4

@@ -60,6 +60,23 @@ def test_a_broken_contract_stops_a_release_and_names_the_outcome(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_nothing_is_made_of_outcomes_once_one_does_not_pass(
+    stricter: tuple[World, str], tmp_path: Path
+) -> None:
+    world, outcome = stricter
+    out = tmp_path / "waived"
+    release(world, out, waivers={outcome: "Both cells say the same thing."})
+    raw = release_files.load(out, release_files.read_manifest(out)["batches"])
+    shut, open_ = release_files.Gate(), release_files.Gate(waived=[outcome])
+    assert list(release_files.derived(raw, "freb_tqa", gate=shut)) == []
+    made = list(release_files.derived(raw, "freb_tqa", gate=open_))
+    assert made == list(release_files.derived(raw, "freb_tqa"))
+    assert made
+    assert shut.broken == open_.broken == release_files.gate(raw)
+    assert list(shut.broken) == [outcome]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_waiver_is_published_with_its_reason_and_verified(
     stricter: tuple[World, str], tmp_path: Path
 ) -> None:

@@ -51,6 +51,25 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
+    released: Path, tmp_path: Path
+) -> None:
+    batches = release_files.read_manifest(released)["batches"]
+    lines = {name: list(release_files.records(released / name)) for name in release_files.RAW}
+    again = tmp_path / "again"
+    names = ("sources", "annotations", "decisions")
+    noted = release_files.write_raw(again, batches, **{name: lines[f"{name}.jsonl"] for name in names})
+    found = release_files.load(again, batches)
+    assert list(noted._db.iterdump()) == list(found._db.iterdump())
+    assert noted.sources == found.sources
+    for name in ("tables", "originals", "derived", "inputs", "by_id", "responses"):
+        kept = dict(getattr(noted, name))
+        assert kept == dict(getattr(found, name))
+        assert kept or name == "inputs"
+    for name in release_files.RAW:
+        assert (again / name).read_bytes() == (released / name).read_bytes()
+
+
 def test_a_release_verifies(released: Path) -> None:
     checked = release_files.verify(released)
     assert checked["annotations"] == 10

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.canonical import FrozenDict, canonical, digest, freeze, thaw
+from tableqa.canonical import FrozenDict, Worded, canonical, digest, freeze, thaw
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -48,6 +48,26 @@ def test_half_a_surrogate_pair_has_no_digest() -> None:
 @given(json_values)
 def test_the_canonical_text_says_the_value(value: object) -> None:
     assert json.loads(canonical(value)) == value
+
+
+@given(st.dictionaries(st.text(), st.dictionaries(st.text(), json_values, max_size=2), max_size=4), st.data())
+def test_an_object_that_keeps_its_text_is_written_as_any_other(
+    value: dict[str, dict[str, object]], data: st.DataObject
+) -> None:
+    kept = data.draw(st.sets(st.sampled_from(sorted(value)))) if value else set()
+    worded = {key: Worded(inner) if key in kept else inner for key, inner in value.items()}
+    assert worded == value
+    assert canonical(worded) == canonical(Worded(worded)) == Worded(worded).text == canonical(value)
+    assert canonical([worded]) == canonical([value])
+
+
+def test_an_object_beside_one_that_keeps_its_text_is_refused_all_the_same() -> None:
+    with pytest.raises(TypeError, match="not a string"):
+        canonical({"a": Worded({"b": 1}), 1: "c"})
+    with pytest.raises(TypeError, match="not a string"):
+        canonical({"a": Worded({"b": 1}), "c": {2: 1}})
+    with pytest.raises(TypeError, match="not a string"):
+        canonical({"a": Worded({"b": {None: 1}})})
 
 
 @given(json_values)

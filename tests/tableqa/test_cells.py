@@ -15,6 +15,7 @@ from tableqa.cells import (
     Time,
     dates_of,
     fold,
+    fold_all,
     number_of,
     time_of,
     view,
@@ -207,6 +208,11 @@ def test_any_text_can_be_viewed(text: str) -> None:
 )
 def test_folding(text: str, folded: str) -> None:
     assert fold(text) == folded
+
+
+@given(st.lists(st.text(st.sampled_from("aB `'\0\n\x1fé–\u00a0"), max_size=4), max_size=5))
+def test_texts_folded_together_are_as_folded_alone(texts: list[str]) -> None:
+    assert fold_all(texts) == [fold(text) for text in texts]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tableqa.question_types import (
     structure_words,
 )
 from tableqa.readers import READERS
+from tableqa.wording import tokens
 
 FILMS = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]], title="Films | of the century")
 
@@ -159,3 +160,20 @@ def test_both_together_take_extraction_from_both_and_reasoning_from_the_rule(rul
     suggestion = combined(Suggestion(rule, "rule"), Suggestion(model, "model"))
     assert suggestion.label == both
     assert suggestion.to_dict()["why"]
+
+
+GLUE = st.sampled_from([" ", "", "-", "'s ", "n't ", ".", "_", "3", "é", "/", "’"])
+SAID = st.sampled_from(["more", "Best", "LARGEST", "oldest", "isn't", "did", "player", "U.S.", "1998"])
+
+
+@given(st.lists(st.tuples(SAID, GLUE), max_size=6))
+def test_no_comparison_is_missed_whatever_stands_beside_it(parts):
+    question = "".join(word + glue for word, glue in parts)
+    named = {token.text.lower() for token in tokens(question)} & {"more", "largest", "oldest", "best"}
+    assert set(comparisons(question)) == named
+
+
+def test_cells_are_looked_for_in_the_table_of_the_question_and_in_no_other():
+    here, there = Table(["a"], [["x"]]), Table(["a"], [["y"]])
+    for table, label in [(here, "extraction"), (there, "reasoning"), (here, "extraction")]:
+        assert lexical("what is it?", table, ["X"]).label == label

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa.readers import READERS
-from tableqa.wording import CATEGORIES, Change, Piece, tokens, word_diff
-
-
-def words(text: str) -> list[str]:
-    return [token.text for token in tokens(text)]
+from tableqa.wording import CATEGORIES, Change, Piece, tokens, word_diff, words
 
 
 @pytest.mark.parametrize(
@@ -37,6 +33,7 @@ def test_a_question_is_cut_into_words(text, expected):
 
 @given(st.text(max_size=60))
 def test_every_character_but_blanks_is_in_exactly_one_word(text):
+    assert words(text) == [token.text for token in tokens(text)]
     assert "".join(words(text)) == "".join(text.split())
     for token in tokens(text):
         assert text[token.start : token.end] == token.text
