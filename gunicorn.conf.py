@@ -8,6 +8,7 @@
 * With METRICS_TOKEN the web processes of one server add up their figures in a folder that ends with it.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -44,6 +45,12 @@ class logger_class(Logger):  # noqa: N801  the name of gunicorn's setting
 OURS = ""
 if os.environ.get("METRICS_TOKEN") and not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
     OURS = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="askew-metrics-")
+
+
+def when_ready(server):  # type: ignore[no-untyped-def]
+    """With --preload, have the processes share what was read: looking through it for rubbish would write into all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(server, worker):  # type: ignore[no-untyped-def]
