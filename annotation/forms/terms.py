@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation.journeys import assigning
 from annotation.models import Batch, Person, Project
 from annotation.work import limits, terms
+from tableqa.json_text import read_json
 from tasks import resolving
 from tasks.contract import TaskType
 
@@ -47,7 +48,7 @@ class OptionsField(forms.CharField):
                     )
                 )
             try:
-                found[name] = json.loads(said)
+                found[name] = read_json(said)
             except ValueError:
                 found[name] = said
         return found
@@ -271,6 +272,10 @@ class SharesForm(forms.Form):
         given = super().clean() or {}
         if given.get("action") == "assign" and not given.get("most") and "most" not in self.errors:
             self.add_error("most", gettext("Say how many items."))
+        if given.get("action") in ("move", "move_all", "take_back") and given.get("to") in given.get("people", []):
+            taker = self.known[given["to"]].name
+            said = gettext("{taker} is among those whose items go: choose somebody else, or do not tick them.")
+            self.add_error("to", said.format(taker=taker))
         return given
 
     def chosen(self) -> list[Person]:

@@ -99,7 +99,8 @@ def look_after_open(*, now: datetime) -> int:
     """See to items of open batches that lack answers which nobody can be asked for any more. Returns how many.
 
     Whoever could have answered skipped the item, or left. In a batch for everybody their places go, and the others'
-    responses are resolved once they are complete; elsewhere an adjudicator looks. Safe to run anywhere, any time.
+    responses are resolved once they are complete; elsewhere an adjudicator looks, and where the batch decides when it closes,
+    that is then. Safe to run anywhere, any time.
     """
     found = 0
     under_way = Batch.objects.filter(
@@ -109,7 +110,7 @@ def look_after_open(*, now: datetime) -> int:
         if batch.strategy == "everyone":
             found += left_over.fit(batch, now=now)
             continue
-        for pk in left_over.without_anybody(batch):
+        for pk in () if batch.decide_at_close else left_over.without_anybody(batch):
             found += _leave_to_adjudicator(pk, now)
     return found
 
@@ -444,7 +445,10 @@ def _decidable(item: Item) -> bool:
 
 
 def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
-    """Have an adjudicator look at an item that nobody else can answer. Its free places go: nobody is to come for them."""
+    """Have an adjudicator look at an item that nobody else can answer. Its free places go: nobody is to come for them.
+
+    Where only somebody asked in addition is lacking, and by now the others agree, the item is due instead.
+    """
     with transaction.atomic():
         item = _locked(item_id)
         settled = (
@@ -454,10 +458,13 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
             return False  # somebody is at it after all
-        reason = _lacking(item, NOBODY_MAY)
+        reason, all_came = _lacking(item, NOBODY_MAY), _all_planned_came(item)
         left_over.drop_free(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        if all_came and isinstance(resolving.resolve(task, item.batch.resolve, responses, plain), Accepted):
+            Item.objects.filter(pk=item.pk).update(due_at=now)
+            return True
         _ask(item, reason, now, weight=_weight(item, task, plain, responses), before="open")
     return True
 

@@ -407,7 +407,8 @@ def act(
     changed, refused = [], []
     for batch in batches:
         if batch.state not in asked.states:
-            refused.append((batch, f"{batch.name} is {batch.state}."))
+            said = gettext("{name} is {state}: it stays as it is.")
+            refused.append((batch, said.format(name=batch.name, state=gettext(batch.state))))
             continue
         try:
             asked.do(batch=batch, by=by, now=now)

@@ -265,7 +265,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
             messages.error(request, " ".join(str(one) for one in errors))
         return redirect("project", project.slug)
     action, batches = form.cleaned_data["action"], list(form.cleaned_data["batches"])
-    verb = assigning.ACTIONS[action].verb
+    verb = gettext(assigning.ACTIONS[action].verb)
     if "confirmed" not in request.POST:
         touched = [batch for batch in batches if batch.state in assigning.ACTIONS[action].states]
         which = (
@@ -276,7 +276,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
             "assigning/confirm.html",
             {
                 "project": project,
-                "title": f"{verb} {which}?",
+                "title": gettext(QUESTIONS[action]).format(which=which),
                 "said": _said_of_batches(
                     action, batches, kept=visibility.counts_kept_from(request.user, batches)
                 ),
@@ -294,11 +294,17 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
     for _, why in refused:
         messages.error(request, why)
     if action == "close":
-        for batch in changed:
+        for batch in (one for one in changed if one.purpose == Batch.Purpose.WORK):
             adjudicating.start_resolving(batch=batch, by=request.user, now=now)
     return redirect("project", project.slug)
 
 
+QUESTIONS = {
+    "open": gettext_noop("Open {which}?"),
+    "pause": gettext_noop("Pause {which}?"),
+    "resume": gettext_noop("Resume {which}?"),
+    "close": gettext_noop("Close {which}?"),
+}
 MEANING = {
     "open": gettext_noop("People get items from now on, and settings are frozen."),
     "pause": gettext_noop("Nobody gets items of a paused batch. What is on a desk may be finished."),
@@ -319,7 +325,9 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
     for batch in batches:
         if batch.state not in assigning.ACTIONS[action].states:
             said.append(
-                gettext("{name} is {state}: it is left alone.").format(name=batch.name, state=batch.state)
+                gettext("{name} is {state}: it is left alone.").format(
+                    name=batch.name, state=gettext(batch.state)
+                )
             )
             continue
         if batch.pk in kept:

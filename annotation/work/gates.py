@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from annotation.compiled import Select, moment, number, text
 from annotation.models import (
+    Annotation,
     Assignment,
     Batch,
     Consent,
@@ -360,13 +361,25 @@ def _today() -> Q:
     return Q(ended_at__gte=moment("day")) | Q(ended_at__isnull=True, seen_at__gte=moment("day"))
 
 
+def _before() -> QuerySet[Annotation]:
+    """What the person had said of the item before today, newest first."""
+    said = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
+    return said.filter(made_at__lt=moment("day")).order_by("-revision")
+
+
 def _seconds(when: Q) -> Coalesce:
-    """Time at work on items that were ended, or last worked on, today."""
-    return Coalesce(Sum("active_seconds", filter=when), 0.0)
+    """Time at work, today, on items that were ended, or last worked on, today."""
+    earlier = Coalesce(Subquery(_before().values("active_seconds")[:1]), 0.0)
+    return Coalesce(Sum(F("active_seconds") - earlier, filter=when), 0.0)
 
 
 def _submitted(when: Q) -> Count:
     return Count("pk", filter=Q(state=State.SUBMITTED) & when)
+
+
+def _new() -> Q:
+    """Ended today, and not an item of an earlier day that was changed."""
+    return _today() & ~Exists(_before())
 
 
 _worked = Select(
@@ -376,9 +389,9 @@ _worked = Select(
         .values("person_id")
         .annotate(
             items=_submitted(Q(batch_id=number("batch"))),
-            items_today=_submitted(Q(batch_id=number("batch")) & _today()),
+            items_today=_submitted(Q(batch_id=number("batch")) & _new()),
             seconds_today=_seconds(Q(batch_id=number("batch")) & _today()),
-            project_items_today=_submitted(_today()),
+            project_items_today=_submitted(_new()),
             project_seconds_today=_seconds(_today()),
             held=Count("pk", filter=Q(state=State.LEASED, batch_id=number("batch"))),
             project_held=Count("pk", filter=Q(state=State.LEASED)),

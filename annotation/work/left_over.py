@@ -15,10 +15,13 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Membership, Place
+from annotation.work import queue
 from annotation.work.places import chunks, due_at, undecided
 from annotation.work.shares import annotators
 
 State = Assignment.State
+GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=queue.BY_A_MANAGER)
+"""Who had an item, has not answered, and does not get it again."""
 
 
 def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
@@ -26,7 +29,7 @@ def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> i
     is due. Returns how many places went.
 
     One place stays on every item, for its history; it is kept for somebody who had the item, so that nobody gets it.
-    `items` (ids) are looked at, else those that somebody skipped, and all once somebody has left.
+    `items` (ids) are looked at, else those that somebody skipped or had to give up, and all once somebody has left.
     """
     people = {person.pk for person in annotators(batch.project)}
     wanted = undecided(batch).filter(places_count__gt=F("submitted_count"))
@@ -42,17 +45,17 @@ def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> i
 def without_anybody(batch: Batch) -> list[int]:
     """Items (ids) of an open batch that lack answers which nobody can be asked for any more.
 
-    Only where somebody skipped the item or left, or one more was asked for: that a batch has too few people yet is no
-    reason to go on without them. Somebody who gave the item back may take it up again.
+    Only where somebody skipped the item, had to give it up or left, or one more was asked for: that a batch has too few
+    people yet is no reason to go on without them. Somebody who gave the item back may take it up again.
     """
     people = {person.pk for person in annotators(batch.project)}
     if not people:
         return []
     left = _somebody_left(batch)
     lacking = undecided(batch).filter(places_count__gt=F("submitted_count"), due_at__isnull=True)
-    skipped = Assignment.objects.filter(batch=batch, state=State.SKIPPED).values("item")
+    gone = Assignment.objects.filter(GONE, batch=batch).values("item")
     added = Place.objects.filter(batch=batch, added=True, taken=False).values("item")
-    where = Q(pk__in=skipped) | Q(pk__in=added)
+    where = Q(pk__in=gone) | Q(pk__in=added)
     lacking = lacking.filter(where | Q(submitted_count__gt=0)) if left else lacking.filter(where)
     held = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
     # Nobody is left only where this one is not, either: of everybody's items theirs are the fewest.
@@ -72,6 +75,16 @@ def drop_free(item: Item) -> int:
     """Take the free places of an item away, as far as its history can do without. The caller holds its lock."""
     free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
     return _drop(item.batch_id, {item.pk: free})
+
+
+def drop_added(item_id: int) -> None:
+    """Take the places away that were added to an item and that nobody has taken: what they were added for is open again.
+
+    The caller holds the item's lock.
+    """
+    free = Place.objects.select_for_update().filter(item=item_id, added=True, taken=False).order_by("pk")
+    if found := list(free):
+        _drop(found[0].batch_id, {item_id: found})
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -110,7 +123,7 @@ def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datet
 def _perhaps_too_many(batch: Batch, wanted: QuerySet[Item]) -> list[int]:
     if not _somebody_left(batch):
         wanted = wanted.filter(
-            pk__in=Assignment.objects.filter(batch=batch, state=State.SKIPPED).values("item")
+            pk__in=Assignment.objects.filter(GONE, batch=batch).values("item")
         )
     return list(wanted.order_by("pk").values_list("pk", flat=True))
 
@@ -145,14 +158,14 @@ def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
 
 def _had(batch: Batch) -> QuerySet[Assignment]:
     """What was worked on for good: who gave an item back may have it again."""
-    return Assignment.objects.filter(batch=batch, state__in=[State.SUBMITTED, State.SKIPPED])
+    return Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, batch=batch)
 
 
 def _out(items: Sequence[int]) -> dict[int, set[int]]:
-    """Who answered or skipped which of the items, or may not have it."""
+    """Who answered, skipped or had to give up which of the items, or may not have it."""
     found: dict[int, set[int]] = {}
     for rows in (
-        Assignment.objects.filter(item__in=items, state__in=[State.SUBMITTED, State.SKIPPED]),
+        Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, item__in=items),
         Exclusion.objects.filter(item__in=items),
     ):
         for item, person in rows.values_list("item_id", "person_id"):

@@ -24,7 +24,7 @@ from annotation.models import (
     Provenance,
 )
 from annotation.public_ids import new_public_id
-from annotation.work import queue
+from annotation.work import left_over, queue
 
 State = Assignment.State
 
@@ -180,12 +180,14 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
 
 def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now: datetime) -> None:
     """Take a submission back: a revision without a response follows it, and its person holds the item again, with what
-    they had written as the draft. Nobody adjudicates meanwhile. The caller holds the item's lock, in a transaction.
+    they had written as the draft. Nobody adjudicates meanwhile, and nobody who has not begun is asked in addition: whether
+    that is needed shows once the item is complete again. The caller holds the item's lock, in a transaction.
     """
     append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now, by=by)
     queue.reopen(assignment, now=now)
     Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") - 1, due_at=None)
     Adjudication.objects.filter(item_id=assignment.item_id).delete()
+    left_over.drop_added(assignment.item_id)
     draft, _ = Draft.objects.get_or_create(assignment=assignment, defaults={"saved_at": now})
     Draft.objects.filter(pk=draft.pk).update(
         revision=F("revision") + 1, response=annotation.response, saved_at=now

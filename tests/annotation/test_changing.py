@@ -157,19 +157,55 @@ def test_one_more_person_is_asked_before_the_close_where_people_do_not_agree(wor
     assert not list(doctor.findings())
 
 
-def test_who_agrees_after_all_is_decided_at_the_close_though_nobody_took_the_added_place(
-    world: World,
-) -> None:
-    batch = disagreeing(world)
+def agree_after_all(world: World) -> None:
     mine = world.reload(Assignment.objects.select_related("person").get(person=world.people["bo"]))
     assert mine.annotation is not None
     annotating.undo(annotation=mine.annotation, now=LATER)
     world.answer(world.reload(mine), {"label": "extraction"})
+
+
+def test_who_agrees_after_all_needs_nobody_more(world: World) -> None:
+    batch = disagreeing(world)
+    agree_after_all(world)
+    adjudicating.resolve_due(now=LATER + timedelta(hours=1))
+
+    assert not Place.objects.filter(batch=batch, added=True).exists()
+    assert world.take(batch, "cy") is None
     assigning.close_batch(batch=batch, by=world.mara, now=LATER)
     adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     assert Outcome.objects.get().response["data"]["label"] == "extraction"
     assert not list(doctor.findings())
+
+
+def test_who_agrees_after_all_is_decided_without_the_one_more_person_who_was_asked(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, resolve=GAP)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    assert adjudicating.resolve_due(now=LATER) == 1
+    agree_after_all(world)
+
+    assert adjudicating.resolve_due(now=LATER + timedelta(hours=1)) == 1
+    assert Outcome.objects.get().response["data"]["label"] == "extraction"
+    assert not list(doctor.findings())
+
+
+def test_of_whom_one_withdraws_and_skips_the_others_agreement_is_enough(world: World) -> None:
+    batch = world.batch(size=1, overlap=2, resolve=GAP)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        world.label(batch, who, label)
+    adjudicating.resolve_due(now=LATER)
+    mine = world.reload(Assignment.objects.select_related("person").get(person=world.ada))
+    assert mine.annotation is not None
+    annotating.undo(annotation=mine.annotation, now=LATER)
+    annotating.skip(assignment=world.reload(mine), reason="unclear", now=LATER)
+    world.label(batch, "cy", "reasoning")
+    later = LATER + timedelta(hours=1)
+    adjudicating.look_after_open(now=later)
+    adjudicating.resolve_due(now=later)
+
+    assert not Adjudication.objects.exists()
+    assert Outcome.objects.get().response["data"]["label"] == "reasoning"
 
 
 def test_who_still_does_not_agree_at_the_close_goes_to_an_adjudicator(world: World) -> None:

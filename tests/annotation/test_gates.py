@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.journeys import annotating
 from annotation.models import (
     Assignment,
     Batch,
@@ -244,6 +245,24 @@ def test_hours_are_those_at_work_today(world: World) -> None:
     Assignment.objects.filter(pk=held.pk).update(active_seconds=3600, seen_at=NOON)
 
     assert code(batch, world.ada) == "cap_reached"
+
+
+def test_an_item_of_yesterday_that_is_changed_today_takes_nothing_of_todays_items_and_hours(world: World) -> None:
+    batch = world.batch(decide_at_close=True)
+    ask(batch, caps={"items_per_day": 1, "hours_per_day": 3})
+    held = world.take(batch, "ada")
+    assert held is not None
+    Assignment.objects.filter(pk=held.pk).update(active_seconds=2.9 * 3600)
+    world.answer(world.reload(held), {"label": "extraction"}, now=NOON - timedelta(days=1))
+    said = world.reload(held).annotation
+    assert said is not None
+    annotating.undo(annotation=said, now=NOON)
+    world.answer(world.reload(held), {"label": "reasoning"}, now=NOON + timedelta(minutes=1))
+
+    assert code(batch, world.ada) is None
+    facts = gates.facts(batch=batch, person=world.ada, now=NOON)
+    assert facts.items_today == 0
+    assert facts.hours_today < 0.1
 
 
 # -- the rule ---------------------------------------------------------------------------------------

@@ -319,3 +319,23 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
     )
 
     assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
+
+
+@pytest.mark.parametrize("strategy", ["open", "everyone"])
+def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for_ever(
+    world: World, strategy: str
+) -> None:
+    more = {"overlap": 3} if strategy == "open" else {"decide_at_close": False}
+    batch = world.batch(size=1, strategy=strategy, **more)
+    held = world.take(batch, "ada")
+    assert held is not None
+    queue.give_back(held, state=Assignment.State.RETURNED, reason=queue.TAKEN_BACK, now=NOON, actor=world.mara)
+    for who in ("bo", "cy"):
+        world.label(batch, who, "reasoning")
+
+    assert adjudicating.look_after_open(now=LATER) == 1
+    adjudicating.resolve_due(now=LATER)
+
+    item = Item.objects.get(batch=batch)
+    assert Adjudication.objects.filter(item=item).exists() is (strategy == "open")
+    assert Decision.objects.filter(item=item).exists() is (strategy == "everyone")
