@@ -15,7 +15,7 @@ deviation), the exact binomial tail, and the expected number of long runs in ind
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from statistics import median
@@ -200,21 +200,24 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
     )
 
 
-def copy_paste(texts: Mapping[Key, str], of_others: Sequence[str] = ()) -> Habit:
+def copy_paste(texts: Mapping[Key, str], of_others: Iterable[Iterable[str]] = ()) -> Habit:
     """The same free text on several items, where others do not write it.
 
-    texts: the person's free text of each item; of_others: what others wrote in the batch. Texts are the same where they
-    differ in case and blanks only. Those of fewer than 12 characters are left out, and so are those that the others
-    use on at least a twentieth of theirs (a phrase of the guidelines). Raised where one text stands on at least three
-    items and on at least a tenth of those with a text.
+    texts: the person's free text of each item; of_others: what each of the others wrote in the batch. Texts are the same
+    where they differ in case and blanks only. Those of fewer than 12 characters are left out, and so are those that at
+    least two others use, and on at least a twentieth of what the others wrote (a phrase of the guidelines; one other who
+    writes the same may be the same person). Raised where one text stands on at least three items and on at least a tenth
+    of those with a text.
     """
     told = {item: _plain(text) for item, text in texts.items() if text.strip()}
-    usual = Counter(map(_plain, of_others))
+    each = [Counter(map(_plain, theirs)) for theirs in of_others]
+    usual = sum(each, Counter[str]())
+    users = Counter(text for theirs in each for text in theirs)
     written = sum(count for text, count in usual.items() if text)
     counted = Counter(
         text
         for text in told.values()
-        if len(text) >= SHORT and not (written and usual[text] >= 0.05 * written)
+        if len(text) >= SHORT and not (users[text] >= 2 and usual[text] >= 0.05 * written)
     )
     if not counted:
         return Habit(

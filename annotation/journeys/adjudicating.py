@@ -99,8 +99,8 @@ def look_after_open(*, now: datetime) -> int:
     """See to items of open batches that lack answers which nobody can be asked for any more. Returns how many.
 
     Whoever could have answered skipped the item, or left. In a batch for everybody their places go, and the others'
-    responses are resolved once they are complete; elsewhere an adjudicator looks, and where the batch decides when it closes,
-    that is then. Safe to run anywhere, any time.
+    responses are resolved once they are complete; elsewhere an adjudicator looks: where the batch decides when it closes,
+    then, else now. Safe to run anywhere, any time.
     """
     found = 0
     under_way = Batch.objects.filter(

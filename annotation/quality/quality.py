@@ -149,16 +149,21 @@ def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, lis
         if everybody:
             habits.append(always_the_same(one.labels, everybody - given[person]))
         if any(texts.values()):
-            habits.append(copy_paste(one.texts, _others(texts, person)))
+            others = (_thinned(texts[name], len(texts)) for name in sorted(texts) if name != person)
+            habits.append(copy_paste(one.texts, others))
         found[person] = habits
     return found
 
 
-def _others(of: Mapping[str, Sequence[Any]], person: str) -> list[Any]:
+def _others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
     """What everybody else has, evenly thinned out where it is a lot."""
-    all_of_them = [value for name in sorted(of) if name != person for value in of[name]]
-    step = -(-len(all_of_them) // OF_OTHERS) or 1
-    return all_of_them[::step]
+    return _thinned([value for name in sorted(of) if name != person for value in of[name]])
+
+
+def _thinned(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
+    """Values evenly thinned out to what one of so many people may bring along."""
+    step = -(-len(values) * among // OF_OTHERS) or 1
+    return values[::step]
 
 
 def reliability(

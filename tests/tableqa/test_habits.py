@@ -131,7 +131,7 @@ def test_a_phrase_that_everybody_uses_and_short_texts_are_no_copies() -> None:
     texts = dict.fromkeys(range(10), "The table does not say.")
 
     assert copy_paste(texts).raised
-    assert not copy_paste(texts, ["The table does not say."] * 10 + ["Row 3 has it, summed."] * 90).raised
+    assert not copy_paste(texts, [["The table does not say."] * 5 + ["Row 3 has it."] * 45] * 2).raised
     assert not copy_paste(dict.fromkeys(range(10), "row 3")).raised
     assert not copy_paste(dict.fromkeys(range(10), "  ")).raised
 
@@ -155,6 +155,12 @@ def test_different_texts_and_a_pair_are_left_alone() -> None:
         always_the_same(["a"] * 50, {}),
     ],
 )
+def test_two_who_paste_the_same_text_do_not_excuse_each_other() -> None:
+    own = [[f"what others write, each in their own words {number}" for number in range(100)]] * 3
+    pasted = "The answer stands in the first row of the table."
+    assert copy_paste(dict.fromkeys(range(20), pasted), [[pasted] * 20, *own]).raised
+
+
 def test_too_little_says_nothing(habit: Habit) -> None:
     assert not habit.raised
     assert habit.sentence.startswith("Too early to say: ")
@@ -196,7 +202,7 @@ def test_any_data_give_a_sentence_and_never_an_error(
         too_fast(own, others, floor=2.5),
         sped_up(own),
         always_the_same(labels, Counter(labels)),
-        copy_paste(dict(enumerate(texts)), texts),
+        copy_paste(dict(enumerate(texts)), [texts]),
     ]
 
     for habit in habits:
