@@ -553,8 +553,15 @@ def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
     for name, value in ((response or {}).get("data") or {}).items():
         for one in value if isinstance(value, list) else [value]:
             if one and isinstance(one, str | list | Mapping):
-                found.add((name, canonical(one)))
+                found.add((name, canonical(_bare(one))))
     return found
+
+
+def _bare(piece: Any) -> Any:
+    """An operation without where its cell was shown (`at`): that is for readers, and may be left out."""
+    if isinstance(piece, Mapping) and "op" in piece:
+        return {name: value for name, value in piece.items() if name != "at"}
+    return piece
 
 
 def _merged(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:

@@ -15,7 +15,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import F, JSONField, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Batch, Item, SentBack
 from annotation.models import Tally as Counts
@@ -338,14 +339,19 @@ def tallied(batch: Batch) -> list[Tally]:
     return found
 
 
-_SAID = ("item_id", "person_id", "annotation__response")
+_SAID = ("item_id", "person_id", "blind")
 
 
 def _entering(batch: Batch) -> Any:
-    """The assignments whose responses enter agreement (a queryset): given on planned places, and nobody sent them back."""
-    anew = SentBack.objects.filter(assignment=OuterRef("pk"))
-    planned = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False)
-    return planned.filter(~Exists(anew)).submitted()
+    """The assignments whose responses enter agreement (a queryset), with `blind`: what was said on a planned place, and where
+    an adjudicator sent that back, as it was before its author had read why.
+    """
+    planned = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    if not SentBack.objects.filter(assignment__batch=batch).exists():
+        return planned.annotate(blind=F("annotation__response"))
+    first = SentBack.objects.filter(assignment=OuterRef("pk")).order_by("pk").values("annotation__response")
+    blind = Coalesce(Subquery(first[:1]), F("annotation__response"), output_field=JSONField())
+    return planned.annotate(blind=blind)
 
 
 def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
@@ -355,7 +361,7 @@ def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
         _entering(batch)
         .filter(person=person, pk__gt=last)
         .order_by("pk")
-        .values_list("pk", "annotation__response")[:few]
+        .values_list("pk", "blind")[:few]
     ):
         yield from (response or {} for _, response in page)
         last, few = page[-1][0], PAGE
@@ -367,13 +373,13 @@ def counted_batches(batches: Any) -> Any:
 
 
 def rated(batch: Batch) -> Iterator[Rated]:
-    """What enters agreement, item by item, in pages: newest submitted responses on planned places, without gold items.
+    """What enters agreement, item by item, in pages: what people said on planned places (`_entering`), without gold items.
 
     The week is that, in the project's time zone, in which the item's last response came.
     """
     task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
     rows = _entering(batch)
-    wanted = ("item__public_id", "person_id", "annotation__response", "annotation__made_at", "item_id")
+    wanted = ("item__public_id", "person_id", "blind", "annotation__made_at", "item_id")
     for keys in item_pages(batch):
         # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
         found = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")

@@ -5,8 +5,8 @@ patterns however many items. So the database groups items by what was said of th
 Python reads the responses of that item alone.
 
 What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least,
-the same greatest and the same sum of these numbers are one pattern; an item with a submission from before there were such
-numbers is one by itself.
+the same greatest and the same sum of these numbers are one pattern. An item with a submission from before there were such
+numbers, or with one that an adjudicator had sent back, is one by itself.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MEMORY = "256MB"
 COUNTED = f"""
     SELECT min(item), count(*) FROM (
         SELECT s.item_id AS item, count(*) AS n, min(s.said) AS least, max(s.said) AS greatest, sum(s.said) AS said,
-            CASE WHEN count(s.said) < count(*) THEN s.item_id END AS alone
+            CASE WHEN count(s.said) < count(*) OR count(b.assignment_id) > 0 THEN s.item_id END AS alone
         FROM {Assignment._meta.db_table} s
+        LEFT JOIN (SELECT DISTINCT assignment_id FROM {SentBack._meta.db_table}) b ON b.assignment_id = s.id
         WHERE s.batch_id = %s AND s.state = 'submitted'
         AND s.item_id NOT IN (SELECT i.id FROM {Item._meta.db_table} i WHERE i.batch_id = %s AND i.is_gold)
         AND s.place_id NOT IN (SELECT p.id FROM {Place._meta.db_table} p WHERE p.batch_id = %s AND p.added)
-        AND s.id NOT IN (SELECT b.assignment_id FROM {SentBack._meta.db_table} b)
         GROUP BY s.item_id
     ) AS of_items GROUP BY n, least, greatest, said, alone
 """  # nosec B608: names of our own tables
@@ -45,9 +45,7 @@ class Pattern(NamedTuple):
 
 
 def counted(batch: Batch, *, submitted: int) -> Iterator[Pattern]:
-    """The patterns of what was submitted on planned places of a batch, without gold items and without what was written anew
-    for an adjudicator. There are about `submitted`.
-    """
+    """The patterns of what was submitted on planned places of a batch, without gold items. There are about `submitted`."""
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql" and submitted >= MANY:
             cursor.execute(f"SET LOCAL work_mem = '{MEMORY}'")

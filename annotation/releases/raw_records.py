@@ -6,6 +6,7 @@ A folder is gone through once; from then on what is kept is where each record st
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 import weakref
@@ -295,14 +296,22 @@ class Raw:
     def blind(self, batch: str) -> Iterator[tuple[str, str, str]]:
         """(item, annotator, response as JSON) of the annotations of a batch that enter agreement, item by item.
 
-        These are the newest of each person, on planned places, with a response. What was written anew for an adjudicator is
-        no blind response.
+        These are the newest of each person on planned places, where the person's last revision stands; and where an
+        adjudicator had sent a response back, that one: what was written anew for an adjudicator is no blind response.
         """
-        yield from self._db.execute(
-            "SELECT item, annotator, response FROM annotations WHERE batch = ? AND newest AND blind "
+        rows = self._db.execute(
+            "SELECT item, annotator, response, blind, newest AND response != 'null' FROM annotations WHERE batch = ? "
             "ORDER BY item, number",
             (batch,),
         )
+        for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
+            said, stand = {}, set()
+            for _, annotator, response, blind, stands in of_item:
+                if blind:
+                    said[annotator] = response
+                if stands:
+                    stand.add(annotator)
+            yield from ((item, who, response) for who, response in said.items() if who in stand)
 
     def decisions_about(self, source: str, example: str) -> list[Record]:
         """The decisions about an example, in the order of the file."""

@@ -60,7 +60,7 @@ ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
-RULES = 2
+RULES = 3
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
@@ -515,7 +515,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise Difference(f"{folder}: there is no {MANIFEST}; this is not a release")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Difference(f"{MANIFEST}: not JSON ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
         raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")

@@ -155,6 +155,14 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
         return None
     asked = batch.requires
     assert asked is not None, "only a batch that requires another one asks for a qualification"  # nosec
+    if reached is None and asked.closed_at is not None:
+        return Gate(
+            "not_qualified",
+            gettext(
+                "{name} asks for the qualification “{name_2}”, which was closed before you had ended it. "
+                "The manager can still let you in."
+            ).format(name=batch.name, name_2=asked.name),
+        )
     if reached is None:
         return Gate(
             "not_qualified",
@@ -379,7 +387,7 @@ def _submitted(when: Q) -> Count:
 
 def _new() -> Q:
     """Ended today, and not an item of an earlier day that was changed."""
-    return _today() & ~Exists(_before())
+    return _today() & ~Q(Exists(_before()))
 
 
 _worked = Select(

@@ -273,7 +273,7 @@ def test_once_it_is_written_anew_the_item_is_resolved_like_any_other(world: Worl
     assert [outcome.response["data"]["label"] for outcome in decision.outcomes.all()] == [label]
 
 
-def test_what_is_written_anew_for_an_adjudicator_raises_no_agreement(world: World, tmp_path: Path) -> None:
+def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, tmp_path: Path) -> None:
     batch = world.batch(size=2, overlap=3)
     for who, labels in (
         ("ada", ("extraction", "extraction")),
@@ -298,8 +298,8 @@ def test_what_is_written_anew_for_an_adjudicator_raises_no_agreement(world: Worl
     )
     release_files.verify(tmp_path / "v1")
 
-    assert len(rows) == 2, "two blind responses are left of three"
-    assert live["percent_agreement"].ratings == 5
+    assert sorted(row.response.label for row in rows) == ["extraction", "neither", "reasoning"]
+    assert live["percent_agreement"].ratings == 6
     said = {one["statistic"]: one["value"] for one in release.manifest["agreement"]}
     assert said == {name: figure.to_dict()["value"] for name, figure in live.items()}
 

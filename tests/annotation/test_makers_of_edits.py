@@ -69,6 +69,17 @@ def test_whose_operation_an_adjudicator_keeps_does_not_check_the_answer(world: W
     assert barred(world) == {"ada", "ivo"}
 
 
+def test_where_an_operation_was_shown_makes_no_other_of_it(world: World, edits: Batch) -> None:
+    """The page says so, files and programs need not."""
+    said = data("ada", answers=["nineteen ninety-six"], reason="Mine.")
+    said["operations"] = [
+        {key: value for key, value in one.items() if key != "at"} for one in said["operations"]
+    ]
+    decide(world, edits, said)
+
+    assert barred(world) == {"ada", "ivo"}
+
+
 def test_whose_response_an_adjudicator_began_from_does_not_check_the_answer(
     world: World, edits: Batch
 ) -> None:
