@@ -4,8 +4,9 @@
     <folder>/database.sqlite3      or database.dump, as pg_dump writes it
     <folder>/media/...             uploads, releases, evaluations
 
-People go on working while it is made. The database is read as of one moment; files are copied after it, and since a
-file never changes under its name and is named before it is deleted, what the database names is there. What can be made
+People go on working while it is made. The database is read as of one moment; files are copied after it, since they are named
+once they are there and never change under their name. Uploads, which go as soon as they are read, are copied before it, too:
+an import that waited at that moment finds its file. What can be made
 again from the database (indexes, zipped releases) is left out. SECRET_KEY is no part of it: it is kept elsewhere.
 """
 
@@ -55,7 +56,7 @@ class Backup:
 def make(folder: Path, *, now: datetime) -> Backup:
     """Back this installation up into a folder that is not there yet. It appears when everything is in it.
 
-    Raises Impossible: the folder is there, pg_dump is not, or a file that the database names is missing.
+    Raises Impossible: the folder is there, or pg_dump is not.
     """
     if folder.exists():
         raise Impossible(f"{folder} is there already. Name a folder that is not: each backup has its own.")
@@ -63,6 +64,7 @@ def make(folder: Path, *, now: datetime) -> Backup:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True, mode=0o700)  # what is in it is as secret as the database
     try:
+        _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA, below="uploads")
         rows, migrations = _databases[connection.vendor].dump(part / DATABASES[connection.vendor])
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
         files = {path: (_sha256(part / path), (part / path).stat().st_size) for path in _files(part)}
@@ -149,8 +151,10 @@ def restore(folder: Path) -> Backup:
 # -- files ------------------------------------------------------------------------------------------
 
 
-def _copy_media(media: Path, to: Path) -> None:
+def _copy_media(media: Path, to: Path, below: str = "") -> None:
     for path in _files(media) if media.exists() else ():
+        if not path.startswith(below):
+            continue
         unfinished = any(name.endswith(".part") for name in path.split("/"))
         if path.split("/")[0] in MADE_AGAIN or unfinished or _zipped_release(path):
             continue
@@ -159,7 +163,7 @@ def _copy_media(media: Path, to: Path) -> None:
         try:
             shutil.copy2(media / path, target)
         except FileNotFoundError:
-            continue  # deleted since: by then the database had let go of it, or it was never named
+            continue  # deleted since: it was never named, or an upload that was copied before, or may be made again
 
 
 def _zipped_release(path: str) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Value, Window
+from django.db.models.functions import Lag
 from django.utils import timezone
 
+from annotation import jobs
 from annotation.journeys.importing import LOST
 from annotation.journeys.releasing import folder
 from annotation.models import (
@@ -15,12 +20,17 @@ from annotation.models import (
     Decision,
     Event,
     Item,
+    Job,
+    Membership,
     Place,
     Release,
     Source,
     Tally,
+    Upload,
 )
+from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, queue
+from tableqa.canonical import digest
 
 
 def findings() -> Iterator[str]:
@@ -33,7 +43,10 @@ def findings() -> Iterator[str]:
     yield from _accounts()
     yield from _said()
     yield from _log()
+    yield from _log_of_states()
+    yield from _people()
     yield from _sources()
+    yield from _jobs()
     yield from _files()
 
 
@@ -141,16 +154,122 @@ def _log() -> Iterator[str]:
         yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
 
 
+def _log_of_states() -> Iterator[str]:
+    """The log of an assignment has no gap, and that of a batch, a source or a release tells how it came to what it is."""
+    earlier = Window(Lag("after", default=Value("")), partition_by="thing_id", order_by="pk")
+    steps = Event.objects.filter(thing="assignment").annotate(earlier=earlier)
+    for event in steps.exclude(before=F("earlier"))[:100]:
+        yield (
+            f"the log of assignment {event.thing_id} goes from {event.earlier or 'nothing'!r} to {event.after!r} as if it "
+            f"had been {event.before or 'nothing'!r} (event {event.pk}): one between them was deleted"
+        )
+    said: dict[int, list[str]] = {}
+    log = Event.objects.filter(thing="batch", after__in=["planned", "open", "paused", "closed"]).order_by(
+        "pk"
+    )
+    for batch_id, after in log.values_list("thing_id", "after"):
+        said.setdefault(batch_id, []).append(after)
+    for batch in Batch.objects.all():
+        told = said.get(batch.pk, [])
+        wanted = ["planned", *(["open"] if batch.opened_at else []), *(["closed"] if batch.closed_at else [])]
+        missing = [word for word in wanted if word not in told]
+        if missing:
+            yield f"batch {batch.name} is {batch.state}, and the log does not say when it became {' and '.join(missing)}"
+        elif told[-1] != batch.state:
+            yield f"batch {batch.name} is {batch.state}, and the log says last that it became {told[-1]}"
+    for model, thing in ((Source, "source"), (Release, "release")):
+        there = Exists(Event.objects.filter(thing=thing, thing_id=OuterRef("pk"), after="ready"))
+        for one in model._default_manager.filter(~there, ready_at__isnull=False)[:100]:
+            yield f"{thing} {one.public_id} ({one.name}) is ready, and the log does not say when it became so"
+
+
+def _people() -> Iterator[str]:
+    """Whoever works in a project has a pseudonym there: releases know them by nothing else."""
+    for membership in Membership.objects.filter(pseudonym="").select_related("project")[:100]:
+        yield (
+            f"person {membership.person_id} has no pseudonym in {membership.project.slug}; a release would hold their "
+            "responses under no name. Give the membership a new one before anything is released"
+        )
+    member = Membership.objects.filter(
+        project_id=OuterRef("batch__project_id"), person_id=OuterRef("person_id")
+    )
+    for tally in Tally.objects.filter(~Exists(member)).select_related("batch")[:100]:
+        yield (
+            f"person {tally.person_id} has work in batch {tally.batch.name} and is no member of its project, not even one "
+            "who left"
+        )
+
+
 def _sources() -> Iterator[str]:
     for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=timezone.now() - LOST):
         yield f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; import it again"
+    originals = Count("examples", filter=Q(examples__parent__isnull=True))
+    for source in Source.objects.ready().annotate(found=originals).exclude(examples_count=F("found")):
+        yield f"source {source.name} counts {source.examples_count} examples; there are {source.found}"
+
+
+def _jobs() -> Iterator[str]:
+    """A job that says it is being worked at is; one that waits for a file will find it."""
+    now = jobs.clock()
+    alive = Q(heartbeat__range=(now - jobs.FORGOTTEN_AFTER, now + jobs.FORGOTTEN_AFTER))
+    silent = Job.objects.filter(~alive, state=Job.State.RUNNING).select_related("project")
+    for job in silent[:100]:
+        yield (
+            f"job {job.public_id} ({job.kind}) of {job.project.slug} says that it is running, and its worker was last heard "
+            f"of at {job.heartbeat:%Y-%m-%d %H:%M}; a worker that is started takes it up"
+        )
+    waiting = Job.objects.filter(
+        Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive, kind="import"
+    )
+    for job in waiting.select_related("project"):
+        keys = [job.ids[name] for name in ("questions", "tables") if job.ids.get(name)]
+        for upload in Upload.objects.filter(pk__in=keys):
+            if not upload.file.storage.exists(upload.file.name or ""):
+                yield (
+                    f"import {job.public_id} of {job.project.slug} waits, and {upload.name}, the file that was sent for it, "
+                    "is gone; it will fail, and the file has to be sent again"
+                )
 
 
 def _files() -> Iterator[str]:
-    """What the database names lies where it should. That a release is what it was, `verify_release` says."""
+    """Every byte of a release is what it was when it was made. That it follows from itself, `verify_release` says."""
     for release in Release.objects.filter(ready_at__isnull=False).select_related("project"):
-        if not (folder(release) / "manifest.json").is_file():
+        lies, name = folder(release), f"release {release.name} of {release.project.slug}"
+        if not (lies / MANIFEST).is_file():
             yield (
-                f"release {release.name} of {release.project.slug} has no files in {folder(release)}; "
+                f"{name} has no files in {lies}; "
                 "restore the folder from a backup, or make the release again under another name"
             )
+            continue
+        if digest(release.manifest) != release.digest:
+            yield f"{name}: its digest in the database is not that of its manifest there; one of the two was changed"
+        try:
+            written = read_manifest(lies)
+        except Difference as difference:
+            yield f"{name}: {difference}. {AGAIN}"
+            continue
+        if written != release.manifest:
+            yield f"{name}: {MANIFEST} in {lies} is not the one in the database. {AGAIN}"
+        if wrong := list(_changed_files(lies, release.manifest.get("files", {}))):
+            more = f", and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+            yield f"{name}: {'; '.join(wrong[:5])}{more}. {AGAIN}"
+
+
+AGAIN = "Restore the release's folder from a backup"
+
+
+def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
+    """What of a folder is not as the manifest has it. A size tells most; else the contents are read."""
+    for name, claimed in files.items():
+        path = lies / name
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif path.stat().st_size != claimed["bytes"]:
+            yield f"{name} has {path.stat().st_size} bytes, not {claimed['bytes']}"
+        else:
+            with path.open("rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != claimed["sha256"]:
+                    yield f"{name} was changed"
+    there = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
+    for name in sorted(there - files.keys() - {MANIFEST}):
+        yield f"{name} is there, and was not when the release was made"

@@ -11,9 +11,10 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.formats import get_format
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_noop
 
 from tableqa.language import kept
+from tableqa.proportions import Proportion
 
 
 def shown(words: Any) -> str:
@@ -26,6 +27,33 @@ def number(text: str) -> str:
     """A number as Python writes it, such as 1,204.5, in the form of the reader's language."""
     marks = {".": str(get_format("DECIMAL_SEPARATOR")), ",": str(get_format("THOUSAND_SEPARATOR"))}
     return re.sub("[.,]", lambda mark: marks[mark[0]], text)
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number with so many decimals and a true minus, in the form of the reader's language."""
+    said = f"{value:.{digits}f}"
+    if not float(said):
+        said = said.removeprefix("-")
+    return number(said.replace("-", "\N{MINUS SIGN}"))
+
+
+def percent(share: Proportion) -> str:
+    """A share, "92.5 %", in the form of the reader's language."""
+    return number(share.percent)
+
+
+def interval(share: Proportion) -> str:
+    """The interval of a share, "88.0 to 95.4 %", in the form of the reader's language."""
+    if share.low is None or share.high is None:
+        return share.interval
+    return gettext("{low} to {high} %").format(
+        low=decimal(100 * share.low, 1), high=decimal(100 * share.high, 1)
+    )
+
+
+def measure(name: str) -> str:
+    """A measure of agreement: question_ambiguous is "question ambiguous"."""
+    return shown(name.replace("_", " "))
 
 
 SHOWN = (
@@ -49,6 +77,7 @@ SHOWN = (
     gettext_noop("Email"),
     gettext_noop("Extraction"),
     gettext_noop("Faithfulness"),
+    gettext_noop("False"),
     gettext_noop("Format"),
     gettext_noop("Gold"),
     gettext_noop("Hours"),
@@ -103,6 +132,7 @@ SHOWN = (
     gettext_noop("Submitted"),
     gettext_noop("Text"),
     gettext_noop("Time zone"),
+    gettext_noop("True"),
     gettext_noop("Unanswerable"),
     gettext_noop("Value"),
     gettext_noop("Variant"),
@@ -112,38 +142,81 @@ SHOWN = (
     gettext_noop("WordNet"),
     gettext_noop("Work"),
     gettext_noop("Yes"),
+    gettext_noop("a response"),
     gettext_noop("add"),
     gettext_noop("adjudicator"),
     gettext_noop("annotator"),
+    gettext_noop("answer length"),
+    gettext_noop("answer structure"),
+    gettext_noop("answerable"),
+    gettext_noop("answered"),
     gettext_noop("anything"),
+    gettext_noop("better"),
     gettext_noop("calibration"),
     gettext_noop("cannot"),
+    gettext_noop("category"),
+    gettext_noop("cells"),
     gettext_noop("change"),
     gettext_noop("closed"),
     gettext_noop("completed"),
     gettext_noop("comprehensiveness"),
+    gettext_noop("created"),
     gettext_noop("done"),
+    gettext_noop("entry changed"),
     gettext_noop("failed"),
     gettext_noop("faithfulness"),
     gettext_noop("gold"),
     gettext_noop("holds"),
     gettext_noop("initials"),
     gettext_noop("invite"),
+    gettext_noop("keep"),
+    gettext_noop("label"),
+    gettext_noop("leased"),
     gettext_noop("leave"),
     gettext_noop("manager"),
+    gettext_noop("must read"),
+    gettext_noop("need not read"),
+    gettext_noop("neither"),
     gettext_noop("no"),
+    gettext_noop("no adjudicator"),
+    gettext_noop("no annotator"),
+    gettext_noop("no manager"),
+    gettext_noop("no researcher"),
+    gettext_noop("no viewer"),
     gettext_noop("open"),
+    gettext_noop("other"),
+    gettext_noop("own rule"),
+    gettext_noop("password reset"),
     gettext_noop("paused"),
     gettext_noop("person"),
     gettext_noop("planned"),
+    gettext_noop("put right"),
     gettext_noop("qualification"),
+    gettext_noop("quality, left"),
+    gettext_noop("quality, right"),
+    gettext_noop("question ambiguous"),
+    gettext_noop("question open"),
+    gettext_noop("question subjective"),
     gettext_noop("queued"),
+    gettext_noop("read"),
+    gettext_noop("reference mismatched"),
+    gettext_noop("reference redundant"),
+    gettext_noop("remove"),
+    gettext_noop("removed"),
     gettext_noop("researcher"),
+    gettext_noop("reset link made"),
+    gettext_noop("returned"),
+    gettext_noop("revoked"),
     gettext_noop("running"),
+    gettext_noop("skipped"),
     gettext_noop("unanswerable"),
+    gettext_noop("valid"),
     gettext_noop("viewer"),
     gettext_noop("wait"),
     gettext_noop("waived"),
+    gettext_noop("whole"),
+    gettext_noop("withdrawn"),
+    gettext_noop("wording"),
     gettext_noop("work"),
     gettext_noop("yes"),
 )

@@ -514,7 +514,7 @@ def headers_hold(site: str, path: str) -> None:
             )
         tries = [
             person.post(f"{site}/sign-in/", data={"username": "a@b.c", "password": "x"}).status_code
-            for _ in range(40)
+            for _ in range(100)
         ]
         checks["guessing is slowed down"] = tries[0] == 403 and 429 in tries
     if wrong := [name for name, holds in checks.items() if not holds]:

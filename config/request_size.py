@@ -11,8 +11,8 @@ DRAINED = 1024 * MEGABYTE
 
 
 class LargestRequest:
-    """Middleware that answers 413 to a body of more than MAX_UPLOAD_BYTES with files, and of more than
-    DATA_UPLOAD_MAX_MEMORY_SIZE without; Django's own limit does not cover what the API's parsers read.
+    """Middleware that answers 413 to a body of more than MAX_UPLOAD_BYTES with files of somebody who is signed in, and of
+    more than DATA_UPLOAD_MAX_MEMORY_SIZE else; Django's own limit does not cover what the API's parsers read.
 
     A web server in front passes a Content-Length on or ends the body where it says, so the header can be relied on.
     """
@@ -22,8 +22,9 @@ class LargestRequest:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with_files = request.content_type == "multipart/form-data"
-        limit = settings.MAX_UPLOAD_BYTES if with_files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        size, limit = int(request.META.get("CONTENT_LENGTH") or 0), settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if size > limit and with_files and request.user.is_authenticated:
+            limit = settings.MAX_UPLOAD_BYTES
         if size <= limit:
             return self.get_response(request)
         return self._refusal(request, size, limit)

@@ -142,12 +142,12 @@ MIDDLEWARE = [
     "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.request_size.LargestRequest",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.language.OfTheReader",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "annotation.signed_in.WithAssignment",
+    "config.request_size.LargestRequest",  # knows who asks; nothing above it reads what was sent
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

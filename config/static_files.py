@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import rcssmin
@@ -31,6 +32,8 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
                 self._save(name, ContentFile(light(name, text).encode()))
                 paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
+        if not dry_run:
+            _let_others_read(Path(self.location))
 
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
@@ -43,6 +46,12 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
             return str(convert(match)) if ours else match[0]
 
         return converted
+
+
+def _let_others_read(folder: Path) -> None:
+    """A proxy that serves the folder is another user than Askew. Whatever the umask was: what is here is for everybody."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def light(name: str, text: str) -> str:

@@ -8,7 +8,6 @@ that LFTQA-Eval published; the implementation that is named with them has the di
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any
 from predictor.chat import ChatModel
 from predictor.prompts import written
 from tableqa.canonical import canonical
+from tableqa.json_text import read_json
 from tableqa.rated import RatedAnswer
 
 LOWEST, HIGHEST = 1, 5
@@ -69,7 +69,7 @@ def read_score(reply: str) -> float | None:
     """The score in a reply: JSON with "score", or a reply that is a number and nothing else; None otherwise."""
     for found in (reply, *re.findall(r"\{[^{}]*\}", reply)[:20]):
         try:
-            said = json.loads(found)
+            said = read_json(found)
         except ValueError:
             continue
         said = said.get("score") if isinstance(said, dict) else said

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from tableqa import Context, Example, Table, Turn
+from tableqa.json_text import read_json
 from tableqa.serialisations import SERIALISATIONS
 
 ANSWER_SCHEMA = {
@@ -122,7 +123,7 @@ def read_answers(reply: str) -> list[str] | None:
     """The answers in a reply, or None where it holds no list: a model may talk around the JSON it was asked for."""
     for found in (reply, *re.findall(r"\{[^{}]*\}|\[[^\[\]]*\]", reply)[:20]):
         try:
-            said = json.loads(found)
+            said = read_json(found)
         except ValueError:
             continue
         said = said.get("answers") if isinstance(said, dict) else said

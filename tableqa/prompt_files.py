@@ -22,6 +22,7 @@ from typing import Any
 
 from tableqa.canonical import digest
 from tableqa.examples import Example
+from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
 from tableqa.serialisations import SUC, torr
 from tableqa.sheets import Sheet, listed
@@ -267,7 +268,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Record]]:
                     continue
                 where = f"{path.name}, line {number}"
                 try:
-                    record = json.loads(line)
+                    record = read_json(line)
                 except ValueError as error:
                     raise PromptError(f"{where}: not JSON ({error})") from None
                 if not isinstance(record, dict):

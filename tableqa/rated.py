@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tableqa.examples import Example
+from tableqa.json_text import read_json
 from tableqa.metrics import Estimate, Method, instance_correlation
 from tableqa.readers.lftqa import DIMENSIONS
 from tableqa.sheets import Cell, Sheet, count, figure, listed
@@ -274,7 +274,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{path.name}, line {number}", row
     elif text.lstrip().startswith("["):
         try:
-            found = json.loads(text)
+            found = read_json(text)
         except ValueError as error:
             raise ScoresError(f"{path.name}: not JSON ({error})") from None
         for number, record in enumerate(found, start=1):
@@ -284,9 +284,10 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             if line.strip():
                 where = f"{path.name}, line {number}"
                 try:
-                    yield where, _object(json.loads(line), where)
-                except json.JSONDecodeError as error:
+                    record = read_json(line)
+                except ValueError as error:
                     raise ScoresError(f"{where}: not JSON ({error})") from None
+                yield where, _object(record, where)
 
 
 def _object(record: object, where: str) -> Mapping[str, Any]:

@@ -160,8 +160,13 @@ class TestTheLargestRequest:
         assert "at most 0.0 MB are taken at once. Nothing of it was stored." in response.content.decode()
 
     @pytest.mark.django_db
-    def test_files_may_be_larger_than_the_rest(self):
-        assert Client().post("/", {"file": SimpleUploadedFile("a.tsv", b"x" * 1200)}).status_code != 413
+    def test_files_of_somebody_who_is_signed_in_may_be_larger_than_the_rest(self, django_user_model):
+        known, unknown = Client(), Client()
+        known.force_login(django_user_model.objects.create(email="ada@askew.test", name="Ada"))
+        known.cookies["csrftoken"] = unknown.cookies["csrftoken"] = "a" * 32
+
+        assert known.post("/", {"file": SimpleUploadedFile("a.tsv", b"x" * 1200)}).status_code != 413
+        assert unknown.post("/", {"file": SimpleUploadedFile("a.tsv", b"x" * 1200)}).status_code == 413
 
 
 class TestTheContentSecurityPolicy:

@@ -21,6 +21,8 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from annotation import words
+
 COLOURS = 8
 """Colours in the style sheet; from the ninth series on they come again, with another letter."""
 FEW = 12
@@ -595,13 +597,12 @@ def _said(point: Point) -> str:
 
 def _number(value: float) -> str:
     """Two decimals, as the papers print shares times 100."""
-    said = f"{value:.2f}"
-    return "0.00" if said == "-0.00" else said.replace("-", "\N{MINUS SIGN}")
+    return words.decimal(value, 2)
 
 
 def _mark(value: float, unit: str) -> str:
     """A mark of an axis: without zeros that say nothing."""
-    said = f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    said = words.number(f"{value:g}".replace("-", "\N{MINUS SIGN}"))
     return f"{said} {unit}" if unit else said
 
 

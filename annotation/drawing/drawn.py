@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series
 from tableqa.proportions import Proportion
@@ -64,7 +65,7 @@ class Drawn:
 
 def number(value: float | None) -> str:
     """A coefficient with three decimals and a true minus, or a dash."""
-    return DASH if value is None else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return DASH if value is None else words.decimal(value)
 
 
 def interval(figure: Figures) -> str:
@@ -134,7 +135,7 @@ def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
     if len(sources) < 2:
         return None
     title = gettext("Agreement by source: {measure}, {statistic}").format(
-        measure=measure["name"], statistic=statistic
+        measure=words.measure(measure["name"]), statistic=statistic
     )
     series = [Series(statistic, [point(one) for one in sources])]
     rows = tuple(
@@ -165,7 +166,7 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
 
     values = [[between(one, other) for other in keys] for one in keys]
     title = gettext("Agreement of every two people: {measure}, {statistic}").format(
-        measure=measure["name"], statistic=statistic
+        measure=words.measure(measure["name"]), statistic=statistic
     )
     rows = [
         (
@@ -198,9 +199,9 @@ def confusion(measure: Figures) -> Drawn | None:
     found = measure["confusion"]
     if found is None:
         return None
-    labels, counts = found["labels"], found["counts"]
+    labels, counts = list(map(words.shown, found["labels"])), found["counts"]
     title = gettext("Which labels are confused: pairs of responses to one item, {measure}").format(
-        measure=measure["name"]
+        measure=words.measure(measure["name"])
     )
     pairs_of = [
         (f"{labels[one]} / {labels[other]}", counts[one][other] // (2 if one == other else 1))
@@ -209,7 +210,7 @@ def confusion(measure: Figures) -> Drawn | None:
     ]
     total = sum(count for _, count in pairs_of) or 1
     rows = tuple(
-        (name, f"{count:,}", f"{100 * count / total:.1f} %")
+        (name, words.number(f"{count:,}"), f"{words.decimal(100 * count / total, 1)} %")
         for name, count in sorted(pairs_of, key=lambda entry: (-entry[1], entry[0]))
     )
     halved = [
@@ -222,7 +223,7 @@ def confusion(measure: Figures) -> Drawn | None:
         charts.heat(
             "confusion", title, labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True
         ),
-        ("Labels", "Pairs", "Share"),
+        (gettext("Labels"), gettext("Pairs"), "Share"),
         rows,
     )
 
@@ -233,10 +234,16 @@ def by_day(days: Sequence[date], counts: Sequence[int], title: str) -> Drawn | N
         return None
     labels = [day.isoformat() for day in days]
     axis = charts.axis_over(counts)
-    rows = tuple((label, f"{count:,}") for label, count in reversed([*zip(labels, counts, strict=True)]))
-    short = [f"{day.day} {day:%b}" for day in days]
+    rows = tuple(
+        (label, words.number(f"{count:,}")) for label, count in reversed([*zip(labels, counts, strict=True)])
+    )
+    short = [date_format(day, gettext("j M")) for day in days]
     return Drawn(
-        "days", title, charts.columns("days", title, short, counts, axis), ("Day", "Submissions"), rows
+        "days",
+        title,
+        charts.columns("days", title, short, counts, axis),
+        ("Day", gettext("Submissions")),
+        rows,
     )
 
 
@@ -258,8 +265,8 @@ def shares(
     rows = tuple(
         (
             label or gettext("(empty)"),
-            one.percent,
-            one.interval,
+            words.percent(one),
+            words.interval(one),
             gettext("{hits} of {n}").format(
                 hits=number_format(one.hits, force_grouping=True), n=number_format(one.n, force_grouping=True)
             ),
@@ -302,21 +309,26 @@ def _hundred(value: float | None) -> float | None:
 
 def monitors(found: Figures) -> list[Drawn]:
     """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
-    of = found["of"]
+    answers, openings, holding = (
+        (
+            gettext("Answers: the commonest among accepted examples"),
+            gettext("How questions begin: the commonest, among accepted examples"),
+            gettext("Rows that hold the answer, among accepted examples"),
+        )
+        if found["of"] == "accepted"
+        else (
+            gettext("Answers: the commonest among the examples that people were given"),
+            gettext("How questions begin: the commonest, among the examples that people were given"),
+            gettext("Rows that hold the answer, among the examples that people were given"),
+        )
+    )
     drawn = [
-        _concentrated(
-            "answers", gettext("Answers: the commonest among {of}").format(of=of), "Answer", found["answers"]
-        ),
-        _concentrated(
-            "openings",
-            gettext("How questions begin: the commonest, among {of}").format(of=of),
-            "Opening",
-            found["openings"],
-        ),
+        _concentrated("answers", answers, "Answer", found["answers"]),
+        _concentrated("openings", openings, gettext("Opening words"), found["openings"]),
         *(
             _by_place(name, title, found[name])
             for name, title in (
-                ("answer_rows", gettext("Rows that hold the answer, among {of}").format(of=of)),
+                ("answer_rows", holding),
                 ("evidence_rows", gettext("Rows with marked evidence")),
                 ("edit_rows", gettext("Rows that were edited")),
             )
@@ -336,9 +348,8 @@ def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Dr
     )
     if spread is not None and found["low"] is not None:
         note += gettext(
-            " Spread {spread:.3f} (95 % interval {found:.3f} to {found_2:.3f}): 1 where all differ, 0 "
-            "where all are one."
-        ).format(spread=spread, found=found["low"], found_2=found["high"])
+            " Spread {spread} (95 % interval {low} to {high}): 1 where all differ, 0 where all are one."
+        ).format(spread=number(spread), low=number(found["low"]), high=number(found["high"]))
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
     return shares(name, title, (head, "Share", "Count"), top, note)
 
@@ -358,25 +369,25 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
     ends = [one.high for one in series[0].points if one is not None and one.high is not None]
     rows = tuple(
         (
-            words,
-            Proportion(**found[part]).percent,
-            Proportion(**found[part]).interval,
-            f"{100 * found[f'{part}_by_chance']:.1f} %",
+            said,
+            words.percent(Proportion(**found[part])),
+            words.interval(Proportion(**found[part])),
+            f"{words.decimal(100 * found[f'{part}_by_chance'], 1)} %",
             gettext("{found} of {found_2}").format(
                 found=number_format(found[part]["hits"], force_grouping=True),
                 found_2=number_format(found["n"], force_grouping=True),
             ),
         )
-        for part, words in parts
+        for part, said in parts
     )
-    labels = [words for _, words in parts]
+    labels = [said for _, said in parts]
     return Drawn(
         name.replace("_", "-"),
         title,
         charts.bars(
             name.replace("_", "-"), title, labels, series, charts.axis_over(ends, most=10.0, unit="%")
         ),
-        ("Place", "Share", gettext("95 % interval"), gettext("By chance"), "Count"),
+        (gettext("Where in the table"), "Share", gettext("95 % interval"), gettext("By chance"), "Count"),
         rows,
         _left_out(name, found),
     )
@@ -401,18 +412,18 @@ def _share_point(found: Figures) -> Point:
 def _sizes(found: Figures | None) -> Drawn | None:
     if found is None:
         return None
-    note = gettext("Median {found:g}, mean {found_2:.2f}").format(
-        found=found["median"], found_2=found["mean"]
+    note = gettext("Median {median}, mean {mean}").format(
+        median=words.number(f"{found['median']:g}"), mean=words.decimal(found["mean"], 2)
     )
     if found["low"] is not None:
-        note += gettext(" (95 % interval {found:.2f} to {found_2:.2f})").format(
-            found=found["low"], found_2=found["high"]
+        note += gettext(" (95 % interval {low} to {high})").format(
+            low=words.decimal(found["low"], 2), high=words.decimal(found["high"], 2)
         )
     top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
     return shares(
         "edit-sizes",
         gettext("Sizes of edits, in net operations"),
-        ("Operations", "Share", "Count"),
+        (gettext("Operations"), "Share", "Count"),
         top,
         f"{note}.",
     )

@@ -272,9 +272,13 @@ class SharesForm(forms.Form):
         given = super().clean() or {}
         if given.get("action") == "assign" and not given.get("most") and "most" not in self.errors:
             self.add_error("most", gettext("Say how many items."))
-        if given.get("action") in ("move", "move_all", "take_back") and given.get("to") in given.get("people", []):
+        if given.get("action") in ("move", "move_all", "take_back") and given.get("to") in given.get(
+            "people", []
+        ):
             taker = self.known[given["to"]].name
-            said = gettext("{taker} is among those whose items go: choose somebody else, or do not tick them.")
+            said = gettext(
+                "{taker} is among those whose items go: choose somebody else, or do not tick them."
+            )
             self.add_error("to", said.format(taker=taker))
         return given
 

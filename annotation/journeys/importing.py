@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import lzma
 import re
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -317,6 +319,13 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
                 now=timezone.now(),
                 progress=progress,
             )
+        except FileNotFoundError:
+            if all(one.file.storage.exists(one.file.name or "") for one in uploads.values()):
+                raise
+            raise Refused(
+                "import_failed",
+                gettext("A file that was sent for this import is not here any more. Send the files again."),
+            ) from None
         except Refused as refused:
             said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
             raise Refused(refused.code, said) from None
@@ -332,6 +341,12 @@ def _forget(uploads: Iterable[Upload]) -> None:
     """What was imported, or refused for good, need not lie about; a crash leaves it for the next attempt."""
     for upload in uploads:
         upload.file.delete(save=False)
+
+
+UNREADABLE = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
+)  # fmt: skip
+"""What reading an archive fails with where it is none, or damaged, in any of the ways that members are compressed."""
 
 
 def unpack(archive: Any, folder: Path, name: str) -> None:
@@ -382,7 +397,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
             "import_failed",
             gettext("{name} cannot be unpacked: {strerror}.").format(name=name, strerror=error.strerror),
         ) from None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
+    except UNREADABLE as error:
         raise Refused(
             "import_failed",
             gettext("{name} is not a zip archive that can be read: {error}").format(name=name, error=error),

@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import tempfile
+import unicodedata
 import weakref
 from array import array
 from collections import Counter, defaultdict
@@ -34,6 +35,7 @@ from annotation.models import (
     Decision,
     Event,
     Example,
+    Exclusion,
     Guidelines,
     Item,
     Membership,
@@ -46,6 +48,7 @@ from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.work import queue
 from annotation.work.places import due_at
+from tableqa.json_text import read_json
 from tableqa.on_disk import database
 from tableqa.tables import unstorable
 from tasks.contract import Invalid, TaskType
@@ -346,7 +349,7 @@ def _label(
             raise _Wrong(
                 gettext("The line holds {reason}, which cannot be kept. Take it out.").format(reason=reason)
             )
-    annotator = row[columns.annotator].strip()
+    annotator = _as_kept(row[columns.annotator].strip())
     if not annotator:
         raise _Wrong(
             gettext("It does not say who (column {annotator!r}).").format(annotator=columns.annotator)
@@ -357,6 +360,7 @@ def _label(
                 longest_name=LONGEST_NAME
             )
         )
+    items.require_one_spelling(annotator)
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
     plain = item.plain()
     problems: list[str] = []
@@ -382,7 +386,7 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
     """What the line may mean: its cells as text, else those that are JSON as what they say (lists, numbers)."""
     if columns.response in data and row[columns.response].strip():
         try:
-            whole = json.loads(row[columns.response])
+            whole = read_json(row[columns.response])
         except ValueError:
             raise _Wrong(
                 gettext("The column {response!r} holds no JSON.").format(response=columns.response)
@@ -408,9 +412,14 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
         yield as_json
 
 
+def _as_kept(name: str) -> str:
+    """A name in one form of its letters: an accent may be part of its letter or a sign of its own."""
+    return unicodedata.normalize("NFC", name)
+
+
 def _json(cell: str) -> Any:
     try:
-        return json.loads(cell)
+        return read_json(cell)
     except ValueError:
         return cell
 
@@ -425,6 +434,12 @@ class _Items:
         self.room: Counter[int] = Counter()
         self.decided: set[int] = set()
         self.there: dict[tuple[int, str], Any] = {}
+        self.barred: dict[tuple[int, str], bool] = {}
+        """Whose the item is not: whether they made what it shows, else they have read what others said of it."""
+        self.spelled: dict[str, set[str]] = defaultdict(set)
+        people = Person.objects.filter(is_external=True, memberships__project=batch.project_id)
+        for name in map(_as_kept, people.values_list("name", flat=True)):
+            self.spelled[name.casefold()].add(name)
 
     def loaded(
         self, lines: Iterator[tuple[int, dict[str, str]]], column: str
@@ -436,7 +451,7 @@ class _Items:
 
     def _load(self, chunk: list[str]) -> None:
         """What there is of the items on these examples, in place of those before."""
-        for held in (self.by_example, self.room, self.decided, self.there):
+        for held in (self.by_example, self.room, self.decided, self.there, self.barred):
             held.clear()
         # Examples are found by source and id, items by example: by indexes, however many items the batch has.
         named = Example.objects.filter(source__in=self.sources, external_id__in=chunk)
@@ -453,7 +468,22 @@ class _Items:
             among("item", keys), person__is_external=True, annotation__isnull=False
         )
         for item_id, name, response in given.values_list("item_id", "person__name", "annotation__response"):
-            self.there[item_id, name] = response
+            self.there[item_id, _as_kept(name)] = response
+        barred = Exclusion.objects.filter(among("item", keys))
+        for item_id, name, read_at in barred.values_list("item_id", "person__name", "read_at"):
+            self.barred[item_id, _as_kept(name)] = read_at is None
+
+    def require_one_spelling(self, annotator: str) -> None:
+        """Names that differ in capital letters only are hardly two people: each would get a place of their own."""
+        known = self.spelled[annotator.casefold()]
+        if known and annotator not in known:
+            raise _Wrong(
+                gettext(
+                    "{annotator!r} and {other!r} differ in capital letters only. Write the name of one person in one way; "
+                    "where they are two people, tell them apart by more."
+                ).format(annotator=annotator, other=min(known))
+            )
+        known.add(annotator)
 
     def find(self, example: str, source: str) -> Item:
         if not example:
@@ -501,6 +531,16 @@ class _Items:
         """Room for one more label, where so many of the file have been given room on the item."""
         if label.item in self.decided:
             raise _Wrong(gettext("This item has been decided; nothing is added to it any more."))
+        if (label.item, label.annotator) in self.barred:
+            raise _Wrong(
+                gettext("{annotator} made what this item shows: nobody checks their own.").format(
+                    annotator=label.annotator
+                )
+                if self.barred[label.item, label.annotator]
+                else gettext("{annotator} has read what others said of this item.").format(
+                    annotator=label.annotator
+                )
+            )
         if self.room[label.item] <= taken:
             raise _Wrong(
                 gettext(
@@ -662,7 +702,10 @@ def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
 def _person(batch: Batch, name: str, now: datetime) -> Person:
     """The person elsewhere who is called so in this project: the same one for every file."""
     found = Person.objects.filter(
-        is_external=True, name=name, erased_at__isnull=True, memberships__project=batch.project_id
+        is_external=True,
+        name__in={name, unicodedata.normalize("NFD", name)},
+        erased_at__isnull=True,
+        memberships__project=batch.project_id,
     ).first()
     if found is None:
         found = Person.objects.create_person(name, is_external=True, is_active=False)

@@ -316,15 +316,13 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
     work_left, failed = _standing(entry.person, entry.link.project, now)
     if work_left:
         return End(work_left=True)
-    done = Tally.objects.filter(
-        person=entry.person,
-        batch__project=entry.link.project,
-        batch__purpose=Batch.Purpose.WORK,
-        submitted__gt=0,
-    )
-    if done.exists():
+    done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project, submitted__gt=0)
+    if done.filter(batch__purpose=Batch.Purpose.WORK).exists():
         return _end(entry, CrowdEntry.Outcome.COMPLETED)
-    return _end(entry, CrowdEntry.Outcome.SCREENED_OUT) if failed else End()
+    if failed:
+        return _end(entry, CrowdEntry.Outcome.SCREENED_OUT)
+    # Who passed, and found that others had taken all there was, has done what there was to do.
+    return _end(entry, CrowdEntry.Outcome.COMPLETED) if done.exists() else End()
 
 
 def finish(*, entry: CrowdEntry, now: datetime) -> End:
@@ -339,7 +337,9 @@ def finish(*, entry: CrowdEntry, now: datetime) -> End:
 
 
 def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bool]:
-    """Whether the person can still get an item of an open batch, today or later, and whether a qualification failed."""
+    """Whether the person can still get an item of an open batch, today or later, and whether a qualification failed: also
+    one that they had begun when it was closed.
+    """
     batches = list(
         Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True).select_related(
             "project", "requires"
@@ -358,6 +358,9 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
             continue
         if batch.requires_id is not None and judged.get(batch.requires_id) is False:
             failed = True
+            continue
+        if batch.requires is not None and batch.requires.closed_at and batch.requires_id not in judged:
+            failed |= Tally.objects.filter(person=person, batch=batch.requires).exists()
             continue
         if left[batch.pk] and not _done_for_good(batch, person, now):
             return True, failed

@@ -343,8 +343,8 @@ _SAID = ("item_id", "person_id", "blind")
 
 
 def _entering(batch: Batch) -> Any:
-    """The assignments whose responses enter agreement (a queryset), with `blind`: what was said on a planned place, and where
-    an adjudicator sent that back, as it was before its author had read why.
+    """The assignments whose responses enter agreement (a queryset), with `blind`: what was said on a planned place, and
+    where an adjudicator sent that back, as it was before its author had read why.
     """
     planned = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
     if not SentBack.objects.filter(assignment__batch=batch).exists():
@@ -358,10 +358,7 @@ def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
     """What somebody said that enters, a few at a time: the first will mostly do."""
     last, few = 0, 20
     while page := list(
-        _entering(batch)
-        .filter(person=person, pk__gt=last)
-        .order_by("pk")
-        .values_list("pk", "blind")[:few]
+        _entering(batch).filter(person=person, pk__gt=last).order_by("pk").values_list("pk", "blind")[:few]
     ):
         yield from (response or {} for _, response in page)
         last, few = page[-1][0], PAGE

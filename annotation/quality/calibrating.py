@@ -13,10 +13,12 @@ from django.utils.translation import gettext
 
 from annotation import events
 from annotation.models import Assignment, Batch, Gold, Item, Person
-from annotation.quality.agreement import stored
+from annotation.quality.agreement import measures_of, stored
 from annotation.refusals import Refused, require_storable
+from tableqa.edit_agreement import edits_of
+from tableqa.operations import OperationError, normalise
 from tasks.contract import Item as PlainItem
-from tasks.contract import TaskType, response_data
+from tasks.contract import Measure, TaskType, response_data
 
 LONGEST_REASON = 500
 
@@ -54,6 +56,7 @@ def answered(batch: Batch, *, decided: bool = False) -> QuerySet[Item]:
 def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
     """What people said of these items, those on which they differ first; in three queries, however many items."""
     task = batch.task()
+    measures = measures_of(task, batch.people_compared)
     full = Item.objects.select_related("example__stored_table").in_bulk([item.pk for item in items])
     golds = {gold.item_id: gold for gold in Gold.objects.filter(item__in=list(full))}
     given = Assignment.objects.filter(item__in=list(full), place__added=False).submitted()
@@ -69,18 +72,19 @@ def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
         plain = one.plain()
         gold = golds.get(item.pk)
         known = task.describe(stored(task, gold.expected), plain) if gold else ()
-        found.append(_compared(task, one, plain, responses.get(item.pk, []), tuple(known)))
+        found.append(_compared(task, measures, one, plain, responses.get(item.pk, []), tuple(known)))
     return sorted(found, key=lambda entry: entry.differ is not True)
 
 
 def _compared(
     task: TaskType,
+    measures: Sequence[Measure],
     item: Item,
     plain: PlainItem,
     responses: Sequence[tuple[int, Any]],
     known: tuple[str, ...],
 ) -> Compared:
-    values = [tuple(measure.value(response) for measure in task.measures) for _, response in responses]
+    values = [tuple(_value(one, response, plain) for one in measures) for _, response in responses]
     usual = _usual(values)
     said = tuple(
         Said(
@@ -91,8 +95,20 @@ def _compared(
         )
         for (person, response), value in zip(responses, values, strict=True)
     )
-    differ = len(set(values)) > 1 if task.measures and values else None
+    differ = len(set(values)) > 1 if measures and values else None
     return Compared(item, plain, said, differ, known)
+
+
+def _value(measure: Measure, response: Any, plain: PlainItem) -> Any:
+    """What is compared of a response. Edits are the same where they come to the same and what is right then is the same."""
+    if measure.level != "edits":
+        return measure.value(response)
+    operations: Any = measure.value(response)
+    try:
+        operations = normalise(operations, plain.example.table)
+    except OperationError:  # of a response from elsewhere: as it was given
+        pass
+    return edits_of(operations), tuple(getattr(response, "answers", None) or ())
 
 
 def _usual(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:

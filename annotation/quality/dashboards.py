@@ -37,6 +37,8 @@ DRAWS = 2_000
 FARTHEST = 3_650
 """Days beyond which a forecast is no forecast."""
 SHOWN = 10
+ACCEPTED, GIVEN = "accepted", "given"
+"""What the monitors are about; kept so with their figures, and said in words where they are shown."""
 
 State = Assignment.State
 
@@ -47,10 +49,11 @@ State = Assignment.State
 def work(batch: Batch) -> dict[str, Any]:
     """What was done, by person and day in the project's time zone, and where people skip, as JSON; in eight queries.
 
-    `days`: [day, person, submitted, seconds of active time on these, seconds on what was not submitted]. `unpaid` are
-    people who earn nothing: simulated ones, and those whose labels were made elsewhere. `owed`: what the others earned, by
-    currency, as `annotation.money.paying` has it. `skips`: by reason, and by
-    source beside how many assignments there were. `decided`: how many items are accepted, and how many excluded.
+    `days`: [day, person, submitted, seconds of active time on these, seconds on what was not submitted, how many of the
+    submitted have a time]. `unpaid` are people who earn nothing: simulated ones, and those whose labels were made
+    elsewhere; `elsewhere` are the latter. `owed`: what the others earned, by currency, as `annotation.money.paying` has
+    it. `skips`: by reason, and by source beside how many assignments there were. `decided`: how many items are accepted,
+    and how many excluded.
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
     everything = Assignment.objects.filter(batch=batch)
@@ -63,10 +66,14 @@ def work(batch: Batch) -> dict[str, Any]:
             submissions=Count("pk", filter=Q(state=State.SUBMITTED)),
             on_them=on_submissions,
             beside=Sum("active_seconds", filter=~Q(state=State.SUBMITTED), default=0.0),
+            timed=Count("pk", filter=Q(state=State.SUBMITTED, active_seconds__gt=0)),
         )
     )
-    unpaid = everything.filter(Q(person__is_simulated=True) | Q(person__is_external=True)).order_by(
-        "person_id"
+    unpaid = dict(
+        everything.filter(Q(person__is_simulated=True) | Q(person__is_external=True))
+        .order_by("person_id")
+        .values_list("person_id", "person__is_external")
+        .distinct()
     )
     reasons = everything.filter(state=State.SKIPPED).values_list("reason").annotate(times=Count("pk"))
     by_source = (
@@ -80,11 +87,12 @@ def work(batch: Batch) -> dict[str, Any]:
     return {
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
-            [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1)]
-            for day, person, number, on_them, beside in days
+            [day.isoformat(), str(person), number, round(on_them, 1), round(beside, 1), timed]
+            for day, person, number, on_them, beside, timed in days
         ],
         "owed": {name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()},
-        "unpaid": [str(key) for key in unpaid.values_list("person_id", flat=True).distinct()],
+        "unpaid": [str(key) for key in unpaid],
+        "elsewhere": [str(key) for key, external in unpaid.items() if external],
         "skips": {
             "reasons": [[reason, times] for reason, times in reasons.order_by("-times", "reason")[:SHOWN]],
             "sources": [[name, skips, number] for name, skips, number in by_source],
@@ -114,7 +122,7 @@ def monitors(batch: Batch) -> dict[str, Any]:
     found: dict[str, Any] = {
         "items": len(items),
         "examples": len(shown),
-        "of": gettext("accepted examples") if made else gettext("examples that people were given"),
+        "of": ACCEPTED if made else GIVEN,
         "answers": asdict(concentration(answers)) if answers else None,
         "openings": asdict(openings(one[0] for one in shown)) if shown else None,
         "answer_rows": _places((one[2], one[3]) for one in shown),
@@ -232,7 +240,8 @@ class Forecast:
     """How many days the rest will take, at the pace of the last days; all None where `reason` says why.
 
     per_day     submissions a day over the `days` looked back on, days without work counted
-    likely, low, high   further days from today; low to high holds in nine of ten draws of the last days
+    likely, low, high   further days from today; low to high holds in nine of ten draws of the last days. `high` is None
+                where nobody can say how long it takes at most: the days were so unsteady that draws of them do no work
     """
 
     remaining: int
@@ -247,25 +256,32 @@ class Forecast:
 def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     """From submissions by day, the last one yesterday, and how many are still to come.
 
-    The last `RECENT` days are looked back on, from the first with any work. The rest goes on at their mean; the range
+    The last `RECENT` days are looked back on, from the first day of work on. The rest goes on at their mean; the range
     comes from drawing the same days anew, with replacement (Efron and Tibshirani 1993, chapter 13), and so says how
     unsteady the pace is, not that a person may fall ill.
     """
     import numpy as np
 
-    recent = list(counts)[-RECENT:]
-    while recent and not recent[0]:
-        recent.pop(0)
+    worked = [place for place, count in enumerate(counts) if count]
+    recent = list(counts)[worked[0] if worked else len(counts) :][-RECENT:]
     number = len(recent)
     if remaining <= 0:
         return Forecast(0, number, reason=gettext("Everything is submitted."))
-    if number < FEWEST_DAYS:
+    if len(worked) < FEWEST_DAYS:
         return Forecast(
             remaining,
             number,
             reason=gettext("Too early to say: after {fewest_days} days of work there is a pace.").format(
                 fewest_days=FEWEST_DAYS
             ),
+        )
+    if not any(recent):
+        return Forecast(
+            remaining,
+            number,
+            reason=gettext(
+                "In the last {days} days nobody submitted anything: when it will be done cannot be told."
+            ).format(days=number),
         )
     pace = np.array(recent, float)
     drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)
@@ -280,7 +296,8 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
             float(pace.mean()),
             reason=gettext("At this pace it takes more than ten years."),
         )
-    return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), max(high, likely))
+    at_most = max(high, likely) if high <= FARTHEST else None
+    return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), at_most)
 
 
 def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:
@@ -300,13 +317,18 @@ def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[
 
 @dataclass(frozen=True)
 class Spent:
-    """What the work on one batch comes to; `beside`: seconds on what was not submitted. No `amounts`: nothing is paid."""
+    """What the work on one batch comes to. No `amounts`: nothing is paid.
+
+    beside  seconds on what was not submitted
+    timed   how many of the submitted have a time; what was made elsewhere has none
+    """
 
     name: str
     submitted: int
     seconds: float
     beside: float
     amounts: Mapping[str, Decimal]
+    timed: int = 0
 
     @property
     def hours(self) -> float:
@@ -315,8 +337,8 @@ class Spent:
 
     @property
     def each(self) -> float | None:
-        """Seconds of active time a submission."""
-        return self.seconds / self.submitted if self.submitted else None
+        """Seconds of active time a submission, of those that have a time."""
+        return self.seconds / self.timed if self.timed else None
 
     @property
     def cost(self) -> str:
@@ -336,13 +358,14 @@ class Spent:
 
 def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Spent:
     """What these days come to: time and amounts by currency as `work` gives them."""
-    submitted, seconds, beside = 0, [], []
-    for _, _, number, on_them, besides in days:
+    submitted, timed, seconds, beside = 0, 0, [], []
+    for _, _, number, on_them, besides, with_time in days:
         submitted += number
+        timed += with_time
         seconds.append(on_them)
         beside.append(besides)
     amounts = {currency: Decimal(amount) for currency, amount in owed.items()}
-    return Spent(name, submitted, math.fsum(seconds), math.fsum(beside), amounts)
+    return Spent(name, submitted, math.fsum(seconds), math.fsum(beside), amounts, timed)
 
 
 def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ from annotation.models import (
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, require_storable
 from annotation.work import lineage
+from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
@@ -300,7 +300,7 @@ def _of_jsonl(text: str, wrong: list[str]) -> Iterator[Row]:
         if not words.strip():
             continue
         try:
-            said = json.loads(words)
+            said = read_json(words)
         except ValueError:
             wrong.append(gettext("Line {line} is no JSON.").format(line=line))
             continue
@@ -355,7 +355,7 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
             data: Any = {}
             if row.get("response"):
                 try:
-                    data = json.loads(row["response"])
+                    data = read_json(row["response"])
                 except ValueError:
                     data = None
                 if not isinstance(data, dict):

@@ -20,11 +20,11 @@ from typing import Any
 
 from django.db.models import Sum
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from annotation import jobs
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, quality, reporting
+from tableqa.language import sentence
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
-FORM = 2
+FORM = 3
 """Raised where what a part returns changes: older snapshots then count as missing."""
 AT_ONCE = 1_500
 """So many responses, of all batches of a page together, are worked out while the page waits,"""
@@ -48,6 +48,8 @@ LEAST_PAUSE = timedelta(minutes=1)
 SHARE = 20
 """A snapshot rests for so many times what it took to work it out."""
 AFTER_FAILURE = timedelta(minutes=15)
+WENT_WRONG = sentence("something went wrong inside ({name}).")
+"""Kept with the job, whoever reads it."""
 SETTLED = timedelta(seconds=2)
 """An event may be committed after one with a higher id; within this time it is."""
 
@@ -193,9 +195,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             _work_out(batches[pk], part, last or 0, timezone.now())
         except Exception as error:
             log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
-            failed[key_of(batches[pk], part)] = gettext("something went wrong inside ({name}).").format(
-                name=type(error).__name__
-            )
+            failed[key_of(batches[pk], part)] = WENT_WRONG.format(name=type(error).__name__)
         progress(number + 1, len(parts))
     others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
     others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()

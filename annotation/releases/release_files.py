@@ -64,7 +64,7 @@ RULES = 3
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
-perturbations stood without the tables that they are compared with.
+perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back.
 """
 
 

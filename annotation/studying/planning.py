@@ -33,11 +33,11 @@ ORDER: Final = (
     "consent",
     "guidelines",
     "source",
+    "person",
     "perturbation",
     "batch",
     "gold",
     "open",
-    "person",
 )
 """The sections in the order in which they are applied; batches and perturbations as they feed each other."""
 
@@ -159,9 +159,9 @@ def plan(
     comparing = _Comparing(study, standing, looked)
     changes += comparing.project(fresh=fresh)
     changes += comparing.sources()
+    changes += comparing.people()  # before what is opened: a split is among those who are there
     changes += comparing.work()
     changes += stays
-    changes += comparing.people()
     return Plan(study, tuple(changes), tuple(comparing.costs()), standing.notes)
 
 
@@ -614,7 +614,7 @@ class _Comparing:
             elif wanted.gold_percent:
                 yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
             if wanted.open:
-                yield self.say("open", "open", wanted.name, gettext("people get its items."), place)
+                yield self.opening(place, wanted)
             return
         state = self.standing.batches[wanted.name].state
         wanted = self.filled(wanted)
@@ -638,7 +638,7 @@ class _Comparing:
             yield self.say("change", "batch", wanted.name, f"{said}.", place)
         yield from self.gold(place, wanted, there, state)
         if wanted.open and state == "planned":
-            yield self.say("open", "open", wanted.name, gettext("people get its items."), place)
+            yield self.opening(place, wanted)
         if not wanted.open and state != "planned":
             words = gettext("it is {state}; the file leaves it planned.").format(state=gettext(state))
             yield self.say("leave", "batch", wanted.name, words, place)
@@ -658,6 +658,46 @@ class _Comparing:
                 gone,
             ).format(gone=gone)
             yield self.say("leave", "gold", wanted.name, words, place)
+
+    def opening(self, place: int, wanted: Work) -> Change:
+        """Opening a planned batch; a split waits until there are people enough for its shares."""
+        here, needed = self.annotators(), wanted.overlap
+        if wanted.strategy != "split":
+            return self.say("open", "open", wanted.name, gettext("people get its items."), place)
+        counts = self.standing.batches.get(wanted.name)
+        items: int | None
+        if counts is not None:
+            items = counts.items - counts.gold
+        else:
+            items, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
+        limit = wanted.caps.get("items")
+        if limit is not None and items:
+            needed = max(needed, -(-items * wanted.overlap // limit))
+        if here >= needed:
+            return self.say("open", "open", wanted.name, gettext("people get its items."), place)
+        if needed > wanted.overlap:
+            words = gettext(
+                "its {items} items for {overlap} people each, with at most {limit} items a person, "
+                "wait for {needed} annotators; {here} are in the project. "
+                "Apply the file again when they have joined, or raise the limit."
+            ).format(
+                items=_n(items or 0), overlap=wanted.overlap, limit=_n(limit or 0), needed=needed, here=here
+            )
+        else:
+            words = gettext(
+                "its split for {overlap} people per item waits for {needed} annotators; {here} are in the project. "
+                "Apply the file again when they have joined."
+            ).format(overlap=wanted.overlap, needed=needed, here=here)
+        return self.say("wait", "open", wanted.name, words, place)
+
+    def annotators(self) -> int:
+        """How many annotate in the project once the people of the file have the roles that it gives them."""
+        annotator, more = Role.ANNOTATOR.value, set()
+        for one in self.study.people:
+            has = self.standing.people.get(one.email) or self.standing.people.get(one.name)
+            if has is not None and annotator in one.roles and annotator not in has:
+                more.add(one.email or one.name)
+        return self.standing.annotators + len(more)
 
     def filled(self, wanted: Work) -> Work:
         """With what makes proposals as a batch keeps it."""
@@ -713,7 +753,7 @@ class _Comparing:
     def costs(self) -> Iterator[Cost]:
         annotators = {one.name for one in self.study.people if Role.ANNOTATOR.value in one.roles}
         annotators |= {one.name for one in self.there.people if Role.ANNOTATOR.value in one.roles}
-        people = max(len(annotators), 1)
+        people = len(annotators)
         # Of each batch, how many items there will be in all, and how many of these are still to be decided.
         items: dict[str, int | None] = {}
         coming: dict[str, int | None] = {}
@@ -721,7 +761,8 @@ class _Comparing:
             if section != "batch":
                 continue
             wanted = self.study.batches[place]
-            overlap = people if wanted.strategy == "everyone" else wanted.overlap
+            # Whoever opens a batch for everyone before anybody came opens it for as many as it says.
+            overlap = (people or wanted.overlap) if wanted.strategy == "everyone" else wanted.overlap
             counts = self.standing.batches.get(wanted.name)
             left: int | None
             if counts is None:
@@ -740,7 +781,7 @@ class _Comparing:
             if left is not None and wanted.purpose == "work" and wanted.gold_percent:
                 # So many percent of each person's turns, and each person has each gold item once.
                 turns = round(left * wanted.gold_percent / (100 - wanted.gold_percent))
-                left += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
+                left += min(turns, max(gold * max(people, 1) - (counts.gold_submitted if counts else 0), 0))
             yield self.cost(wanted, left, most)
 
     def cost(self, wanted: Work, annotations: int | None, most: bool) -> Cost:

@@ -44,6 +44,7 @@ from annotation.studying.study import (
     makers,
     quoted,
 )
+from annotation.work import shares
 from tasks.contract import task_types
 
 AT_ONCE = 500
@@ -91,6 +92,7 @@ class Standing:
     predictors    the models that there are on this machine
     named         examples that a file names, by their id: where they are, by source, the oldest first
     made          ids of gold that people made here by editing: a file cannot make it elsewhere
+    annotators    how many people annotate in the project
     """
 
     study: Study
@@ -104,6 +106,7 @@ class Standing:
     predictors: Mapping[str, Any] = field(default_factory=dict)
     named: Mapping[str, Mapping[str, tableqa.Example]] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
+    annotators: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -158,6 +161,7 @@ def of_project(
         predictors=django_settings.PREDICTORS,
         named=_named(sources, names),
         made=frozenset(made),
+        annotators=len(shares.annotators(project)),
         notes=tuple(notes),
     )
 

@@ -12,8 +12,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from annotation import words as said
 from annotation.views import language
 from annotation.words import shown
+from tableqa.proportions import Proportion
 
 register = template.Library()
 
@@ -22,6 +24,18 @@ register = template.Library()
 def translated(words: Any) -> str:
     """The words in the reader's language; such that the catalogue does not have stay as they are."""
     return shown(words)
+
+
+@register.filter
+def percent(share: Proportion) -> str:
+    """A share such as "92.5 %" in the form of the reader's language."""
+    return said.percent(share)
+
+
+@register.filter
+def interval(share: Proportion) -> str:
+    """The interval of a share in the form of the reader's language."""
+    return said.interval(share)
 
 
 @register.filter

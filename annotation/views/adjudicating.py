@@ -27,6 +27,7 @@ from annotation.views.annotating import EDITS
 from annotation.views.contrasting import contrasted, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, compared, drawn, in_words, pointed_at, sheet
+from tableqa.json_text import read_json
 from tableqa.operations import Operation, OperationError, from_list, normalise
 from tasks import resolving
 from tasks.contract import SHOWN, Invalid, Problem, TaskType
@@ -384,7 +385,7 @@ def _entered(
     """`data` of a post to the page of an own response, and what was wrong with the button that was pressed."""
     if sent := request.POST.get("response"):
         try:
-            data = json.loads(sent)["data"]
+            data = read_json(sent)["data"]
             return dict(data), []
         except (ValueError, KeyError, TypeError):
             return {}, [
@@ -392,7 +393,7 @@ def _entered(
             ]
     carried: dict[str, Any] = {}
     with contextlib.suppress(ValueError, TypeError):
-        carried = dict(json.loads(request.POST.get("carried", "{}")))
+        carried = dict(read_json(request.POST.get("carried", "{}")))
     data = task.form_data(request.POST, carried)
     edit = EDITS.get(action) or task.form_edits().get(action)
     name = task.operations_field

@@ -15,7 +15,7 @@ from annotation import access, visibility
 from annotation.forms.entry import SetAsideForm
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Guidelines, Person
-from annotation.quality import calibrating, guidance, snapshots
+from annotation.quality import agreement, calibrating, guidance, snapshots
 from annotation.quality.calibrating import Compared
 from annotation.roles import Permission
 from annotation.views.contrasting import contrasted, said
@@ -67,7 +67,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "batch": batch,
         "project": batch.project,
-        "task": task,
+        "compared": bool(agreement.measures_of(task, batch.people_compared)),
         "sees": sees,
         "decided_only": judges and batch.decides,
         "manages": manages,

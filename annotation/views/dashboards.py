@@ -18,7 +18,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from annotation import access, visibility
+from annotation import access, visibility, words
 from annotation.drawing import drawn
 from annotation.models import Batch, Item, Membership, Person, Project, Tally
 from annotation.money import costs
@@ -173,11 +173,11 @@ def _apart(
     if found.data is None:
         return {"shown": found}
     measures = found.data["measures"]
-    named = request.GET.get("measure", "")
+    named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((one for one in measures if one["name"] == named), measures[0])
     statistic = in_words(measure["statistic"])
     charts = [
-        drawn.agreement_over_weeks([(measure["name"], measure["weeks"])]),
+        drawn.agreement_over_weeks([(words.measure(measure["name"]), measure["weeks"])]),
         drawn.agreement_by_source(measure, statistic),
         drawn.pairs(measure, in_words(measure["pair_statistic"]), names),
         drawn.confusion(measure),
@@ -186,7 +186,8 @@ def _apart(
         "shown": found,
         "figures": [shown(one) for one in found.data["figures"]],
         "measure": measure,
-        "measures": [one["name"] for one in measures],
+        "measured": words.measure(measure["name"]),
+        "measures": [(one["name"], words.measure(one["name"])) for one in measures],
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),
         "charts": [one for one in charts if one is not None],
@@ -246,7 +247,7 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     remaining = sum(progress[one.pk]["places"] - progress[one.pk]["submitted"] for one in under_way)
     running = {one.pk for one in under_way}
     _, pace = dashboards.by_day(
-        [day for one in on_page if one.pk in running for day in _days(work[one.pk, "work"])],
+        [day for one in on_page if one.pk in running for day in _here(work[one.pk, "work"])],
         today - timedelta(1),
     )
     lines = [_line(one, progress[one.pk], work[one.pk, "work"]) for one in on_page]
@@ -302,7 +303,10 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     }
     forecast = context["forecast"]
     if forecast is not None and forecast.likely is not None:
-        context["done"] = [today + timedelta(days) for days in (forecast.likely, forecast.low, forecast.high)]
+        context["done"] = [
+            today + timedelta(days) if days is not None else None
+            for days in (forecast.likely, forecast.low, forecast.high)
+        ]
     if chosen is not None:
         found = told[chosen.pk, "monitors"]
         names = names_of(project, may)
@@ -333,6 +337,12 @@ def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
 
 def _days(found: Shown) -> list[list[Any]]:
     return found.data["days"] if found.data is not None else []
+
+
+def _here(found: Shown) -> list[list[Any]]:
+    """The days of work in this place: labels made elsewhere come in all at once, and are no pace."""
+    elsewhere = set(found.data["elsewhere"]) if found.data is not None else set()
+    return [day for day in _days(found) if day[1] not in elsewhere]
 
 
 def _line(batch: Batch, progress: Mapping[str, int], found: Shown) -> dict[str, Any]:
@@ -367,7 +377,9 @@ def _over_time(
     return [
         (
             "{batch}: {measure}, {statistic}".format(
-                batch=batch.name, measure=_named(measure), statistic=in_words(measure["statistic"])
+                batch=batch.name,
+                measure=words.measure(measure["name"]),
+                statistic=in_words(measure["statistic"]),
             ),
             measure["weeks"],
         )
@@ -375,11 +387,6 @@ def _over_time(
         if (batch.pk, "agreement") in told and (data := told[batch.pk, "agreement"].data) is not None
         for measure in _drawn(batch, data["measures"])
     ]
-
-
-def _named(measure: Mapping[str, Any]) -> str:
-    """A measure for people: question_ambiguous is "question ambiguous"."""
-    return gettext(measure["name"]).replace("_", " ")
 
 
 def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -446,7 +453,7 @@ def _first_statistic(told: dict[str, Any] | None) -> str:
     if told is None or not told["measures"]:
         return ""
     first = told["measures"][0]
-    return f"{first['name']}, {in_words(first['statistic'])}"
+    return f"{words.measure(first['name'])}, {in_words(first['statistic'])}"
 
 
 def _people(
@@ -477,10 +484,12 @@ def _people(
                 "labelled": person["labels"] if person else 0,
                 "habits": [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]],
                 "raised": [habit for habit in one["habits"] if habit["raised"]],
-                "accuracy": f"{100 * person['accuracy']:.1f} %" if person else None,
-                "labels": reliable["labels"] if reliable is not None and person else [],
+                "accuracy": f"{words.decimal(100 * person['accuracy'], 1)} %" if person else None,
+                "labels": list(map(words.shown, reliable["labels"]))
+                if reliable is not None and person
+                else [],
                 "confusion": [
-                    (label, [f"{100 * share:.0f} %" for share in row])
+                    (words.shown(label), [f"{100 * share:.0f} %" for share in row])
                     for label, row in zip(reliable["labels"], person["confusion"], strict=True)
                 ]
                 if reliable is not None and person

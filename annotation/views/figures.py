@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 NAMES = {
+    "percent_agreement": gettext_noop("percent agreement"),
     "fleiss_kappa": gettext_noop("Fleiss' kappa"),
     "cohen_kappa": gettext_noop("Cohen's kappa"),
     "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
@@ -15,7 +16,13 @@ NAMES = {
     "cell_sets": gettext_noop("sets of cells"),
     "edits": gettext_noop("edits"),
 }
-LEVELS = {"masi": "MASI", "jaccard": "Jaccard"}
+LEVELS = {
+    "masi": "MASI",
+    "jaccard": "Jaccard",
+    "nominal": gettext_noop("nominal"),
+    "ordinal": gettext_noop("ordinal"),
+    "interval": gettext_noop("of intervals"),
+}
 
 
 def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,5 +35,5 @@ def in_words(statistic: str) -> str:
     for key, words in NAMES.items():
         if statistic.startswith(key):
             level = statistic.removeprefix(key).strip("_").replace("_", " ")
-            return f"{gettext(words)} ({LEVELS.get(level, level)})" if level else gettext(words)
+            return f"{gettext(words)} ({gettext(LEVELS.get(level, level))})" if level else gettext(words)
     return statistic.replace("_", " ")

@@ -22,7 +22,7 @@ def report(request: PageRequest, slug: str) -> HttpResponse:
     if request.GET.get("as") == "csv":
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{project.slug}-fooling.csv"'
-        csv.writer(response, lineterminator="\n").writerows(fooling.csv_rows(looked))
+        csv.writer(response, lineterminator="\r\n").writerows(fooling.csv_rows(looked))
         return response
     context = {
         "project": project,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from annotation.quality.agreement import stored
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
+from tableqa.json_text import read_json
 from tableqa.proportions import proportion
 
 
@@ -226,7 +226,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
 
 def _said(text: str) -> dict[str, Any]:
     try:
-        envelope = json.loads(text)
+        envelope = read_json(text)
     except ValueError:
         return {}
     data = envelope.get("data") if isinstance(envelope, dict) else None

@@ -112,6 +112,8 @@ def _said_of_shares(
                 "Up to {number} free items each are kept for {names}. Nobody else gets these places."
             ).format(number=number_format(number, force_grouping=True), names=names)
         )
+        if "items" in batch.caps:
+            said.append(_limit(batch))
     to = _names(form.takers()) or gettext("whoever comes next")
     if not counted:
         if action in ("move", "move_all"):
@@ -163,6 +165,12 @@ def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
     ]
 
 
+def _limit(batch: Batch) -> str:
+    return gettext(
+        "One person may do {most} items here, those that they have included: nothing beyond that is kept for anybody."
+    ).format(most=number_format(batch.caps["items"], force_grouping=True))
+
+
 def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
     chosen, action, now = form.chosen(), form.cleaned_data["action"], timezone.now()
     if action == "assign":
@@ -172,7 +180,10 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             )
             for person in chosen
         )
-        return gettext("{items} kept for {names}.").format(items=_items(number), names=_names(chosen))
+        said = gettext("{items} kept for {names}.").format(items=_items(number), names=_names(chosen))
+        if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
+            said = f"{said} {_limit(batch)}"
+        return said
     takers = form.takers()
     if action == "take_back":
         one = takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None

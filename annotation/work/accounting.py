@@ -105,10 +105,10 @@ def total(found: Iterable[Account]) -> Account:
 def as_csv(found: Iterable[Line]) -> str:
     """The accounts as a file; people under their pseudonyms."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\r\n")
     names = [one.name for one in fields(Account)]
     writer.writerow(["batch", "batch_name", "annotator", *names])
     for line in found:
         counts: list[Any] = [getattr(line.account, name) for name in names]
-        writer.writerow([line.batch.public_id, guarded(line.batch.name), line.pseudonym, *counts])
+        writer.writerow([line.batch.public_id, guarded(line.batch.name), guarded(line.pseudonym), *counts])
     return text.getvalue()

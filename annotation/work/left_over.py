@@ -122,9 +122,7 @@ def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datet
 
 def _perhaps_too_many(batch: Batch, wanted: QuerySet[Item]) -> list[int]:
     if not _somebody_left(batch):
-        wanted = wanted.filter(
-            pk__in=Assignment.objects.filter(GONE, batch=batch).values("item")
-        )
+        wanted = wanted.filter(pk__in=Assignment.objects.filter(GONE, batch=batch).values("item"))
     return list(wanted.order_by("pk").values_list("pk", flat=True))
 
 

@@ -46,6 +46,7 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
+    Event,
     Exclusion,
     Item,
     Person,
@@ -223,7 +224,10 @@ def next_assignment(
     if batch.state == "paused" and (again := _on_the_desk(batch, person, holding, now)) is not None:
         return again
     require_open(batch)
-    require_no_gate(batch, person, now=now, holding=len(holding))
+    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
+        if gate.code == "cap_reached":
+            _let_go(batch, person, now)
+        raise Refused(gate.code, gate.message, page=gate.address)
     with transaction.atomic():
         found = take_next(batch=batch, person=person, holding=holding, now=now)
     if found is None and take_back_expired(batch=batch, now=now):
@@ -254,6 +258,34 @@ def take_next(
         if place is None:
             return _given_back_before(batch, person, now)
     return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+
+
+def _let_go(batch: Batch, person: Person, now: datetime) -> None:
+    """Once somebody submitted all that one person may do in a batch, what is still kept for them is free for others."""
+    limit = batch.caps.get("items")
+    if limit is None or is_for_everybody(batch):
+        return
+    with transaction.atomic():
+        if _tally(batch.pk, person.pk).submitted < limit:
+            return
+        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        locked = kept.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        freed = list(locked.values_list("pk", flat=True))
+        for at in range(0, len(freed), AT_ONCE):
+            some = freed[at : at + AT_ONCE]
+            Place.objects.filter(pk__in=some).update(reserved_for=None)
+            Event.objects.bulk_create(
+                Event(
+                    project_id=batch.project_id,
+                    actor=person,
+                    thing="place",
+                    thing_id=pk,
+                    before=f"person {person.pk}",
+                    after="open",
+                    at=now,
+                )
+                for pk in some
+            )
 
 
 def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
@@ -308,11 +340,12 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in six queries.
+    """Items that each batch (by id) still has for the person, those on the desk included; in seven queries.
 
     Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
     the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
-    Whoever failed the qualification that a batch asks for has nothing left there.
+    Nobody has more left than one person may do. Whoever failed the qualification that a batch asks for, or has no result
+    in one that is closed, has nothing left there.
     """
     found = dict.fromkeys(batches, 0)
     ahead = dict.fromkeys(batches, 0)
@@ -337,8 +370,19 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
         found[pk] += gold_ahead(
             f"{public_id}:{person.pk}", had or 0, percent=percent, ordinary=ahead[pk], golds=golds or 0
         )
-    failed = Qualification.objects.filter(person=person, passed=False, batch__required_by__in=batches)
-    return found | dict.fromkeys(failed.values_list("batch__required_by", flat=True), 0)
+    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
+    out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
+    asking = Batch.objects.filter(pk__in=batches).filter(Q(requires__isnull=False) | ~Q(caps={}))
+    told = asking.annotate(out=out).values_list(
+        "pk", "caps", "out", Subquery(mine.values("submitted")), Subquery(mine.values("leased"))
+    )
+    for pk, caps, is_out, submitted, leased in told:
+        if (limit := caps.get("items")) is not None:
+            found[pk] = min(found[pk], max(limit - (submitted or 0), leased or 0))
+        if is_out:
+            found[pk] = 0
+    return found
 
 
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Batch, Any]:
@@ -376,7 +420,8 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
             .first()
         )
         gone = assignment.item.is_gold and used_up([assignment])
-        if place is None or assignment.reason in BY_A_MANAGER or gone:
+        moved = assignment.reason in BY_A_MANAGER and not _is_qualification(assignment.batch)
+        if place is None or moved or gone:
             raise Refused("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
 
@@ -750,23 +795,42 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
 
 
 def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
-    """An item that the person gave back once, and that nobody can do in their place."""
+    """An item that the person gave back once, and that nobody can do in their place; in a qualification, which everybody
+    does whole, also one that a manager took off their desk.
+    """
     returned = _given_back(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
-        _take_back_up(assignment, assignment.place_id, now)
+        place = assignment.place_id
+        if _is_qualification(batch):
+            free = Place.objects.filter(_not_for_others(person.pk), item=assignment.item_id, taken=False)
+            theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
+                F("reserved_for").asc(nulls_last=True), "number"
+            )
+            found = theirs.first() or _make_place(assignment.item_id, batch, person)
+            if found is None:
+                return None
+            place = found.pk
+            Place.objects.filter(pk=place).update(reserved_for=person)
+        _take_back_up(assignment, place, now)
         hand_out_again(assignment, now=now)
         return assignment
     return None
 
 
+def _is_qualification(batch: Batch) -> bool:
+    return batch.purpose == Batch.Purpose.QUALIFICATION
+
+
 def _given_back(person: Person) -> QuerySet[Assignment]:
-    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone."""
+    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone; in a
+    qualification whatever went back.
+    """
     return Assignment.objects.filter(
         ~Exists(Decision.objects.filter(item_id=OuterRef("item_id"))),
+        Q(place__taken=False, place__reserved_for=person)
+        | Q(batch__purpose=Batch.Purpose.QUALIFICATION, item__is_gold=False),
         person=person,
         state=State.RETURNED,
-        place__taken=False,
-        place__reserved_for=person,
     )
 
 

@@ -46,11 +46,18 @@ def annotators(project: Project) -> list[Person]:
     ]
 
 
-def hand_out(*, batch: Batch, by: Person | None, now: datetime, items: Iterable[int] | None = None) -> int:
+def hand_out(
+    *,
+    batch: Batch,
+    by: Person | None,
+    now: datetime,
+    items: Iterable[int] | None = None,
+    limited: bool = True,
+) -> int:
     """Keep the free places of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
 
-    Shares are as even as makers allow, what people have already counted in. A place that nobody may have stays open to
-    whoever comes later.
+    Shares are as even as makers allow, what people have already counted in, and where it is `limited` never more than one
+    person may do in the batch. A place that nobody may have, or has room for, stays open to whoever comes.
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
@@ -64,7 +71,15 @@ def hand_out(*, batch: Batch, by: Person | None, now: datetime, items: Iterable[
     # Items with as many free places as the overlap are nearly all of them; those with fewer are split beside them.
     for room in sorted({len(found) for found in free.values()}, reverse=True):
         alike = [item for item, found in free.items() if len(found) == room]
-        split = strategies.split(alike, people, room, seed=batch.seed, barred=_barred(alike), loads=loads)
+        split = strategies.split(
+            alike,
+            people,
+            room,
+            seed=batch.seed,
+            barred=_barred(alike),
+            loads=loads,
+            most=batch.caps.get("items") if limited else None,
+        )
         for item, who in split.items():
             for pk, person in zip(free[item], who, strict=False):
                 given.setdefault(person, []).append(pk)
@@ -83,7 +98,7 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
                 "the project has {people}. Invite more, or plan the batch with a lower number."
             ).format(overlap=batch.overlap, people=people),
         )
-    kept = hand_out(batch=batch, by=by, now=now)
+    kept = hand_out(batch=batch, by=by, now=now, limited=False)
     largest, most = max(_loads(batch).values(), default=0), batch.caps.get("items")
     if most is not None and largest > most:
         raise Refused(
@@ -97,12 +112,16 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
 
 
 def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime) -> int:
-    """Keep up to `most` free places for a person, in the order of the batch. Returns how many there were for them."""
+    """Keep up to `most` free places for a person, in the order of the batch. Returns how many there were for them.
+
+    Never more than one person may do in the batch; what they have counts.
+    """
     _require_annotator(batch, person)
     _require_unfinished(batch)
     if most < 1:
         raise Refused("invalid_request", gettext("Say how many items, 1 at least."))
     with transaction.atomic():
+        most = min(most, _room(batch, person))
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
         first = dict(rows)  # of the places of an item the one with the lowest number
@@ -127,7 +146,8 @@ def move(
     """Give what a person has not finished to others, evenly; to whoever comes next where `to` is empty.
 
     The share is what is kept for them and not begun; with `leases` also what is on their desk, which is taken back
-    first (drafts stay with them, and they do not get these items again). A place that none of `to` may have is opened.
+    first (drafts stay with them, and they do not get these items again). A place that none of `to` may have, or has room
+    for, is opened. What ends on a desk in a qualification stays that person's: there everybody does every item.
     """
     _require_unfinished(batch)
     for one in to:
@@ -151,10 +171,11 @@ def move(
                     actor=by,
                 ):
                     returned += 1
-                    if not assignment.item.is_gold:  # its place was made for one person's turn
+                    if not _theirs_alone(assignment):
                         places.add(assignment.place_id)
         kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
-        places |= set(kept.values_list("pk", flat=True))
+        if batch.purpose != Batch.Purpose.QUALIFICATION:
+            places |= set(kept.values_list("pk", flat=True))
         rows = dict(Place.objects.filter(pk__in=places, taken=False).values_list("item_id", "pk"))
         split = strategies.split(
             list(rows),
@@ -163,6 +184,7 @@ def move(
             seed=batch.seed,
             barred=_barred(list(rows)),
             loads=_loads(batch),
+            most=batch.caps.get("items"),
         )
         moved = opened = 0
         given: dict[int | None, list[int]] = {}
@@ -207,7 +229,8 @@ def take_back(
 ) -> Moved:
     """End these leases of the batch; their places are kept for `to`, or free for whoever comes next. Drafts stay.
 
-    Who held an item does not get it again from the queue. An item that `to` may not have is free for whoever comes next.
+    Who held an item does not get it again from the queue, but in a qualification, where everybody does every item. An item
+    that `to` may not have, or has no room for, is free for whoever comes next.
     """
     _require_unfinished(batch)
     if to is not None:
@@ -221,12 +244,13 @@ def take_back(
             if queue.give_back(assignment, state=State.RETURNED, reason=queue.TAKEN_BACK, now=now, actor=by)
         ]
         barred = _barred([assignment.item_id for assignment in ended])
+        room = 0 if to is None else _room(batch, to)
         theirs: list[int] = []
         others: list[int] = []
         for assignment in ended:
-            if assignment.item.is_gold:
+            if _theirs_alone(assignment):
                 continue
-            may = to is not None and to.pk not in barred.get(assignment.item_id, ())
+            may = to is not None and len(theirs) < room and to.pk not in barred.get(assignment.item_id, ())
             (theirs if may else others).append(assignment.place_id)
         _keep(batch, others, None, by=by, now=now)
         if to is not None:
@@ -252,6 +276,17 @@ def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
 
 
 # -- underneath -------------------------------------------------------------------------------------
+
+
+def _theirs_alone(assignment: Assignment) -> bool:
+    """Whether nobody else does an item for somebody: its place was made for their turn, or it is of a qualification."""
+    return assignment.item.is_gold or assignment.batch.purpose == Batch.Purpose.QUALIFICATION
+
+
+def _room(batch: Batch, person: Person) -> int:
+    """How many more items may be kept for the person, by what one person may do in the batch."""
+    limit = batch.caps.get("items")
+    return batch.places_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
 
 
 def _loads(batch: Batch) -> Counter[int]:

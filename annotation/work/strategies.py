@@ -89,10 +89,12 @@ def split(
     seed: int,
     barred: Mapping[T, Collection[P]] | None = None,
     loads: Mapping[P, int] | None = None,
+    most: int | None = None,
 ) -> dict[T, tuple[P, ...]]:
     """A fixed share for everybody: each item with the `overlap` people who get it.
 
-    Nobody stands twice on an item or on one they are `barred` from. `loads` is what people have already. The loads are
+    Nobody stands twice on an item or on one they are `barred` from. `loads` is what people have already; nobody is given
+    more than brings them to `most`. The loads are
     as even as they can be: where two differ by two or more, no exchange of items could bring them together; where nobody
     is barred and all begin with nothing they differ by one at most. An item that fewer than `overlap` people may have
     gets all of these.
@@ -107,7 +109,11 @@ def split(
     # Items that few may have are given out first: the others can then make up for it.
     waiting = sorted(items, key=lambda item: -len(bars.get(item, ())))
     for item in waiting:
-        may = [person for person in order if person not in bars.get(item, ())]
+        may = [
+            person
+            for person in order
+            if person not in bars.get(item, ()) and (most is None or load[person] < most)
+        ]
         # Drawn among the equally loaded, so that the same people do not meet on every item.
         for person in sorted(may, key=lambda person: (load[person], rng.random()))[:overlap]:
             held[person][item] = None

@@ -13,6 +13,7 @@ from typing import Any
 
 from tableqa.canonical import thaw
 from tableqa.examples import Example, ExampleError
+from tableqa.json_text import read_json
 from tableqa.language import gettext_noop
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import MAX_TABLE_BYTES, Names, ReaderError, at_most, inside, read_text
@@ -88,7 +89,13 @@ def _ours(fields: Fields, names: Names) -> Example:
     lineage: dict[str, Any] = {}
     if fields.value["perturbation"]:
         said = {name: fields.value[name] for name in ("source", "perturbation")}
-        operations = json.loads(fields.text("operations"))
+        text = fields.text("operations")
+        try:
+            operations = read_json(text)
+        except ValueError as error:
+            raise fields.place.error(
+                f"its operations are no JSON: {error}", "Release the dataset again"
+            ) from error
         lineage = {**said, "parent": fields.text("original"), "operations": operations}
         if fields.value["seed"] is not None:
             lineage["seed"] = fields.integer("seed")

@@ -12,6 +12,7 @@ from typing import Any
 from tableqa import Example, Table
 from tableqa.corpus import Candidate, Index, align, candidates
 from tableqa.evidence import CellRef
+from tableqa.json_text import read_json
 from tableqa.language import gettext, gettext_noop, kept, sentence
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
 from tasks.common.asked import only, refused, shown_table, words
@@ -429,7 +430,7 @@ def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation
 def _candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
     """What a radio button of the form stands for, trusting nothing."""
     try:
-        candidate = json.loads(post.get("candidate", ""))
+        candidate = read_json(post.get("candidate", ""))
     except ValueError:
         return None
     wanted = {"digest", "column", "title", "after", "header", "cells", "first"}

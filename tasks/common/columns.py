@@ -171,7 +171,7 @@ class ColumnKind(TaskType):
         return Perturbed(edited_example(item.example, response.operations), response.operations)
 
     def word(self, response: Any) -> str:
-        return gettext("does not apply") if response.does_not_apply else ""
+        return "does not apply" if response.does_not_apply else ""
 
     def describe(self, response: Any, item: Item) -> list[str]:
         if response.does_not_apply:

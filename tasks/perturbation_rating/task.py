@@ -212,9 +212,16 @@ class PerturbationRating(TaskType):
         for side in SIDES:
             said = getattr(response, side)
             if said is not None:
-                wrong = [ERRORS[error].lower() for error in getattr(response, f"{side}_errors")]
-                called = gettext("The example") if response.right is None else side.capitalize()
-                words.append(f"{called}: {said:g} of {HIGHEST}{': ' + ', '.join(wrong) if wrong else ''}.")
+                wrong = [gettext(ERRORS[error].lower()) for error in getattr(response, f"{side}_errors")]
+                called = (
+                    gettext("The example")
+                    if response.right is None
+                    else gettext("Left example" if side == "left" else "Right example")
+                )
+                score = gettext("{called}: {said} of {highest}").format(
+                    called=called, said=f"{said:g}", highest=HIGHEST
+                )
+                words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + (
             [gettext("Better: {better}.").format(better=gettext(BETTER[response.better].lower()))]
             if response.better

@@ -124,7 +124,7 @@ class QuestionScreening(TaskType):
         return response.label
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        return [f"{response.label.capitalize()}: {LABELS[response.label]}"]
+        return [f"{gettext(response.label.capitalize())}: {gettext(LABELS[response.label])}"]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How many questions of each source were kept and removed."""

@@ -109,7 +109,9 @@ class RelevantCells(TaskType):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return (
-            ["Unanswerable."] if response.unanswerable else cells_in_words(response.cells, item.example.table)
+            [gettext("Unanswerable.")]
+            if response.unanswerable
+            else cells_in_words(response.cells, item.example.table)
         )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:

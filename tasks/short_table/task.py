@@ -245,7 +245,7 @@ class ShortTable(TaskType):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         if response.unanswerable:
-            return ["Unanswerable."]
+            return [gettext("Unanswerable.")]
         table = item.example.table
         lines = [describe(operation, table) for operation in response.operations]
         if response.whole:

@@ -281,7 +281,7 @@ class ValueChange(TaskType):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         if response.unanswerable:
-            return ["Unanswerable."]
+            return [gettext("Unanswerable.")]
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
             lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))

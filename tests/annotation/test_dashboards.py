@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone, translation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation import words
 from annotation.drawing import charts, drawn
-from annotation.journeys import annotating
+from annotation.journeys import annotating, labelled_elsewhere
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, quality, snapshots
+from annotation.quality.snapshots import Shown
 from annotation.views import dashboards as views
 from tableqa import Example, Table
 from tasks.contract import task_types
@@ -58,7 +61,54 @@ def test_where_nothing_can_be_said_it_says_why(counts: list[int], remaining: int
 
 
 def test_ten_years_are_no_forecast() -> None:
-    assert "ten years" in dashboards.forecast([1, 0, 0, 1], 100_000).reason
+    assert "ten years" in dashboards.forecast([1, 0, 1, 1], 100_000).reason
+
+
+def test_days_of_work_are_what_is_counted_for_too_early() -> None:
+    assert "Too early" in dashboards.forecast([5, 0, 0, 0, 5], 100).reason
+    idle = dashboards.forecast([5] * 5 + [0] * 14, 100)
+    assert (idle.likely, idle.low, idle.high) == (None, None, None)
+    assert "In the last 14 days nobody" in idle.reason
+    begun_again = dashboards.forecast([5] * 5 + [0] * 13 + [7], 100)
+    assert (begun_again.days, begun_again.per_day) == (14, 0.5)
+
+
+def test_where_nobody_can_say_how_long_at_most_no_number_stands_for_it(world: World) -> None:
+    counts = [0, 3, 0, 2] + [0] * 20 + [4] + [0] * 12
+    found = dashboards.forecast(counts, 40)
+    assert found.likely is not None
+    assert found.low is not None
+    assert found.low <= found.likely <= dashboards.FARTHEST
+    assert found.high is None
+
+    now = timezone.now()
+    batch = labelled(world)
+    world.batch(name="To come", size=4, overlap=3)
+    rows = Assignment.objects.filter(batch=batch).submitted()
+    for place, row in enumerate(rows):
+        Assignment.objects.filter(pk=row.pk).update(ended_at=now - timedelta(days=(12, 20, 30)[place % 3]))
+    page = text(browser(world.mara).get("/projects/films/dashboard/"))
+    assert "cannot be told" in page
+    assert "or later, nobody can say how much" in page
+    assert "3651" not in page
+
+
+def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> None:
+    batch = world.batch(overlap=3, name="Mixed")
+    lines = "".join(f"nu-{number},{who},extraction\n" for number in range(2) for who in "XY")
+    labelled_elsewhere.write(
+        batch=batch, text=f"example,annotator,label\n{lines}", by=world.mara, now=NOON - timedelta(days=3)
+    )
+    world.label(batch, "ada", "extraction")
+    Assignment.objects.filter(batch=batch, person=world.ada).update(active_seconds=30.0)
+
+    found = dashboards.work(batch)
+    spent = dashboards.spent("", found["days"], {})
+    here = views._here(Shown(found))
+
+    assert (spent.submitted, spent.timed, spent.each) == (5, 1, 30.0)
+    assert [(row[1], row[2]) for row in here] == [(str(world.ada.pk), 1)]
+    assert len(found["elsewhere"]) == 2
 
 
 @settings(max_examples=60, deadline=None)
@@ -67,8 +117,7 @@ def test_more_to_do_takes_no_less_time(counts: list[int], remaining: int, more: 
     one, other = dashboards.forecast(counts, remaining), dashboards.forecast(counts, remaining + more)
     if one.likely is not None and other.likely is not None:
         assert one.low is not None
-        assert one.high is not None
-        assert one.low <= one.likely <= one.high
+        assert one.low <= one.likely <= (one.high or dashboards.FARTHEST)
         assert one.likely <= other.likely
 
 
@@ -177,13 +226,20 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
         world.label(batch, "ada", "extraction")
     found = dashboards.monitors(batch)
 
-    assert (found["items"], found["of"]) == (6, "examples that people were given")
+    assert (found["items"], found["of"]) == (6, "given")
     assert found["openings"]["top"][0][0] == "how many"
     assert found["openings"]["top"][0][1]["hits"] == 6
     assert found["answers"]["distinct"] == 2
     assert found["answer_rows"]["first"]["hits"] == 6
     assert found["evidence_rows"] is None
+    with translation.override("de"):
+        assert dashboards.monitors(batch) == found, "figures are kept for everybody, in no language"
+        german = drawn.monitors(found)
+    assert german[0].title == "Antworten: die häufigsten unter den Beispielen, die Personen bekamen"
+    assert re.search(r"\d,\d bis \d+,\d %", german[0].table)
+    assert "Anfangsworte" in german[1].table
     titles = [one.title for one in drawn.monitors(found)]
+    assert titles[0] == "Answers: the commonest among the examples that people were given"
     assert any("How questions begin" in title for title in titles)
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
     assert "how many" in page
@@ -495,4 +551,4 @@ def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) ->
 
 
 def test_measures_have_names_in_words() -> None:
-    assert views._named({"name": "question_ambiguous"}) == "question ambiguous"
+    assert words.measure("question_ambiguous") == "question ambiguous"

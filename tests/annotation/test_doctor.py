@@ -7,11 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.db.models import F
+from django.utils import timezone
 
-from annotation import doctor
-from annotation.journeys import adjudicating, releasing
-from annotation.models import Adjudication, Assignment, Batch, Item
+from annotation import backing_up, doctor, jobs
+from annotation.journeys import adjudicating, importing, releasing
+from annotation.models import Adjudication, Assignment, Batch, Event, Item, Job, Membership, Release, Source
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
@@ -76,3 +79,132 @@ def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> N
 def test_a_fingerprint_that_is_not_that_of_the_response_is_found(decided: Item) -> None:
     Assignment.objects.filter(item=decided).update(said=F("said") + 1)
     assert "the fingerprint of what was said is another" in found()
+
+
+class TestARelease:
+    @pytest.fixture
+    def made(self, decided: Item) -> Release:
+        batch = decided.batch
+        return releasing.make_release(
+            project=batch.project, name="v1", format="freb_tqa", by=batch.made_by, now=LATER
+        )
+
+    def test_that_is_whole_is_not_found(self, made: Release) -> None:
+        assert found() == ""
+
+    def test_a_file_that_is_missing_is_named(self, made: Release) -> None:
+        (releasing.folder(made) / "annotations.jsonl").unlink()
+        assert "release v1 of films: annotations.jsonl is missing. Restore" in found()
+
+    def test_a_byte_that_was_changed_is_found_though_the_size_is_the_same(self, made: Release) -> None:
+        path = releasing.folder(made) / "annotations.jsonl"
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        assert "release v1 of films: annotations.jsonl was changed" in found()
+
+    def test_a_file_that_was_cut_is_found(self, made: Release) -> None:
+        path = releasing.folder(made) / "annotations.jsonl"
+        path.write_bytes(path.read_bytes()[:-10])
+        assert "annotations.jsonl has" in found()
+
+    def test_a_file_that_was_added_is_found(self, made: Release) -> None:
+        (releasing.folder(made) / "more.jsonl").write_text("{}")
+        assert "more.jsonl is there, and was not when the release was made" in found()
+
+    def test_another_digest_or_manifest_in_the_database_is_found(self, made: Release) -> None:
+        Release.objects.update(digest="0" * 64)
+        assert "its digest in the database is not that of its manifest" in found()
+
+    @pytest.mark.parametrize("text", ["{", "{}", "[" * 100_000], ids=["cut", "empty", "deep"])
+    def test_a_manifest_that_is_none_is_found(self, made: Release, text: str) -> None:
+        (releasing.folder(made) / "manifest.json").write_text(text)
+        assert "release v1 of films: manifest.json" in found()
+
+    def test_another_manifest_is_found(self, made: Release) -> None:
+        path = releasing.folder(made) / "manifest.json"
+        path.write_text(path.read_text().replace('"films"', '"books"', 1))
+        assert "is not the one in the database" in found()
+
+    def test_that_the_log_does_not_know_is_found(self, made: Release) -> None:
+        Event.objects.filter(thing="release").delete()
+        assert f"release {made.public_id} (v1) is ready, and the log does not say" in found()
+
+
+@pytest.mark.parametrize("word", ["planned", "open"])
+def test_an_event_of_a_batch_that_was_deleted_is_found(decided: Item, word: str) -> None:
+    Event.objects.filter(thing="batch", after=word).delete()
+    assert f"the log does not say when it became {word}" in found()
+
+
+def test_an_event_between_two_others_that_was_deleted_is_found(world: World) -> None:
+    batch = world.batch(overlap=1)
+    world.label(batch, "ada", "extraction")
+    assert found() == ""
+    Event.objects.filter(thing="assignment", after="leased").delete()
+    assert "as if it had been 'leased'" in found()
+
+
+def test_a_source_that_counts_other_examples_or_that_the_log_does_not_know_is_found(world: World) -> None:
+    there = world.batch().items.count()
+    Source.objects.update(examples_count=F("examples_count") + 7)
+    assert f"examples; there are {there}" in found()
+    Event.objects.filter(thing="source").delete()
+    assert "is ready, and the log does not say when" in found()
+
+
+def test_a_member_without_a_pseudonym_is_found(world: World) -> None:
+    Membership.objects.filter(person=world.ada).update(pseudonym="")
+    assert f"person {world.ada.pk} has no pseudonym in films" in found()
+
+
+def test_work_of_somebody_who_is_no_member_is_found(decided: Item, world: World) -> None:
+    Membership.objects.filter(person=world.ada).delete()
+    assert f"person {world.ada.pk} has work in batch" in found()
+
+
+def test_a_job_whose_worker_is_long_gone_is_found(world: World) -> None:
+    job = Job.objects.create(
+        project=world.project, kind="release", made_at=NOON, heartbeat=timezone.now(), state=Job.State.RUNNING
+    )
+    assert found() == ""
+    Job.objects.update(heartbeat=NOON)
+    assert f"job {job.public_id} (release) of films says that it is running" in found()
+
+
+def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> None:
+    upload = importing.keep_upload(
+        project=world.project, file=SimpleUploadedFile("dev.tsv", b"x"), by=world.mara, now=NOON
+    )
+    job = importing.start_import(
+        project=world.project, reader="wtq", questions=upload, tables=None, by=world.mara, now=timezone.now()
+    )
+    assert found() == ""
+    upload.file.storage.delete(upload.file.name or "")
+    assert (
+        f"import {job.public_id} of films waits, and dev.tsv, the file that was sent for it, is gone"
+        in found()
+    )
+    assert jobs.run(job.pk) == "failed"
+    job.refresh_from_db()
+    assert job.error.startswith("A file that was sent for this import is not here any more.")
+
+
+def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker reads the file and throws it away after the database was read, and before its folder is."""
+    upload = importing.keep_upload(
+        project=world.project, file=SimpleUploadedFile("dev.tsv", b"x"), by=world.mara, now=NOON
+    )
+    assert upload.file.name
+
+    class Dumps:
+        def dump(self, to: Path) -> tuple[dict[str, int], list[str]]:
+            to.write_bytes(b"")
+            upload.file.storage.delete(upload.file.name or "")
+            return {}, []
+
+    monkeypatch.setitem(backing_up._databases, connection.vendor, Dumps())
+    made = backing_up.make(tmp_path / "backup", now=NOON)
+    assert f"media/{upload.file.name}" in made.files

@@ -546,6 +546,35 @@ def test_edits_of_a_round_stand_in_one_table_cut_to_the_rows_that_somebody_touch
     assert "2 rows in which nothing was done" in page
 
 
+def test_edits_that_differ_come_first_and_are_counted_and_edits_that_come_to_the_same_are_one(
+    world: World,
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes", purpose="calibration")
+    for who in ("ada", "bo", "cy"):
+        for turn in range(4):
+            taken = world.take(batch, who)
+            assert taken is not None
+            example = taken.plain_item.example
+            old = example.table.cell("r0", "c1")
+            new = "1902" if (who, turn) == ("bo", 3) else "1901"
+
+            def sets(old: str, new: str) -> dict[str, Any]:
+                return {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": old, "new": new}
+
+            by_way_of = [sets(old, "1900"), sets("1900", new)] if who == "cy" else [sets(old, new)]
+            data = {"unanswerable": False, "operations": by_way_of, "answers": [new], "reason": ""}
+            world.answer(taken, data)
+
+    found = calibrating.side_by_side(batch, list(calibrating.answered(batch)))
+    page = said(client_of(world.mara).get(reverse("calibration", args=[batch.public_id])))
+
+    assert [one.differ for one in found] == [True, False, False, False]
+    assert [one.person for one in found[0].said if one.apart] == [world.bo.pk]
+    assert "On 1 of 4 items people differ" in page
+    assert page.count("other than most") == 1
+    assert page.count('class="tabular contrast"') == 1, "where all did the same nobody stands apart"
+
+
 def test_who_annotates_in_the_round_reads_nothing_of_it_while_it_is_open(
     world: World, round_of: Batch
 ) -> None:

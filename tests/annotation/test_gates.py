@@ -247,7 +247,9 @@ def test_hours_are_those_at_work_today(world: World) -> None:
     assert code(batch, world.ada) == "cap_reached"
 
 
-def test_an_item_of_yesterday_that_is_changed_today_takes_nothing_of_todays_items_and_hours(world: World) -> None:
+def test_an_item_of_yesterday_that_is_changed_today_takes_nothing_of_todays_items_and_hours(
+    world: World,
+) -> None:
     batch = world.batch(decide_at_close=True)
     ask(batch, caps={"items_per_day": 1, "hours_per_day": 3})
     held = world.take(batch, "ada")

@@ -246,6 +246,8 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(world:
         ("a.csv", "id,label\n1,extraction\n", "nobody knows 'id'"),
         ("a.csv", "example,label\nx\n", "as many cells"),
         ("a.csv", "example,response\nx,{\n", "no JSON object"),
+        ("a.csv", "example,response\nx," + "[" * 100_000 + "\n", "Line 2: “response” is no JSON object"),
+        ("a.jsonl", "[" * 100_000, "Line 1 is no JSON"),
         ("a.csv", 'example,label\n"x,extraction\n', "no CSV"),
     ],
 )

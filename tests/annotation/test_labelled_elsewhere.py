@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +17,17 @@ from django.urls import reverse
 
 from annotation.doctor import findings
 from annotation.journeys import adjudicating, assigning, labelled_elsewhere, releasing
-from annotation.models import Annotation, Assignment, Batch, Decision, Event, Item, Membership, Person
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Exclusion,
+    Item,
+    Membership,
+    Person,
+)
 from annotation.refusals import Refused
 from annotation.work import queue
 from tests.annotation.cast import NOON, World
@@ -32,8 +44,8 @@ def text(response: Any) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def write(batch: Batch, csv: str, by: Person | None = None) -> labelled_elsewhere.Preview:
-    return labelled_elsewhere.write(batch=batch, text=csv, by=by, now=NOON)
+def write(batch: Batch, lines: str, by: Person | None = None) -> labelled_elsewhere.Preview:
+    return labelled_elsewhere.write(batch=batch, text=lines, by=by, now=NOON)
 
 
 def counted(batch: Batch) -> dict[str, int]:
@@ -138,6 +150,83 @@ class TestWriting:
         assert (Annotation.objects.get().response or {})["data"]["label"] == "extraction"
 
 
+class TestWhoseItIsNot:
+    def test_nobody_checks_what_they_made_elsewhere(self, world: World) -> None:
+        edits = world.batch("value_change", variant="answer_changes", overlap=1)
+        example = next(
+            item.example
+            for item in edits.items.select_related("example")
+            if item.example.external_id == "nu-0"
+        )
+        row = next(number for number, row in enumerate(example.table().rows) if row[0] in example.question)
+        old = example.table().rows[row][1]
+        change = {"op": "set_cell", "row": f"r{row}", "column": "c1", "old": old, "new": "1901"}
+        out = io.StringIO()
+        csv.writer(out).writerows(
+            [
+                ("example", "annotator", "response"),
+                ("nu-0", "Pia", json.dumps({"operations": [change], "answers": ["1901"]})),
+            ]
+        )
+        write(edits, out.getvalue(), world.mara)
+        adjudicating.resolve_due(now=NOON + timedelta(days=1))
+        checks = world.batch("answer_check", feeds_from=edits, overlap=2, sources=[])
+        made = checks.items.select_related("example").get().example.external_id
+
+        found = labelled_elsewhere.look(
+            batch=checks,
+            text=f'example,annotator,answers\n{made},Pia,"[""1901""]"\n{made},Quinn,"[""1901""]"\n',
+        )
+
+        assert [(one.line, one.message) for one in found.troubles] == [
+            (2, "Pia made what this item shows: nobody checks their own.")
+        ]
+        assert found.annotators == {"Quinn": 1}
+
+    def test_nor_says_anything_blindly_who_has_read_what_others_said(self, world: World) -> None:
+        batch = world.batch(overlap=3)
+        write(batch, LABELS)
+        item = batch.items.get(example__external_id="nu-0")
+        Exclusion.objects.create(item=item, person=world.ivo, read_at=NOON)
+
+        found = labelled_elsewhere.look(
+            batch=batch, text=f"example,annotator,label\nnu-0,{world.ivo.name},extraction\n"
+        )
+
+        assert ["has read what others said" in one.message for one in found.troubles] == [True]
+
+    def test_a_name_is_the_same_in_either_form_of_its_letters(self, world: World) -> None:
+        batch, head = world.batch(overlap=3), "example,annotator,label\n"
+        one, other = "Jos\u00e9", "Jose\u0301"
+
+        found = labelled_elsewhere.look(
+            batch=batch, text=f"{head}nu-0,{one},extraction\nnu-0,{other},extraction\n"
+        )
+        assert "in line 2 already" in found.troubles[0].message
+
+        Membership.objects.create(
+            project=world.project,
+            person=Person.objects.create_person(other, is_external=True, is_active=False),
+        )
+        write(batch, f"{head}nu-0,{one},extraction\n")
+        again = write(batch, f"{head}nu-0,{other},extraction\n")
+        assert (len(again.labels), again.known) == (0, 1)
+        assert Person.objects.filter(is_external=True).count() == 1
+
+    def test_names_that_differ_in_capital_letters_only_are_told(self, world: World) -> None:
+        batch = world.batch(overlap=3)
+        text = "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,XENIA,extraction\n"
+
+        found = labelled_elsewhere.look(batch=batch, text=text)
+        assert [
+            (one.line, "'XENIA' and 'Xenia' differ in capital" in one.message) for one in found.troubles
+        ] == [(3, True)]
+
+        write(batch, LABELS)
+        later = labelled_elsewhere.look(batch=batch, text=text.replace("nu-0,Xenia,extraction\n", ""))
+        assert [one.line for one in later.troubles] == [2]
+
+
 WRONG = [
     ("example,annotator,label\nnu-9,Xenia,extraction\n", 2, "no item on an example 'nu-9'"),
     ("example,annotator,label\n,Xenia,extraction\n", 2, "which example"),
@@ -148,6 +237,11 @@ WRONG = [
     (LABELS.replace("nu-1,Yuri", "nu-0,Zed"), 5, "no free place left"),
     ("example,annotator,response\nnu-0,Xenia,{\n", 2, "holds no JSON"),
     ("example,annotator,response\nnu-0,Xenia,[1]\n", 2, "JSON object"),
+    *(
+        (f"example,annotator,{column}\nnu-0,Xenia,{'[' * deep}{']' * deep}\n", 2, said)
+        for deep in (150, 900, 50_000)
+        for column, said in (("response", "JSON"), ("label", "label"))
+    ),
     ("example,annotator,source,label\nnu-0,Xenia,elsewhere,extraction\n", 2, "source 'elsewhere'"),
     (f"example,annotator,label\nnu-0,{'x' * 121},extraction\n", 2, "120 characters"),
 ]

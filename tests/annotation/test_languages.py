@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation import catalogues
-from annotation.journeys import setting_up
+from annotation.journeys import adjudicating, setting_up
 from annotation.models import Guidelines, Reading
 from annotation.quality import guidance
 from annotation.roles import Permission
@@ -187,3 +188,66 @@ def test_what_was_read_says_in_which_language(world: World, client: Client) -> N
     client.post(address, {"action": "confirm", "number": newest.number}, **GERMAN)
 
     assert Reading.objects.get(person=world.people["ada"]).language == "de"
+
+
+# -- one thing has one name on a page ---------------------------------------------------------------
+
+
+def test_a_label_has_one_name_on_the_page_of_who_decides(world: World) -> None:
+    batch = world.batch(overlap=3, size=1)
+    for who, label in (("ada", "extraction"), ("bo", "neither"), ("cy", "unanswerable")):
+        world.label(batch, who, label)
+    adjudicating.resolve_due(now=NOON + timedelta(days=1))
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(world.ivo)
+
+    page = " ".join(
+        unescape(
+            client.get(reverse("adjudicate", args=[batch.items.get().public_id])).content.decode()
+        ).split()
+    )
+
+    assert "(Nachschlagen 1, keines von beiden 1, nicht zu beantworten 1)" in page
+    for label in ("Nachschlagen", "Keines von beiden", "Nicht zu beantworten"):
+        assert f"<strong>{label}</strong>" in page
+    with translation.override("de"):
+        task, plain = batch.task(), batch.items.get().plain()
+        assert task.describe(task.restore({"label": "neither"}), plain)[0].startswith("Keines von beiden:")
+
+
+def test_the_log_and_the_accounts_say_times_states_and_kinds_in_german(world: World) -> None:
+    batch = world.batch(overlap=3, size=1)
+    world.take(batch, "ada")
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(world.mara)
+
+    log = client.get(reverse("project_log", args=["films"])).content.decode()
+    accounts = client.get(reverse("accounting", args=["films"])).content.decode()
+
+    assert re.search(r"<td>\d+\. \S+ 20\d\d, \d\d:\d\d:\d\d</td>", log)
+    assert ">leased<" not in log
+    assert "<td>auf dem Tisch" in log
+    assert '<th scope="col" class="n">Offen</th>' in accounts
+    assert "Öffnen" not in accounts
+    assert "Question type" not in re.sub(r'<a href="[^"]*">[^<]*</a>', "", accounts)
+    assert "Art der Frage" in accounts
+
+
+def test_figures_of_agreement_have_one_form_on_a_german_page(world: World) -> None:
+    batch = world.batch(overlap=2)
+    for who in ("ada", "bo"):
+        for turn in range(4):
+            world.label(
+                batch, who, "neither" if (who, turn) == ("bo", 0) else ("extraction", "reasoning")[turn % 2]
+            )
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(world.mara)
+
+    page = OPAQUE.sub(" ", client.get(reverse("agreement", args=["films"])).content.decode())
+    cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", page, re.DOTALL)
+
+    assert any("prozentuale Übereinstimmung" in cell for cell in cells)
+    assert not any("percent agreement" in cell for cell in cells)
+    assert [cell for cell in cells if re.search(r"\d\.\d", cell)] == []
+    assert any(re.fullmatch(r"(<strong>)?\d,\d{3}(</strong>)?", cell.strip()) for cell in cells)
+    assert '<th scope="row">Etikett</th>' in page

@@ -329,7 +329,9 @@ def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for
     batch = world.batch(size=1, strategy=strategy, **more)
     held = world.take(batch, "ada")
     assert held is not None
-    queue.give_back(held, state=Assignment.State.RETURNED, reason=queue.TAKEN_BACK, now=NOON, actor=world.mara)
+    queue.give_back(
+        held, state=Assignment.State.RETURNED, reason=queue.TAKEN_BACK, now=NOON, actor=world.mara
+    )
     for who in ("bo", "cy"):
         world.label(batch, who, "reasoning")
 

@@ -195,7 +195,7 @@ def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
     one, two = twenty.batch(), twenty.batch()
     changed, refused = assigning.act(batches=[planned, one, two], action="pause", by=twenty.mara, now=NOON)
     assert changed == [one, two]
-    assert [why for _, why in refused] == [f"{planned.name} is planned."]
+    assert [why for _, why in refused] == [f"{planned.name} is planned: it stays as it is."]
     assert {batch.state for batch in Batch.objects.filter(pk__in=[one.pk, two.pk])} == {"paused"}
     assigning.act(batches=[one], action="resume", by=twenty.mara, now=NOON)
     assert twenty.take(Batch.objects.get(pk=one.pk), "ada") is not None

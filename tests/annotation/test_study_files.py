@@ -618,6 +618,65 @@ class TestApplying:
         )
         assert apply(text, None, world.mara, "films").done == []
 
+    @pytest.mark.parametrize("limit", ["", ", caps: {items: 3}"])
+    def test_an_open_split_waits_for_its_people_and_their_links_are_made(
+        self, films: Path, mara_of_films: Person, limit: str
+    ) -> None:
+        text = (
+            "study: 1\nproject: {slug: small, name: Small}\n"
+            "sources: [{name: films, reader: wtq, path: films-dev.tsv}]\n"
+            "batches:\n  - {name: T, type: question_type, sample: {size: 3}, strategy: split, overlap: 2, open: true"
+            f"{limit}}}\n"
+            "people:\n  - {name: Ann, roles: [annotator]}\n  - {name: Ben, roles: [annotator]}\n"
+        )
+
+        plan = plan_of(text, films)
+        (wait,) = plan.waits
+        assert (wait.section, wait.name) == ("open", "T")
+        assert "waits for 2 annotators; 0 are in the project" in wait.words
+        assert "open" not in [one.verb for one in plan.does]
+        applied = apply(text, films, mara_of_films)
+        assert applied.failed is None
+        assert [link.name for link in applied.links] == ["Ann", "Ben"]
+        assert apply(text, films, mara_of_films).done == []
+        for link in applied.links:
+            setting_up.join_as_new(
+                invitation=setting_up.open_invitation(link.token, now=NOON),
+                name=link.name,
+                email=f"{link.name}@example.org",
+                password="tilted tables",
+                now=NOON,
+            )
+        later = apply(text, films, mara_of_films)
+        assert [(one.verb, one.name) for one in later.done] == [("open", "T")]
+        assert (later.waits, Batch.objects.get(name="T").state) == ((), "open")
+
+    def test_a_split_with_shares_beyond_the_limit_waits_for_more_people(self, world: World) -> None:
+        text = (
+            "study: 1\nproject: {slug: films, name: Films}\nbatches:\n"
+            "  - {name: T, type: question_type, sample: {sources: [films-dev], size: 4}, strategy: split, "
+            "overlap: 2, open: true, caps: {items: 2}}\n"
+        )
+
+        applied = apply(text, None, world.mara, "films")
+
+        assert applied.failed is None
+        assert (
+            "at most 2 items a person, wait for 4 annotators; 3 are in the project" in applied.waits[0].words
+        )
+        mended = apply(text.replace("{items: 2}", "{items: 3}"), None, world.mara, "films")
+        assert (mended.failed, Batch.objects.get(name="T").state) == (None, "open")
+
+    def test_a_batch_for_everyone_costs_what_the_people_of_the_file_make(self, films: Path) -> None:
+        text = (
+            "study: 1\nproject: {slug: small, name: Small}\n"
+            "sources: [{name: films, reader: wtq, path: films-dev.tsv}]\n"
+            "batches:\n  - {name: T, type: question_type, sample: {size: 3}, strategy: everyone}\n"
+        )
+        people = "people:\n  - {name: Ann, roles: [annotator]}\n  - {name: Ben, roles: [annotator]}\n"
+
+        assert plan_of(text + people, films).costs[0].annotations == 6
+
     def test_whoever_was_removed_gets_no_new_link(self, world: World) -> None:
         text = "study: 1\nproject: {slug: films, name: Films}\npeople:\n  - {name: Bo, roles: [annotator]}\n"
         member = Membership.objects.get(project=world.project, person=world.bo)

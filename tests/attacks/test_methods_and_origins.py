@@ -18,10 +18,13 @@ from django.urls import reverse, set_script_prefix
 from django.utils import timezone
 
 from annotation.api import urls as api_urls
+from annotation.help import fooling
 from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
 from annotation.people import accounts
 from annotation.roles import Role
+from annotation.work import accounting
+from tableqa import sheets
 from tests.annotation.cast import World
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.annotation.test_role_table import undone
@@ -388,14 +391,37 @@ FORMULAS = [
 ]
 
 
-def test_no_file_for_spreadsheets_holds_a_formula(things: Things) -> None:
+def formulas(text: str) -> tuple[int, list[str]]:
+    """How many cells a file has, and those of them that a spreadsheet would take for a formula."""
+    cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    return len(cells), [
+        cell
+        for cell in cells
+        if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not re.fullmatch(r"[-+]?[\d.,]+( %)?", cell)
+    ]
+
+
+def looked_at() -> list[fooling.Looked]:
+    """Tries of a model where every text is one of somebody's choice."""
+    return [
+        fooling.Looked(said, said, said, panel, "2026-W10", "human", judged=True, fooled=True, checked=True, verified=False)
+        for said in FORMULAS
+        for panel in (False, True)
+    ]  # fmt: skip
+
+
+def test_no_file_for_spreadsheets_holds_a_formula(things: Things, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names that begin like a formula come out as text in every CSV that a page offers."""
     world = things.world
     for number, person in enumerate(Person.objects.order_by("pk")):
         Person.objects.filter(pk=person.pk).update(name=FORMULAS[number % len(FORMULAS)] + str(number))
     for number, batch in enumerate(Batch.objects.order_by("pk")):
         Batch.objects.filter(pk=batch.pk).update(name=FORMULAS[number % len(FORMULAS)] + str(number))
-    root, cells = signed_in(world.people["root"]), 0
+    for number, member in enumerate(Membership.objects.order_by("pk")):
+        said = FORMULAS[number % len(FORMULAS)][:10] + str(number)
+        Membership.objects.filter(pk=member.pk).update(pseudonym=said)
+    monkeypatch.setattr(fooling, "of_project", lambda project, person: (looked_at(), []))
+    root, cells = signed_in(world.people["root"]), {}
     for name, (arguments, may_get, _) in PAGES.items():
         if not may_get or "root" not in may_get:
             continue
@@ -403,12 +429,32 @@ def test_no_file_for_spreadsheets_holds_a_formula(things: Things) -> None:
             with undone():
                 answer = root.get(reverse(name, args=arguments(things)), asked)
                 if answer.get("Content-Type", "").startswith("text/csv"):
-                    for row in csv.reader(io.StringIO(answer.content.decode(), newline="")):
-                        for cell in row:
-                            cells += 1
-                            number_like = re.fullmatch(r"[-+]?[\d.,]+( %)?", cell)
-                            assert number_like or not cell.startswith(("=", "+", "-", "@", "\t", "\r")), (
-                                name,
-                                row,
-                            )
-    assert cells > 20
+                    cells[name], wrong = formulas(answer.content.decode())
+                    assert (name, wrong) == (name, [])
+    assert set(cells) == {"accounting", "fooling", "payments"}
+    assert min(cells.values()) > 10
+
+
+def test_everything_that_writes_a_csv_guards_every_text() -> None:
+    """The three that do (what calls them is guarded with them), with a formula wherever they take a text."""
+    writers = {
+        str(path.relative_to(ROOT))
+        for folder in ("annotation", "config", "tableqa", "tasks")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"\bcsv\.(writer|DictWriter)\b", path.read_text("utf-8")) and path.name != "tests.py"
+    }
+    assert writers == {"annotation/views/fooling.py", "annotation/work/accounting.py", "tableqa/sheets.py"}
+
+    rows = io.StringIO()
+    csv.writer(rows, lineterminator="\r\n").writerows(fooling.csv_rows(looked_at()))
+    account = accounting.Account()
+    lines = [accounting.Line(Batch(public_id="x", name=said), None, said, account) for said in FORMULAS]  # type: ignore[arg-type]
+    sheet = sheets.Sheet(
+        FORMULAS[0],
+        FORMULAS[0],
+        tuple(sheets.Column(said, group=group) for said in FORMULAS for group in ("", said)),
+        tuple(tuple(sheets.Cell(said, detail=said) for _ in range(2 * len(FORMULAS))) for said in FORMULAS),
+    )
+    for text in (rows.getvalue(), accounting.as_csv(lines), sheets.as_csv(sheet)):
+        many, wrong = formulas(text)
+        assert (wrong, many > len(FORMULAS)) == ([], True)

@@ -281,12 +281,12 @@ def test_a_file_of_columns_with_bytes_changed_is_read_or_refused(
 # -- archives ---------------------------------------------------------------------------------------
 
 
-def zipped(*members: tuple[str, bytes], mode: int | None = None) -> bytes:
+def zipped(*members: tuple[str, bytes], mode: int | None = None, packed: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w") as archive:
         for name, data in members:
             info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
+            info.compress_type = packed
             if mode is not None:
                 info.create_system, info.external_attr = 3, mode << 16
             archive.writestr(info, data)
@@ -297,10 +297,16 @@ def everything_below(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
 
 
-def test_an_archive_with_bytes_changed_is_unpacked_inside_its_folder_or_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", ["DEFLATED", "BZIP2", "LZMA", "STORED"])
+def test_an_archive_with_bytes_changed_is_unpacked_inside_its_folder_or_refused(
+    packed: str, tmp_path: Path
+) -> None:
     rng = random.Random(f"{SEED}:zip")
     good = zipped(
-        ("csv/1.csv", b'"Name"\n"Ann"\n' * 50), ("csv/2.csv", b"x" * 3000), ("readme", b"of tables")
+        ("csv/1.csv", b'"Name"\n"Ann"\n' * 50),
+        ("csv/2.csv", b"x" * 3000),
+        ("readme", b"of tables"),
+        packed=getattr(zipfile, f"ZIP_{packed}"),
     )
     counted: Counter[str] = Counter()
     for number in range(TIMES * 5):

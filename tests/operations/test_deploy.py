@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import grp
 import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from django.core.files.base import ContentFile
 
 from config import logs
+from predictor import configuration
 
 ROOT = Path(__file__).resolve().parents[2]
+OPERATIONS = ROOT / "docs" / "operations.md"
 UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
 NGINX = sorted((ROOT / "deploy" / "nginx").glob("*.conf"))
 
@@ -89,6 +101,152 @@ def test_nginx_takes_both_files(tmp_path: Path) -> None:
         tried = subprocess.run([*command, "-e", str(tmp_path / "first.log")], capture_output=True, text=True)
         wrong = [line for line in tried.stderr.splitlines() if "emerg" in line and "bind()" not in line]
         assert wrong == []
+
+
+@contextmanager
+def nginx(home: Path, server: str, user: str = "root") -> Iterator[str]:
+    """nginx with the shipped files and this `server`, nobody behind it; the address that it listens on."""
+    if not shutil.which("nginx") or os.geteuid() != 0:
+        pytest.skip("nginx is not installed, or this is not root (Debian: apt install nginx-light)")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    for file in NGINX:
+        text = file.read_text().replace("/etc/nginx/askew", str(home / "askew"))
+        text = text.replace("/var/log/nginx", str(home)).replace("/srv/askew", str(home / "data"))
+        (home / file.name).write_text(text.replace("127.0.0.1:8000", "127.0.0.1:1"))
+    temporary = "".join(
+        f"{what}_temp_path {home}/{what};" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (home / "nginx.conf").write_text(
+        f"user {user}; pid {home}/pid; error_log {home}/host-error.log info; daemon off; events {{}}\n"
+        f"http {{ {temporary} access_log {home}/host-access.log; include askew-http.conf;\n"
+        f"server {{ listen 127.0.0.1:{port}; {server} }} }}\n"
+    )
+    process = subprocess.Popen(["nginx", "-p", home, "-c", home / "nginx.conf", "-e", home / "first.log"])
+    try:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def location_of(file: str, name: str) -> str:
+    """A location as the file has it."""
+    text = (ROOT / "deploy/nginx" / file).read_text()
+    found = re.search(rf"^( *)location {re.escape(name)} \{{.*?^\1\}}", text, re.DOTALL | re.MULTILINE)
+    assert found, f"{file} has no location {name}"
+    return found[0]
+
+
+@pytest.mark.parametrize("path", ["", "/askew"])
+def test_a_laboratory_behind_one_address_comes_in_within_a_minute(path: str, tmp_path: Path) -> None:
+    """Thirty people look at the page, some of them often, and sign in, some at the second try. Floods are slowed down."""
+    server = "include askew-sub-path.conf;" if path else location_of("askew.conf", "= /sign-in/")
+    server = server.replace("/etc/nginx/", f"{tmp_path}/")
+    with nginx(tmp_path, server) as address, httpx.Client(trust_env=False) as client:
+        page = f"{address}{path}/sign-in/"
+        looked = [client.get(page).status_code for _ in range(150)]
+        signed_in = [client.post(page, data={"username": "x"}).status_code for _ in range(50)]
+        flood = [client.post(page, data={"username": "x"}).status_code for _ in range(60)]
+    assert set(looked) == set(signed_in) == {502}, "what nginx says where nobody is behind it"
+    assert flood.count(429) > 30
+
+
+def test_below_a_path_of_a_shared_host_no_log_has_addresses_or_secrets(tmp_path: Path) -> None:
+    """Also where nobody answers behind nginx, and where tries are refused: its error log has whole requests in it."""
+    with nginx(tmp_path, "include askew-sub-path.conf;") as address, httpx.Client(trust_env=False) as client:
+        for path in (
+            "/askew/join/SECRET/", "/askew/password/new/MQ/SECRET/", "/askew/crowd/x/?PROLIFIC_PID=SECRET",
+            "/askew?PROLIFIC_PID=SECRET", "/askew/metrics?x=SECRET", "/askew/readyz?x=SECRET",
+            "/askew/static/no.css?x=SECRET", "/askew/static/no.0123456789ab.css?x=SECRET",
+        ):  # fmt: skip
+            client.get(f"{address}{path}")
+        for _ in range(90):
+            client.post(f"{address}/askew/sign-in/?next=SECRET")
+    logs_ = {file.name: file.read_text() for file in tmp_path.glob("*.log")}
+    assert {"askew.log", "host-error.log"} <= set(logs_)
+    assert len(logs_["askew.log"].splitlines()) > 90
+    found = [
+        line
+        for name, text in logs_.items()
+        for line in text.splitlines()
+        if "SECRET" in line or "127.0.0.1" in line
+    ]
+    # What is said of connections, and not of requests, has an address at the level "info" alone.
+    assert [line for line in found if "[info]" not in line or "SECRET" in line] == []
+
+
+def test_static_files_are_nginxs_to_read_and_nothing_else_of_the_data_folder_is(settings: Any) -> None:
+    """As section 1 makes the folder, and with the umask of the units, nginx runs as www-data."""
+    from config.static_files import NamedByContent
+
+    try:
+        group = grp.getgrnam("www-data").gr_gid
+    except KeyError:
+        pytest.skip("there is no www-data here")
+    made = re.search(r"install -d -o askew -g (\S+) -m (\d+) /srv/askew", OPERATIONS.read_text())
+    assert made
+    assert made[1] == "www-data"
+    for unit in UNITS:
+        assert "UMask=0027" in unit.read_text()
+    settings.STATIC_URL = "/static/"
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        home, data = Path(folder), Path(folder) / "data"
+        server = location_of("askew.conf", "/static/").replace("/srv/askew", str(data))
+        before = os.umask(0o027)
+        try:
+            data.mkdir()
+            os.chown(data, 0, group)
+            data.chmod(int(made[2], 8))
+            storage = NamedByContent(location=data / "static", base_url="/static/")
+            for name in ("askew/a.css", "vendor/deeper/b.css"):
+                storage.save(name, ContentFile(b"a { color: red }\n" * 200))
+            paths = {name: (storage, name) for name in ("askew/a.css", "vendor/deeper/b.css")}
+            assert not [one for one in storage.post_process(paths) if isinstance(one[2], Exception)]
+            (data / "media").mkdir()
+            (data / "media" / "upload").write_text("somebody's")
+        finally:
+            os.umask(before)
+        home.chmod(0o755)
+        named = json.loads((data / "static" / "staticfiles.json").read_text())["paths"]
+        with nginx(home, f"{server} location /all/ {{ alias {data}/; }}", "www-data") as address:
+            for name in named.values():
+                for encoding in ("gzip", "identity"):
+                    answer = httpx.get(f"{address}/static/{name}", headers={"Accept-Encoding": encoding})
+                    assert (answer.status_code, "red" in answer.text) == (200, True)
+                    assert answer.headers.get("content-encoding", "identity") == encoding
+                    assert "immutable" in answer.headers["cache-control"]
+            assert httpx.get(f"{address}/all/media/upload").status_code == 403
+
+
+def test_the_settings_file_that_is_documented_is_taken_by_the_shell_and_by_systemd(tmp_path: Path) -> None:
+    """Every line NAME=VALUE that the page has, in one file, sourced as section 4 says."""
+    lines = re.findall(r"^ {4,}([A-Z][A-Z_]+=.*)$", OPERATIONS.read_text(), re.MULTILINE)
+    names = [line.partition("=")[0] for line in lines]
+    assert {"SECRET_KEY", "DATABASE_URL", "PREDICTORS", "EMAIL_URL", "CELERY_BROKER_URL"} <= set(names)
+    assert not re.findall(r"`[A-Z_]+=\{", OPERATIONS.read_text()), (
+        "a value with brackets, and not in that file"
+    )
+    (file := tmp_path / "environment").write_text("\n".join(lines) + "\n")
+    (sourcing,) = re.findall(r"^ +(umask .*)$", OPERATIONS.read_text(), re.MULTILINE)
+    script = f"set -eu; {sourcing.replace('/etc/askew/environment', str(file))}; env -0"
+    for shell in filter(shutil.which, ("sh", "bash", "dash")):
+        ran = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        found = dict(line.split("=", 1) for line in ran.stdout.split("\0") if "=" in line)
+        for line in lines:
+            name, _, value = line.partition("=")
+            # As systemd takes it: quotes around the whole value go, and nothing else in it means anything.
+            plain = value[1:-1] if value[:1] == value[-1:] == "'" else value
+            assert "'" not in plain
+            assert found[name] == plain
+    assert configuration.read(found["PREDICTORS"])["bundled"]["model"] == "bundled"
 
 
 def test_what_is_secret_in_an_address_is_said_alike_in_three_places() -> None:

@@ -1,0 +1,119 @@
+"""A qualification comes to an end for everybody: when an item was taken off a desk, and when it is closed half way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from annotation import doctor
+from annotation.journeys import annotating, assigning
+from annotation.models import Batch, CrowdEntry, Qualification
+from annotation.people import crowd
+from annotation.quality import gold
+from annotation.refusals import Refused
+from annotation.work import queue, shares
+from tests.annotation.cast import NOON, World
+
+
+@pytest.fixture
+def asked(world: World) -> Batch:
+    """An open qualification of three items."""
+    batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Asked")
+    for item in batch.items.select_related("example"):
+        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    return batch
+
+
+def enter(world: World, *names: str) -> list[CrowdEntry]:
+    link = crowd.make_link(
+        project=world.project,
+        name="Pool",
+        parameters=crowd.PARAMETERS["prolific"],
+        completion_code="C1",
+        screen_out_code="S1",
+        expires_at=NOON + timedelta(days=9),
+        by=world.mara,
+        now=NOON,
+    )
+    for name in names:
+        world.people[name] = crowd.enter(link=link, ids=crowd.Ids(name, "s", "t"), person=None, now=NOON)
+    rows = CrowdEntry.objects.select_related("link__project", "person").order_by("pk")
+    return list(rows)
+
+
+def work(world: World, batch: Batch, who: str) -> int:
+    done = 0
+    while (assignment := world.take(batch, who)) is not None:
+        world.answer(assignment, {"label": "extraction"})
+        done += 1
+    return done
+
+
+def end(entry: CrowdEntry) -> Any:
+    return crowd.finish(entry=entry, now=NOON + timedelta(minutes=1))
+
+
+def again(batch: Batch) -> Batch:
+    return Batch.objects.select_related("project", "requires").get(pk=batch.pk)
+
+
+@pytest.mark.parametrize("how", ["take back", "take back for somebody", "move"])
+def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
+    world: World, asked: Batch, how: str
+) -> None:
+    batch = world.batch(size=2, overlap=1, requires=asked)
+    (entry,) = enter(world, "pat")
+    held = world.take(asked, "pat")
+    assert held is not None
+    if how == "move":
+        shares.move(batch=asked, person=world.pat, to=[world.bo], leases=True, by=world.mara, now=NOON)
+    else:
+        to = world.bo if how.endswith("somebody") else None
+        shares.take_back(batch=asked, held=shares.held(asked, [world.pat]), to=to, by=world.mara, now=NOON)
+    assert queue.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
+    assert work(world, asked, "pat") == 3
+    assert Qualification.objects.get(person=world.pat).passed
+    assert work(world, asked, "bo") == 3
+    assert work(world, batch, "pat") == 2
+    assert end(entry).code == "C1"
+    assert list(doctor.findings()) == []
+
+
+def test_it_is_opened_again_from_my_work(world: World, asked: Batch) -> None:
+    held = world.take(asked, "ada")
+    assert held is not None
+    shares.take_back(batch=asked, held=shares.held(asked, [world.ada]), by=world.mara, now=NOON)
+    annotating.resume(assignment=world.reload(held), now=NOON)
+    assert work(world, asked, "ada") == 3
+    assert list(doctor.findings()) == []
+
+
+def test_a_qualification_that_is_closed_half_way_is_an_end(world: World, asked: Batch) -> None:
+    batch = world.batch(size=2, overlap=2, requires=asked)
+    pat, quin, ray = enter(world, "pat", "quin", "ray")
+    assert world.take(asked, "pat") is not None
+    assert work(world, asked, "quin") == 3
+    assigning.close_batch(batch=asked, by=world.mara, now=NOON)
+    batch = again(batch)
+    with pytest.raises(Refused, match="which was closed before you had ended it"):
+        world.take(batch, "pat")
+    assert queue.left_for(world.pat, [batch.pk]) == {batch.pk: 0}
+    assert queue.left_for(world.quin, [batch.pk]) == {batch.pk: 2}
+    assert (end(pat).code, end(ray).code, end(ray).work_left) == ("S1", "", False)
+    assert end(quin).work_left
+    assert work(world, batch, "quin") == 2
+    assert end(quin).code == "C1"
+
+
+def test_who_passed_and_found_everything_taken_has_done_their_part(world: World, asked: Batch) -> None:
+    batch = world.batch(size=2, overlap=1, requires=asked)
+    first, second = enter(world, "pat", "sam")
+    for who in ("pat", "sam"):
+        assert work(world, asked, who) == 3
+    assert work(world, batch, "pat") == 2
+    assert work(world, batch, "sam") == 0
+
+    assert (end(first).code, end(second).code) == ("C1", "C1")
