@@ -2,7 +2,7 @@
 
 | variable          | meaning                                                                                   |
 |-------------------|-------------------------------------------------------------------------------------------|
-| SECRET_KEY        | required; signs sessions and tokens. Settings never invent one                            |
+| SECRET_KEY        | required; signs sessions and tokens. At least 32 characters where PUBLIC_URL is set       |
 | DATABASE_URL      | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
 | CONN_MAX_AGE      | seconds a connection to PostgreSQL is kept; default: 600                                  |
 | ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
@@ -49,6 +49,7 @@ DATA_DIR = Path(os.environ.get("ASKEW_DATA_DIR") or BASE_DIR / "var").resolve()
 
 # --- the key -----------------------------------------------------------------------------------------------
 # Read without django-environ, which takes a leading "$" for the name of another variable.
+SHORTEST_KEY = 32
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured(
@@ -81,6 +82,13 @@ TRUST_PROXY = env.bool("TRUST_PROXY", default=False)
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
 HTTPS = False
 if PUBLIC_URL:
+    if len(SECRET_KEY) < SHORTEST_KEY:
+        raise ImproperlyConfigured(
+            f"SECRET_KEY has {len(SECRET_KEY)} characters; where people reach the site (PUBLIC_URL is set) it needs at least "
+            f"{SHORTEST_KEY} that nobody guesses: sessions and links for new passwords hang on it."
+        )
+    if DEBUG:
+        raise ImproperlyConfigured("DEBUG shows the inside to whoever comes: leave it out where PUBLIC_URL is set.")
     _scheme, _host, _path = _public_url(PUBLIC_URL)
     HTTPS = _scheme == "https"
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")

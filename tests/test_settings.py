@@ -44,6 +44,12 @@ class TestTheKey:
         with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY is not set.*secrets\.token_urlsafe"):
             settings_with(SECRET_KEY="")
 
+    @pytest.mark.parametrize("more", [{"SECRET_KEY": "changeme"}, {"DEBUG": "true"}])
+    def test_where_people_reach_it_no_key_is_a_word_and_nothing_inside_is_shown(self, settings_with, more):
+        with pytest.raises(ImproperlyConfigured, match="SECRET_KEY has 8 characters|DEBUG shows the inside"):
+            settings_with(PUBLIC_URL="https://askew.example.org", **more)
+        settings_with(**more)
+
     def test_it_may_begin_with_a_dollar(self, settings_with):
         assert settings_with(SECRET_KEY="$" + "k" * 60)["SECRET_KEY"] == "$" + "k" * 60
 
