@@ -84,11 +84,13 @@ HTTPS = False
 if PUBLIC_URL:
     if len(SECRET_KEY) < SHORTEST_KEY:
         raise ImproperlyConfigured(
-            f"SECRET_KEY has {len(SECRET_KEY)} characters; where people reach the site (PUBLIC_URL is set) it needs at least "
-            f"{SHORTEST_KEY} that nobody guesses: sessions and links for new passwords hang on it."
+            f"SECRET_KEY has {len(SECRET_KEY)} characters; where people reach the site (PUBLIC_URL is set) it needs at "
+            f"least {SHORTEST_KEY} that nobody guesses: sessions and links for new passwords hang on it."
         )
     if DEBUG:
-        raise ImproperlyConfigured("DEBUG shows the inside to whoever comes: leave it out where PUBLIC_URL is set.")
+        raise ImproperlyConfigured(
+            "DEBUG shows the inside to whoever comes: leave it out where PUBLIC_URL is set."
+        )
     _scheme, _host, _path = _public_url(PUBLIC_URL)
     HTTPS = _scheme == "https"
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")

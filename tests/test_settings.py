@@ -46,7 +46,7 @@ class TestTheKey:
 
     @pytest.mark.parametrize("more", [{"SECRET_KEY": "changeme"}, {"DEBUG": "true"}])
     def test_where_people_reach_it_no_key_is_a_word_and_nothing_inside_is_shown(self, settings_with, more):
-        with pytest.raises(ImproperlyConfigured, match="SECRET_KEY has 8 characters|DEBUG shows the inside"):
+        with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY has 8 characters|DEBUG shows the inside"):
             settings_with(PUBLIC_URL="https://askew.example.org", **more)
         settings_with(**more)
 

@@ -235,7 +235,7 @@ class Raw:
             else:
                 originals[record["source"], record["id"]] = (offset,)
         self._db.executemany(
-            f"INSERT INTO annotations VALUES (NULL, {', '.join('?' * 12)})",
+            f"INSERT INTO annotations VALUES (NULL, {', '.join('?' * 12)})",  # nosec B608: question marks
             (_annotation(offset, record) for offset, record in annotations),
         )
 
@@ -246,7 +246,7 @@ class Raw:
                         derived[record["source"], made["id"]] = offset, number, made["parent"]
                 yield _decision(offset, record)
 
-        self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())
+        self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())  # nosec B608: question marks
         for index in ("annotations (id)", "annotations (item, annotator)", "annotations (batch, item)"):
             self._index(index)
         for index in ("decisions (item)", "decisions (source, example)"):
