@@ -56,6 +56,7 @@ class _Found:
     marks: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     renamed: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
     rows: dict[tuple[str, tuple[str, ...]], list[str]] = field(default_factory=dict)
     columns: dict[tuple[str, tuple[str, ...]], list[str]] = field(default_factory=dict)
 
@@ -118,6 +119,7 @@ def _note(found: _Found, base: Table, edited: Table, one: Said) -> None:
     for kind, gone in (("c", here - there), ("r", set(base.row_ids) - set(edited.row_ids))):
         for id in gone:
             _add(found.notes.setdefault(f"{kind}:{id}", {}), gettext("removed by"), letter)
+            found.removed.add(f"{kind}:{id}")
     for operation in one.operations:
         if isinstance(operation, MoveRow):
             _add(found.notes.setdefault(f"r:{operation.row}", {}), gettext("moved by"), letter)
@@ -182,6 +184,7 @@ def _columns(base: Table, found: _Found, letters: Sequence[str]) -> list[dict[st
                 "name": name,
                 "numbers": holds_numbers(base.column(id)),
                 "notes": _notes(found, f"c:{id}", letters),
+                "removed": f"c:{id}" in found.removed,
                 "renamed": _changes(found.renamed.get(id, {}), letters),
                 "inserted": [],
             }
@@ -209,7 +212,8 @@ def _rows(
     for number, (id, texts) in enumerate(zip(base.row_ids, base.rows, strict=True), start=1):
         notes = _notes(found, f"r:{id}", letters)
         special = bool(notes) or id in touched
-        rows.append({"id": id, "number": number, "values": texts, "notes": notes, "special": special})
+        row = {"id": id, "number": number, "values": texts, "notes": notes, "special": special}
+        rows.append(row | {"removed": f"r:{id}" in found.removed})
         put(id)
     return rows
 
@@ -270,13 +274,25 @@ def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
 
 
 def _summary(found: _Found, letters: Sequence[str]) -> list[dict[str, Any]]:
-    """How many places were marked or edited by whom, everybody first: {"letters", "marked", "edited"}."""
+    """How many places were marked or edited by whom, and how many rows and columns removed, moved, renamed or put there,
+    everybody first: {"letters", "all", "marked", "edited", "lines"}.
+    """
     marked = Counter(" ".join(who) for who in found.marks.values())
     edited = Counter(" ".join(who) for texts in found.edits.values() for who in texts.values())
+    lines = Counter(" ".join(who) for who in (*found.rows.values(), *found.columns.values()))
+    lines.update(
+        " ".join(who) for one in (*found.notes.values(), *found.renamed.values()) for who in one.values()
+    )
     everybody = " ".join(letters)
-    names = sorted({*marked, *edited}, key=lambda who: (who != everybody, -len(who), who))
+    names = sorted({*marked, *edited, *lines}, key=lambda who: (who != everybody, -len(who), who))
     return [
-        {"letters": who, "all": who == everybody, "marked": marked[who], "edited": edited[who]}
+        {
+            "letters": who,
+            "all": who == everybody,
+            "marked": marked[who],
+            "edited": edited[who],
+            "lines": lines[who],
+        }
         for who in names
     ]
 

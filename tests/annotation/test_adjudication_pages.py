@@ -50,6 +50,16 @@ def put(row: str, new: str) -> SetCell:
 # -- one table for all --------------------------------------------------------------------------------
 
 
+def test_a_row_and_a_column_that_somebody_removed_are_struck_and_counted() -> None:
+    row = RemoveRow(row="r1", old=FILMS.rows[1])
+    column = RemoveColumn(column="c0", old=("Film", "Heat", "Ran"))
+    found = contrast(Said("A", [row]), Said("B", [row, column]))
+
+    assert [row["removed"] for row in found["rows"]][:3] == [False, True, False]
+    assert [column["removed"] for column in found["columns"]][:2] == [True, False]
+    assert [(one["letters"], one["lines"]) for one in found["summary"]] == [("A B", 1), ("B", 1)]
+
+
 def test_a_cell_says_who_marked_it() -> None:
     found = contrast(Said("A", marked=[("r0", "c1")]), Said("B", marked=[("r0", "c1"), ("r1", "c1")]))
 
