@@ -90,9 +90,9 @@ def _bare(line: bytes) -> str:
 def writing(path: Path, lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """As `placed`, of a file that is only made: each record is written while the next one is asked for.
 
-    JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again.
+    JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again. The folder is there:
+    where another attempt has cleared it away, this one is over (OSError), and is not to go on with half of its files.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     offset = 0
     with path.open("wb") as out:
         for line in lines:

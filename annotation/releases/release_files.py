@@ -268,7 +268,8 @@ def write_derived(raw: Raw, format: str, mix: int | None = None, gate: Gate | No
                 files[name].write(",\n" if array else "\n")
             else:
                 path = raw.folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
+                for parent in reversed(Path(name).parents[:-1]):  # never the release's own folder, see `writing`
+                    (raw.folder / parent).mkdir(exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
                 files[name].write("[" if array else "")
             files[name].write(canonical(record))
@@ -869,7 +870,12 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
     claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
     again = figures(raw, claims)
-    measured = {key for key, batch in raw.batches.items() if task_type(batch["type"]).measures}
+    # By the rules before, kinds had fewer measures than they have here.
+    measured = {
+        key
+        for key, batch in raw.batches.items()
+        if manifest.get("rules", 1) == RULES and task_type(batch["type"]).measures
+    }
     if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
         raise Difference(
             f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"

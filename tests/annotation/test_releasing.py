@@ -57,6 +57,7 @@ def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
     batches = release_files.read_manifest(released)["batches"]
     lines = {name: list(release_files.records(released / name)) for name in release_files.RAW}
     again = tmp_path / "again"
+    again.mkdir()
     names = ("sources", "annotations", "decisions")
     noted = release_files.write_raw(again, batches, **{name: lines[f"{name}.jsonl"] for name in names})
     found = release_files.load(again, batches)

@@ -188,7 +188,7 @@ def test_nothing_is_restored_over_somebodys_work_and_no_backup_over_another(
 def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(media: Path, to: Path) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backing_up, "_copy_media", full)

@@ -145,6 +145,12 @@ def test_different_texts_and_a_pair_are_left_alone() -> None:
     assert habit.figures["repeated"] == 2
 
 
+def test_two_who_paste_the_same_text_do_not_excuse_each_other() -> None:
+    own = [[f"what others write, each in their own words {number}" for number in range(100)]] * 3
+    pasted = "The answer stands in the first row of the table."
+    assert copy_paste(dict.fromkeys(range(20), pasted), [[pasted] * 20, *own]).raised
+
+
 @pytest.mark.parametrize(
     "habit",
     [
@@ -155,12 +161,6 @@ def test_different_texts_and_a_pair_are_left_alone() -> None:
         always_the_same(["a"] * 50, {}),
     ],
 )
-def test_two_who_paste_the_same_text_do_not_excuse_each_other() -> None:
-    own = [[f"what others write, each in their own words {number}" for number in range(100)]] * 3
-    pasted = "The answer stands in the first row of the table."
-    assert copy_paste(dict.fromkeys(range(20), pasted), [[pasted] * 20, *own]).raised
-
-
 def test_too_little_says_nothing(habit: Habit) -> None:
     assert not habit.raised
     assert habit.sentence.startswith("Too early to say: ")
