@@ -268,7 +268,9 @@ def write_derived(raw: Raw, format: str, mix: int | None = None, gate: Gate | No
                 files[name].write(",\n" if array else "\n")
             else:
                 path = raw.folder / name
-                for parent in reversed(Path(name).parents[:-1]):  # never the release's own folder, see `writing`
+                for parent in reversed(
+                    Path(name).parents[:-1]
+                ):  # never the release's own folder, see `writing`
                     (raw.folder / parent).mkdir(exist_ok=True)
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
                 files[name].write("[" if array else "")
