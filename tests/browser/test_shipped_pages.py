@@ -96,8 +96,9 @@ def test_a_value_is_changed_and_handed_in(
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     takes_keys(page)
     question = page.locator("h1.question").inner_text()
-    page.keyboard.press("t")
+    page.locator("td[data-column=c0]").first.click()
     page.keyboard.press("ArrowRight")
+    expect(page.locator("td[data-column=c1]").first).to_be_focused()
     for text in ("F2", "Control+a"):
         page.keyboard.press(text)
     page.keyboard.type("1996")
