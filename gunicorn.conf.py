@@ -5,14 +5,16 @@
   from anything on this machine, a proxy that passes its clients' headers on included.
 * An access log, where one is asked for, has neither people's addresses, nor queries, nor the secret part of a link: the
   address of a crowd link has the ids of a platform in its query. LOG_REQUESTS says the same with the names of views.
+* With LOG_FORMAT=json its own lines are objects like those of the application.
 * With METRICS_TOKEN the web processes of one server add up their figures in a folder that ends with it.
 """
 
 import gc
 import os
-import re
+import runpy
 import shutil
 import tempfile
+from pathlib import Path
 
 from gunicorn.glogging import Logger
 
@@ -21,12 +23,21 @@ secure_scheme_headers: dict[str, str] = {}
 forwarded_allow_ips = ""
 
 access_log_format = '%(t)s "%(m)s %(U)s %(H)s" %(s)s %(b)s %(M)s'
-# As in config/logs.py, which cannot be read before the application is.
-SECRET_PATHS = re.compile(r"(/(?:join|password/new|crowd/back|demo)/)[^\s\"'?#]+")
+# Read anew whenever this file is, not imported: what gunicorn's first process has imported, its processes keep, also those
+# that a reload starts after an upgrade.
+LOGS = runpy.run_path(str(Path(__file__).with_name("config") / "logs.py"))
+SECRET_PATHS = LOGS["SECRET_PATHS"]
 
 
 class logger_class(Logger):  # noqa: N801  the name of gunicorn's setting
     """Gunicorn's own, with the secrets cut out of the addresses."""
+
+    def setup(self, cfg):  # type: ignore[no-untyped-def]
+        """As gunicorn does; then, where the log is of objects, one a line."""
+        super().setup(cfg)
+        if os.environ.get("LOG_FORMAT") == "json":
+            for handler in (*self.error_log.handlers, *self.access_log.handlers):
+                handler.setFormatter(LOGS["Json"]())
 
     def atoms(self, resp, req, environ, request_time):  # type: ignore[no-untyped-def]
         """What a line of the access log may say."""

@@ -7,6 +7,7 @@
 | CONN_MAX_AGE      | seconds a connection to PostgreSQL is kept; default: 600                                  |
 | ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
 | PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
+| PLAIN_HTTP        | true where PUBLIC_URL may be http beyond this machine: on a network that all of you trust |
 | ALLOWED_HOSTS     | further host names to answer to, separated by commas (a load balancer's health check)     |
 | TRUST_PROXY       | true where a proxy in front always sets X-Forwarded-Proto and X-Request-ID itself        |
 | HSTS_SECONDS      | how long browsers insist on https; default: 30 days when PUBLIC_URL is https              |
@@ -76,6 +77,12 @@ def _public_url(url: str) -> tuple[str, str, str]:
     return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
 
 
+def _is_here(host: str) -> bool:
+    """Whether a host, with or without a port, is this machine by itself."""
+    name = urlsplit(f"//{host}").hostname or ""
+    return name in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", name) is not None
+
+
 PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 TRUST_PROXY = env.bool("TRUST_PROXY", default=False)
 # Loopback names stay allowed behind a proxy, for health checks on the machine itself.
@@ -93,6 +100,11 @@ if PUBLIC_URL:
         )
     _scheme, _host, _path = _public_url(PUBLIC_URL)
     HTTPS = _scheme == "https"
+    if not HTTPS and not env.bool("PLAIN_HTTP", default=False) and not _is_here(_host):
+        raise ImproperlyConfigured(
+            f"PUBLIC_URL is {PUBLIC_URL!r}: passwords and sessions would travel where everybody on the way can read them. "
+            "Put a proxy with https in front (docs/operations.md), or set PLAIN_HTTP=true on a network that you all trust."
+        )
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
     CSRF_TRUSTED_ORIGINS = [f"{_scheme}://{_host}"]
     if _path:

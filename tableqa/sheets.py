@@ -354,11 +354,15 @@ def as_csv(sheet: Sheet) -> str:
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", re.ASCII)
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# Where commas are decimal points, spreadsheets part a line at each semicolon, and at line ends, inside of our quotes, too.
+_FORMULA_INSIDE = re.compile(r"([;\t\r\n][ \"]*)(?=[=+\-@＝＋－＠])")
 
 
 def guarded(value: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe in front where it would. Numbers stay as they are."""
-    return f"'{value}" if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value) else value
+    """A text that no spreadsheet takes for a formula, whatever it parts lines at: an apostrophe in front where it would.
+    Numbers stay as they are."""
+    said = _FORMULA_INSIDE.sub(r"\1'", value)
+    return f"'{said}" if said.startswith(_FORMULA) and not _NUMBER.fullmatch(said) else said
 
 
 # -- what they share --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests-" + "0123456789abcdefghijklm
 for _name in (
     "DEBUG",
     "PUBLIC_URL",
+    "PLAIN_HTTP",
     "TRUST_PROXY",
     "COMPRESS_STATIC",
     "PREDICTORS",

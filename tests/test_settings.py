@@ -77,11 +77,22 @@ class TestThePublicAddress:
         assert settings["SECURE_HSTS_SECONDS"] > 0
 
     def test_a_port_belongs_to_the_origin_and_not_to_the_host(self, settings_with):
-        settings = settings_with(PUBLIC_URL="http://lab.example.org:8080/")
+        settings = settings_with(PUBLIC_URL="http://lab.example.org:8080/", PLAIN_HTTP="true")
 
         assert settings["ALLOWED_HOSTS"][-1] == "lab.example.org"
         assert settings["CSRF_TRUSTED_ORIGINS"] == ["http://lab.example.org:8080"]
         assert settings["SESSION_COOKIE_SECURE"] is False
+
+    @pytest.mark.parametrize("address", ["http://lab.example.org", "http://127.0.0.1.example.org/tables"])
+    def test_http_beyond_this_machine_has_to_be_asked_for(self, settings_with, address):
+        with pytest.raises(ImproperlyConfigured, match=r"PUBLIC_URL is .*PLAIN_HTTP=true"):
+            settings_with(PUBLIC_URL=address)
+
+    @pytest.mark.parametrize(
+        "address", ["http://localhost:8000", "http://127.0.0.1:8080/askew", "http://[::1]/"]
+    )
+    def test_http_on_this_machine_has_not(self, settings_with, address):
+        assert settings_with(PUBLIC_URL=address)["SESSION_COOKIE_SECURE"] is False
 
     def test_a_path_goes_before_every_link_and_confines_the_cookies(self, settings_with):
         settings = settings_with(PUBLIC_URL="https://example.org/askew/")

@@ -388,17 +388,27 @@ FORMULAS = [
     "\r=1",
     '=HYPERLINK("http://evil.example")',
     "=cmd|' /C calc'!A0",
+    "x;=1+1",
+    'x; "=1+1',
+    "x\t=1+1",
 ]
 
 
 def formulas(text: str) -> tuple[int, list[str]]:
-    """How many cells a file has, and those of them that a spreadsheet would take for a formula."""
-    cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
-    return len(cells), [
-        cell
-        for cell in cells
-        if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not re.fullmatch(r"[-+]?[\d.,]+( %)?", cell)
-    ]
+    """How many cells a file has, and what a spreadsheet would take for a formula, wherever it parts lines."""
+    many, wrong = 0, []
+    for separator in ",;\t":
+        cells = [
+            cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row
+        ]
+        many = many or len(cells)
+        wrong += [
+            cell
+            for cell in cells
+            if cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+            and not re.fullmatch(r"[-+]?[\d.,]+( %)?(,.*)?", cell)
+        ]
+    return many, wrong
 
 
 def looked_at() -> list[fooling.Looked]:

@@ -349,6 +349,7 @@ class Inside:
 UNWANTED = {
     "DATABASE_URL",
     "PUBLIC_URL",
+    "PLAIN_HTTP",
     "TRUST_PROXY",
     "COMPRESS_STATIC",
     "PREDICTORS",
