@@ -9,7 +9,7 @@ from itertools import islice
 from django.db import connection
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Place
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Person, Place
 from tasks import resolving
 
 AT_ONCE = 500
@@ -134,3 +134,33 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
         Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") - less)
     complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
     complete.filter(places_count__gt=0).update(due_at=due_at(batch, now))
+
+
+def keep_for(
+    batch: Batch, places: Sequence[int], person: int | None, *, by: Person | None, now: datetime
+) -> int:
+    """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
+    changed = 0
+    for some in chunks(sorted(places)):
+        free = Place.objects.select_for_update(no_key=True).filter(pk__in=some, taken=False)
+        rows = [(pk, before) for pk, before in free.order_by("pk").values_list("pk", "reserved_for_id")]
+        Place.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)
+        Event.objects.bulk_create(
+            Event(
+                project_id=batch.project_id,
+                actor=by,
+                thing="place",
+                thing_id=pk,
+                before=_words(before),
+                after=_words(person),
+                at=now,
+            )
+            for pk, before in rows
+            if before != person
+        )
+        changed += len(rows)
+    return changed
+
+
+def _words(person: int | None) -> str:
+    return "open" if person is None else f"person {person}"

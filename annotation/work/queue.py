@@ -46,7 +46,6 @@ from annotation.models import (
     Assignment,
     Batch,
     Decision,
-    Event,
     Exclusion,
     Item,
     Person,
@@ -58,6 +57,7 @@ from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
 from annotation.work.gates import shut
+from annotation.work.places import keep_for
 from tableqa.canonical import canonical
 
 LEASE = timedelta(minutes=20)
@@ -269,23 +269,9 @@ def _let_go(batch: Batch, person: Person, now: datetime) -> None:
         if _tally(batch.pk, person.pk).submitted < limit:
             return
         kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        # Locked at once: a manager may be giving them to somebody else.
         locked = kept.select_for_update(no_key=True, of=("self",)).order_by("pk")
-        freed = list(locked.values_list("pk", flat=True))
-        for at in range(0, len(freed), AT_ONCE):
-            some = freed[at : at + AT_ONCE]
-            Place.objects.filter(pk__in=some).update(reserved_for=None)
-            Event.objects.bulk_create(
-                Event(
-                    project_id=batch.project_id,
-                    actor=person,
-                    thing="place",
-                    thing_id=pk,
-                    before=f"person {person.pk}",
-                    after="open",
-                    at=now,
-                )
-                for pk in some
-            )
+        keep_for(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
 
 
 def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:

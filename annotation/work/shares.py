@@ -18,11 +18,11 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext
 
-from annotation.models import Assignment, Batch, Event, Exclusion, Membership, Person, Place, Project
+from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
 from annotation.refusals import Refused
 from annotation.roles import Role
 from annotation.work import queue, strategies
-from annotation.work.places import chunks
+from annotation.work.places import chunks, keep_for
 
 State = Assignment.State
 
@@ -84,7 +84,7 @@ def hand_out(
             for pk, person in zip(free[item], who, strict=False):
                 given.setdefault(person, []).append(pk)
                 loads[person] = loads.get(person, 0) + 1
-    return sum(_keep(batch, places, person, by=by, now=now) for person, places in given.items())
+    return sum(keep_for(batch, places, person, by=by, now=now) for person, places in given.items())
 
 
 def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
@@ -131,7 +131,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
             wanted += [first[item] for item in items if person.pk not in barred.get(item, ())]
             if len(wanted) >= most:
                 break
-        return _keep(batch, wanted[:most], person.pk, by=by, now=now)
+        return keep_for(batch, wanted[:most], person.pk, by=by, now=now)
 
 
 def move(
@@ -191,7 +191,7 @@ def move(
         for item, who in split.items():
             given.setdefault(who[0] if who else None, []).append(rows[item])
         for taker, found in given.items():
-            changed = _keep(batch, found, taker, by=by, now=now)
+            changed = keep_for(batch, found, taker, by=by, now=now)
             moved += changed if taker is not None else 0
             opened += changed if taker is None else 0
     return Moved(moved, opened, returned)
@@ -211,7 +211,7 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
     for batch, pk in _kept_for(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk"):
         found.setdefault(batch, []).append(pk)
     batches = Batch.objects.in_bulk(found)
-    return sum(_keep(batches[batch], places, None, by=by, now=now) for batch, places in found.items())
+    return sum(keep_for(batches[batch], places, None, by=by, now=now) for batch, places in found.items())
 
 
 def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
@@ -252,9 +252,9 @@ def take_back(
                 continue
             may = to is not None and len(theirs) < room and to.pk not in barred.get(assignment.item_id, ())
             (theirs if may else others).append(assignment.place_id)
-        _keep(batch, others, None, by=by, now=now)
+        keep_for(batch, others, None, by=by, now=now)
         if to is not None:
-            moved = _keep(batch, theirs, to.pk, by=by, now=now)
+            moved = keep_for(batch, theirs, to.pk, by=by, now=now)
     return Moved(moved, len(ended) - moved, len(ended))
 
 
@@ -315,36 +315,6 @@ def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
             for item, person in queried:
                 found.setdefault(item, set()).add(person)
     return found
-
-
-def _keep(
-    batch: Batch, places: Sequence[int], person: int | None, *, by: Person | None, now: datetime
-) -> int:
-    """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
-    changed = 0
-    for some in chunks(sorted(places)):
-        free = Place.objects.select_for_update(no_key=True).filter(pk__in=some, taken=False)
-        rows = [(pk, before) for pk, before in free.order_by("pk").values_list("pk", "reserved_for_id")]
-        Place.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)
-        Event.objects.bulk_create(
-            Event(
-                project_id=batch.project_id,
-                actor=by,
-                thing="place",
-                thing_id=pk,
-                before=_words(before),
-                after=_words(person),
-                at=now,
-            )
-            for pk, before in rows
-            if before != person
-        )
-        changed += len(rows)
-    return changed
-
-
-def _words(person: int | None) -> str:
-    return "open" if person is None else f"person {person}"
 
 
 def _require_annotator(batch: Batch, person: Person) -> None:
