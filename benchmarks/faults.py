@@ -28,6 +28,7 @@ import time
 from collections.abc import Iterator
 from itertools import cycle
 
+from benchmarks.figures import keep
 from tests.faults.faults import QUICK, Faults
 from tests.faults.site import Site, Wrong
 
@@ -99,6 +100,8 @@ def main() -> int:
         site.end()
     report(run, database, time.monotonic() - began)
     print(f"load: {os.getloadavg()[0]:.1f}")
+    keep(f"faults without a loss, {database}", sum(run.done.values()))
+    keep(f"submissions acknowledged, and there once, {database}", run.ledger.acknowledged)
     return 0
 
 

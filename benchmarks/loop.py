@@ -30,6 +30,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.figures import keep
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "fixtures" / "wtq" / "excerpt-dev.tsv"
 ITEMS = 40_000
@@ -38,12 +40,14 @@ AT_A_TIME = 400
 """Submissions of one turn where sizes are compared."""
 GROWTH = 1.15
 """How much more CPU an item of a larger batch may take."""
+OF_THE_FLOOR, NEXT, CPU, MEMORY = 0.75, 200.0, 5.0, 300.0
+"""The share of the floor's rate; milliseconds to the next item at p95, and of CPU for one; MB of web and database."""
 TRIES = 20
 """Times that somebody asks again for what was not answered, or for an item where there was none."""
 
 
 def main() -> int:
-    """Print the figures; the status is 1 where something was lost, refused, or grew."""
+    """Print the figures; the status is 1 where something was lost or refused, or a target missed."""
     parser = argparse.ArgumentParser(prog="./run bench loop", description=__doc__.splitlines()[0])
     parser.add_argument("--people", type=int, default=32, metavar="N")
     parser.add_argument("--seconds", type=float, default=8, metavar="S", help="of one turn")
@@ -85,8 +89,14 @@ def compare_with_floor(options: argparse.Namespace) -> int:
     print(f"one submission with the next item: {askew.statements}")
     if _complain(floor, askew):
         return 1
-    print(f"ratio to floor: {statistics.median(askew.rates) / statistics.median(floor.rates):.2f}")
-    return 0
+    rate, bare = (statistics.median(side.rates) for side in (askew, floor))
+    print(f"ratio to floor: {rate / bare:.2f}")
+    figures = [
+        keep("the loop over HTTP", rate, "items/s", floor=bare, ratio_at_least=OF_THE_FLOOR),
+        keep("to the next item at p95", askew.wait(0.95), "ms", floor=floor.wait(0.95), at_most=NEXT),
+        keep("CPU of an item", askew.cpu_of_an_item(), "ms", floor=floor.cpu_of_an_item(), at_most=CPU),
+    ]
+    return int(any(one.met is False for one in figures))
 
 
 def compare_sizes(options: argparse.Namespace, sizes: list[int]) -> int:
@@ -100,13 +110,13 @@ def compare_sizes(options: argparse.Namespace, sizes: list[int]) -> int:
         for _ in range(options.rounds):
             for side in sides:
                 side.run(submissions=AT_A_TIME)
-        first = sides[0]
-        for side in sides:
+        figures, first = [], sides[0].cpu_of_an_item()
+        for side, size in zip(sides, sizes, strict=True):
             side.report()
-            more = side.cpu_of_an_item() / first.cpu_of_an_item()
-            print(f"       {more:.2f} of the CPU of {first.name}", flush=True)
-    grew = any(side.cpu_of_an_item() > GROWTH * first.cpu_of_an_item() for side in sides)
-    return 1 if _complain(*sides) or grew else 0
+            print(f"       {side.cpu_of_an_item() / first:.2f} of the CPU of {sides[0].name}", flush=True)
+            name = f"CPU of an item of {size:,}, beside {sizes[0]:,}"
+            figures.append(keep(name, side.cpu_of_an_item(), "ms", floor=first, ratio_at_most=GROWTH))
+    return int(_complain(*sides) or any(one.met is False for one in figures))
 
 
 def to_the_end(options: argparse.Namespace, items: int) -> int:
@@ -123,13 +133,17 @@ def to_the_end(options: argparse.Namespace, items: int) -> int:
             killer.join()
         told = json.dumps(dict(pair for person in side.people for pair in person.get("told", ())))
         found = json.loads(_prepare("check", options, items, database, stdin=told))
-        print(
-            f"{options.database}, {items} items, overlap {options.overlap}, {side.killed} workers killed; "
-            f"memory: web {side.memory():.0f} MB, database {database.memory():.0f} MB"
-        )
+        memory = (side.memory(), database.memory())
+        how = f"{options.database}, {items} items, overlap {options.overlap}, {side.killed} workers killed"
+        print(f"{how}; memory: web {memory[0]:.0f} MB, database {memory[1]:.0f} MB")
     side.report()
     print(", ".join(f"{count} {what}" for what, count in found.items()))
-    return 1 if _complain(side) or any(found.values()) else 0
+    wrong = sum(found.values()) + len(side.errors)
+    figures = [
+        keep(f"lost, twice, beyond, undone, refused: {how}", wrong, at_most=0),
+        keep(f"memory of web and database: {how}", sum(memory), "MB", at_most=MEMORY),
+    ]
+    return int(_complain(side) or any(one.met is False for one in figures))
 
 
 class Database:
@@ -192,6 +206,11 @@ class Side:
         """Milliseconds, of web and database."""
         return (self.cpu + self.database_cpu) / max(self.items, 1) * 1000
 
+    def wait(self, share: float) -> float:
+        """Milliseconds from a submission to the next item that this share of them took at most."""
+        waits = sorted(self.waits) or [0.0]
+        return waits[int(len(waits) * share)] * 1000
+
     def memory(self) -> float:
         return _memory(self.pid)
 
@@ -205,8 +224,7 @@ class Side:
             self.killed += 1
 
     def report(self) -> None:
-        waits = sorted(self.waits) or [0.0]
-        p50, p95 = (waits[int(len(waits) * share)] * 1000 for share in (0.5, 0.95))
+        p50, p95 = self.wait(0.5), self.wait(0.95)
         web, database = (1000 * cpu / max(self.items, 1) for cpu in (self.cpu, self.database_cpu))
         print(
             f"{self.name:<6} {statistics.median(self.rates):7.1f} items/s (median of {len(self.rates)}: "
