@@ -10,9 +10,11 @@ data. Making a model of each row, and a statement of them all, takes ten times a
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -25,7 +27,20 @@ ROWS = 2_000
 AT_ONCE = 200
 """Rows of one statement that names their values."""
 _PLAIN = (models.CharField, models.TextField)
-Text = Callable[[Any], str]
+Texts = Callable[[Sequence[Any]], Iterable[str]]
+
+
+_COLLECTED = gc.get_threshold()
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Python looks for circles of objects that nobody needs after 50,000 new ones, not after 700: rows make none."""
+    gc.set_threshold(50_000, *_COLLECTED[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*_COLLECTED)
 
 
 class Json(str):
@@ -40,7 +55,9 @@ def keys(model: type[models.Model], number: int) -> list[int]:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
+                # Its name is looked up once, not for each number.
+                "WITH named AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, %s)::regclass AS sequence) "
+                "SELECT nextval(sequence) FROM named, generate_series(1, %s)",
                 [table, column, number],
             )
             return [key for (key,) in cursor.fetchall()]
@@ -84,50 +101,69 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
         one for one in rest if one.has_default() and callable(one.default) and one.default not in (dict, list)
     ]
     same = [one for one in rest if one not in drawn]
-    always = tuple(one.get_default() for one in same)
+    always = [one.get_default() for one in same]
     makers: list[Callable[[], Any]] = [one.default for one in drawn]
+
+    def columns() -> Iterator[list[Sequence[Any]]]:
+        for page in _pages(iter(rows), ROWS):
+            yield [
+                *zip(*page, strict=True),
+                *([make() for _ in page] for make in makers),
+                *([value] * len(page) for value in always),
+            ]
+
     fields = [*given, *drawn, *same]
-    whole = ((*row, *[make() for make in makers], *always) for row in rows)
-    return (_copied if connection.vendor == "postgresql" else _executed)(model, fields, whole)
+    return (_copied if connection.vendor == "postgresql" else _executed)(model, fields, columns())
 
 
-def _copied(model: type[models.Model], fields: Sequence[Any], rows: Iterator[Sequence[Any]]) -> int:
+def _copied(model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]) -> int:
     texts = [_copy_text(field) for field in fields]
     columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     sql = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({columns}) FROM STDIN"
     done = 0
     with connection.cursor() as cursor:
-        for some in _pages(rows, ROWS):
-            lines = "".join(
-                "\t".join(
-                    ["\\N" if value is None else text(value) for text, value in zip(texts, row, strict=True)]
-                )
-                + "\n"
-                for row in some
-            )
+        for page in pages:
+            # A column at a time: whether there is anything to escape is asked once for all its values.
+            cells = [text(column) for text, column in zip(texts, page, strict=True)]
+            lines = "".join(f"{line}\n" for line in map("\t".join, zip(*cells, strict=True)))
             cursor.copy_expert(sql, io.BytesIO(lines.encode("utf-8")))
-            done += len(some)
+            done += len(page[0])
     return done
 
 
-def _copy_text(field: Any) -> Text:
-    """How a value of the field is written for COPY. None is written elsewhere."""
+def _copy_text(field: Any) -> Texts:
+    """How a column of the field's values is written for COPY."""
     field = getattr(field, "target_field", field)
     if isinstance(field, models.JSONField):
-        return lambda value: escaped(value if isinstance(value, Json) else json.dumps(value))
+        return lambda column: _escaped(
+            [value if value is None or isinstance(value, Json) else json.dumps(value) for value in column]
+        )
     if isinstance(field, _PLAIN):
-        return escaped
+        return _escaped
     if isinstance(field, models.BooleanField):
-        return lambda value: "t" if value else "f"
+        return lambda column: _each(lambda value: "t" if value else "f", column)
     if isinstance(field, models.DateTimeField):
-        return _moment
-    return str
+        return lambda column: _each(_moment, column)
+    return lambda column: _each(str, column)
+
+
+def _each(text: Callable[[Any], str], column: Sequence[Any]) -> Iterable[str]:
+    if None in column:
+        return ["\\N" if value is None else text(value) for value in column]
+    return map(text, column)
 
 
 @lru_cache(maxsize=16)
 def _moment(value: datetime) -> str:
     """A time, as many rows have the same."""
     return value.isoformat()
+
+
+def _escaped(column: Sequence[str | None]) -> Iterable[str]:
+    if None in column:
+        return ["\\N" if text is None else escaped(text) for text in column]
+    whole = "".join(column)  # type: ignore[arg-type]
+    return column if whole.isprintable() and "\\" not in whole else map(escaped, column)  # type: ignore[arg-type, return-value]
 
 
 def escaped(text: str) -> str:
@@ -139,7 +175,7 @@ def escaped(text: str) -> str:
     return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def _executed(model: type[models.Model], fields: Sequence[Any], rows: Iterator[Sequence[Any]]) -> int:
+def _executed(model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]) -> int:
     adapt = [_adapted(field) for field in fields]
     columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     sql = (
@@ -148,15 +184,13 @@ def _executed(model: type[models.Model], fields: Sequence[Any], rows: Iterator[S
     )
     done = 0
     with connection.cursor() as cursor:
-        for some in _pages(rows, ROWS):
-            cursor.executemany(
-                sql,
-                [
-                    [None if value is None else made(value) for made, value in zip(adapt, row, strict=True)]
-                    for row in some
-                ],
+        for page in pages:
+            adapted = (
+                [None if value is None else made(value) for value in column]
+                for made, column in zip(adapt, page, strict=True)
             )
-            done += len(some)
+            cursor.executemany(sql, list(zip(*adapted, strict=True)))
+            done += len(page[0])
     return done
 
 

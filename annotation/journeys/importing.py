@@ -66,6 +66,7 @@ class Imported:
     left_out: str = ""
 
 
+@bulk.seldom_collected()
 def import_examples(
     *,
     project: Project,

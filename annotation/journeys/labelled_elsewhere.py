@@ -19,7 +19,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 from django.db.models import Case, DateTimeField, F, Value, When
@@ -28,6 +29,7 @@ from django.utils.translation import gettext
 
 from annotation import bulk, events
 from annotation.bulk import among
+from annotation.by_key import in_lists
 from annotation.models import (
     Annotation,
     Assignment,
@@ -51,6 +53,7 @@ from annotation.work.places import due_at
 from tableqa.json_text import read_json
 from tableqa.on_disk import database
 from tableqa.tables import unstorable
+from tasks import contract
 from tasks.contract import Invalid, TaskType
 
 MOST_LINES: Final = 1_000_000
@@ -74,6 +77,15 @@ class Labelled:
     response: dict[str, Any]
 
 
+class Kept(NamedTuple):
+    """A label that waits to be written: who, on which item (by key), the response as stored, and its fingerprint."""
+
+    annotator: str
+    item: int
+    said: int
+    response: bulk.Json
+
+
 @dataclass(frozen=True)
 class Trouble:
     """What is wrong with a line (the header is line 1)."""
@@ -88,29 +100,27 @@ class Labels:
     def __init__(self) -> None:
         self.annotators: Counter[str] = Counter()
         self.given = Given()
-        self._number = 0
         self._file = tempfile.SpooledTemporaryFile(AT_HAND, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
         weakref.finalize(self, self._file.close)
 
     def append(self, label: Labelled) -> None:
         self.annotators[label.annotator] += 1
-        row = [label.line, label.annotator, label.item, label.response]
-        self._file.write(json.dumps(row) + "\n")
-        self._number += 1
+        # The response comes last, as JSON in one line: it goes into the database as it is.
+        name, said = json.dumps(label.annotator), queue.fingerprint(label.response)
+        self._file.write(f"{label.item}\t{said}\t{name}\t{json.dumps(label.response)}\n")
 
     def __len__(self) -> int:
-        return self._number
+        return self.annotators.total()
 
-    def __iter__(self) -> Iterator[Labelled]:
+    def __iter__(self) -> Iterator[Kept]:
         self._file.seek(0)
         for line in self._file:
-            yield Labelled(*json.loads(line))
+            item, said, name, response = line.rstrip("\n").split("\t")
+            yield Kept(json.loads(name), int(item), int(said), bulk.Json(response))
 
-    def pages(self, size: int) -> Iterator[list[Labelled]]:
+    def pages(self, size: int) -> Iterator[list[Kept]]:
         """All of them in lists of at most `size`."""
-        left = iter(self)
-        while page := list(itertools.islice(left, size)):
-            yield page
+        return in_lists(self, size)
 
 
 class Given:
@@ -188,6 +198,7 @@ class Columns:
 # -- looking ----------------------------------------------------------------------------------------
 
 
+@bulk.seldom_collected()
 def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
     """Read the file against the batch and say what it would do, line by line; nothing is written.
 
@@ -305,7 +316,7 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     return header, (
         (number, dict(itertools.zip_longest(names, row, fillvalue="")))
         for number, row in rows
-        if any(cell.strip() for cell in row)
+        if "".join(row).strip()
         for names in ([*header, *(f"{place}\0" for place in range(len(header), len(row)))],)
     )
 
@@ -362,7 +373,7 @@ def _label(
         )
     items.require_one_spelling(annotator)
     item = items.find(row[columns.example].strip(), row.get(columns.source, "").strip())
-    plain = item.plain()
+    plain = item.plain
     problems: list[str] = []
     for tried in _responses(row, columns, data):
         envelope = {
@@ -424,13 +435,29 @@ def _json(cell: str) -> Any:
         return cell
 
 
+@dataclass(frozen=True)
+class _Item:
+    """What a label is judged by, of one item (by key)."""
+
+    pk: int
+    example: Example
+    is_gold: bool
+    inputs: Mapping[str, Any]
+    batch: Batch
+
+    @cached_property
+    def plain(self) -> contract.Item:
+        """The item as its kind sees it, made once for all its labels of a page."""
+        return contract.Item(self.example.example(), self.batch.variant, self.batch.settings, self.inputs)
+
+
 class _Items:
     """The batch's items by example id, with the room that is left on them."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.sources = dict(Source.objects.filter(project=batch.project_id).values_list("pk", "name"))
-        self.by_example: dict[str, list[Item]] = defaultdict(list)
+        self.by_example: dict[str, list[_Item]] = defaultdict(list)
         self.room: Counter[int] = Counter()
         self.decided: set[int] = set()
         self.there: dict[tuple[int, str], Any] = {}
@@ -457,10 +484,11 @@ class _Items:
         named = Example.objects.filter(source__in=self.sources, external_id__in=chunk)
         examples = {example.pk: example for example in named.prefetch_related("stored_table")}
         keys = []
-        for item in Item.objects.filter(among("example", examples), batch=self.batch).order_by("pk"):
-            item.batch, item.example = self.batch, examples[item.example_id]
-            self.by_example[item.example.external_id].append(item)
-            keys.append(item.pk)
+        items = Item.objects.filter(among("example", examples), batch=self.batch).order_by("pk")
+        for pk, key, is_gold, inputs in items.values_list("pk", "example_id", "is_gold", "inputs"):
+            example = examples[key]
+            self.by_example[example.external_id].append(_Item(pk, example, is_gold, inputs, self.batch))
+            keys.append(pk)
         free = Place.objects.filter(among("item", keys), taken=False, added=False, reserved_for__isnull=True)
         self.room.update(free.values_list("item_id", flat=True))
         self.decided.update(Decision.objects.filter(among("item", keys)).values_list("item_id", flat=True))
@@ -485,7 +513,7 @@ class _Items:
             )
         known.add(annotator)
 
-    def find(self, example: str, source: str) -> Item:
+    def find(self, example: str, source: str) -> _Item:
         if not example:
             raise _Wrong(gettext("It does not say which example."))
         found = [item for item in self.by_example[example] if source in ("", self._source(item))]
@@ -512,7 +540,7 @@ class _Items:
             )
         return item
 
-    def _source(self, item: Item) -> str:
+    def _source(self, item: _Item) -> str:
         return self.sources[item.example.source_id]
 
     def has(self, label: Labelled) -> bool:
@@ -553,6 +581,7 @@ class _Items:
 # -- writing ----------------------------------------------------------------------------------------
 
 
+@bulk.seldom_collected()
 def write(
     *, batch: Batch, text: str, by: Person | None, now: datetime, columns: Columns | None = None
 ) -> Preview:
@@ -605,7 +634,7 @@ def _write(batch: Batch, labels: Labels, by: Person | None, now: datetime) -> No
 
 def _write_page(
     batch: Batch,
-    page: Sequence[Labelled],
+    page: Sequence[Kept],
     people: Mapping[str, Person],
     by: Person | None,
     guidelines: Guidelines,
@@ -640,7 +669,7 @@ def _write_page(
         (
             (
                 *(key, batch.pk, label.item, place, people[label.annotator].pk, submitted),
-                *("made elsewhere", annotation, queue.fingerprint(label.response), now, now, now, now),
+                *("made elsewhere", annotation, label.said, now, now, now, now),
             )
             for key, label, place, annotation in zip(assignments, page, places, written, strict=True)
         ),

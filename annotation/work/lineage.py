@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 import tableqa
-from annotation import jobs
+from annotation import bulk, jobs
 from annotation.bulk import among
 from annotation.models import (
     Annotation,
@@ -108,6 +108,7 @@ def _feed(batch: Batch, decision: Decision) -> int:
     return made
 
 
+@bulk.seldom_collected()
 def make_items(
     *,
     batch: Batch,
