@@ -2,9 +2,10 @@
 
     python docs/pico.py pico.min.css > static/vendor/pico.min.css       (static/vendor/README.md says of which version)
 
-A selector that needs one of CUT matches nothing here, and goes; a rule without selectors goes; so does a custom property
-that nothing asks for any more, over and over until nothing changes. `tests/test_style_sheet.py` sees that no page uses what
-was cut: whoever wants one of these takes its line out of CUT and runs this again.
+A selector that needs one of CUT matches nothing here, and goes; a rule without selectors goes; so does what `:root:root` of
+askew.css says anyway, for Pico stands in a layer below it; so does a custom property that nothing asks for any more, again
+and again until nothing changes. `tests/test_style_sheet.py` sees that no page uses what was cut: whoever wants one of these
+takes its line out of CUT and runs this again.
 """
 
 from __future__ import annotations
@@ -20,16 +21,22 @@ CUT = (
     r"\[role=(switch|button|link|document)\]",
     r"\[type=(range|color|reset|datetime-local|month|week|time)\]",
     r"(?<![\w-])(hgroup|figure|figcaption|abbr|samp|audio|canvas|iframe|video|optgroup|output|address|sub|sup)(?![\w-])",
+    r"\[aria-invalid=false\]",
+    r"(modal-is-|dialog>article|\[type=checkbox\]:indeterminate)",
     r"::?-(ms|moz)-",
 )
 """What no page has: classes, attributes and their values, elements, and what is for browsers that cannot run our modules."""
 
+ROOT_ALONE = re.compile(r":(?:root|host)(?:\(.*\)|:not\([^()]*\))?")
 Rule = tuple[str, "str | list[Rule]"]
 
 
 def cut(sheet: str, others: str) -> str:
     """The sheet without what is not used; `others` are the texts that may ask for its custom properties."""
-    text = _written(_kept(_rules(re.sub(r"/\*(?!!).*?\*/", "", sheet, flags=re.DOTALL))))
+    said = frozenset(
+        re.findall(r"(--pico-[\w-]+):", "".join(re.findall(r":root:root {(.*?)}", others, re.DOTALL)))
+    )
+    text = _written(_kept(_rules(re.sub(r"/\*(?!!).*?\*/", "", sheet, flags=re.DOTALL)), said))
     while True:
         asked = set(re.findall(r"var\(\s*(--[\w-]+)", text + others))
         shorter = re.sub(
@@ -59,18 +66,26 @@ def _rules(text: str) -> list[Rule]:
     return found
 
 
-def _kept(rules: list[Rule]) -> list[Rule]:
+def _kept(rules: list[Rule], said: frozenset[str]) -> list[Rule]:
+    """What is left of the rules; `said` are the custom properties that another sheet gives the root."""
     kept: list[Rule] = []
     for before, inside in rules:
         if isinstance(inside, list):
-            if left := _kept(inside):
+            if left := _kept(inside, said):
                 kept.append((before, left))
         elif before.lstrip().startswith("@"):
             if not re.search(r"tooltip|-moz-document", before):
                 kept.append((before, inside))
         elif selectors := [one for one in _parts(before) if not _is_cut(one)]:
+            if all(ROOT_ALONE.fullmatch(one.strip()) for one in selectors):
+                inside = ";".join(one for one in _declared(inside) if one.partition(":")[0] not in said)
             kept.append((",".join(selectors), inside))
     return kept
+
+
+def _declared(inside: str) -> list[str]:
+    """The declarations of a rule, taken apart at the semicolons that stand in no quotes."""
+    return re.findall(r'(?:[^;"]|"[^"]*")+', inside)
 
 
 def _is_cut(selector: str) -> bool:

@@ -12,9 +12,8 @@
 
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
-import { check } from "./contract.js";
 import { Draft, NoDraft, copyOf, same } from "./draft.js";
-import { gridKeys } from "./grid.js";
+import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
 import { count, describe } from "./words.js";
@@ -47,12 +46,14 @@ class AskewAnnotate extends HTMLElement {
     this.grid = this.querySelector("askew-grid[data-show=table]");
     this.fields = outside(this.form, "[data-field]");
     const missing = this.fields.find((field) => field.localName.includes("-") && !customElements.get(field.localName));
-    if (missing) return; // its script did not come: without it only the plain page is whole
     [this.bar] = outside(this.form, ".actions");
     [this.panel] = outside(this.form, ".panel");
     [this.notices] = outside(this.bar, "[data-notices]");
     this.places = Object.fromEntries(Object.entries(PLACES).map(([name, selector]) => [name, outside(this, selector)]));
     this.operationsField = this.fields.find((field) => field.dataset.kind === "operations") ?? null;
+    const item = JSON.parse(source.textContent);
+    const able = !this.grid || AskewGrid.can(item.grid, this.operationsField !== null);
+    if (missing || !able) return; // a script did not come: without it only the plain page is whole
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new NoDraft() : new Draft({
@@ -76,7 +77,7 @@ class AskewAnnotate extends HTMLElement {
       ...(this.form.querySelector("[data-hide-marked]") ? [
         { name: "evidence", key: "h", label: t("Hide or show the marked cells"), run: () => this.#toggleMarked() },
       ] : []),
-    ], this.#keySections(JSON.parse(source.textContent)));
+    ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.ready = ""; // hides what is only for pages without scripts
@@ -84,12 +85,14 @@ class AskewAnnotate extends HTMLElement {
     this.#done = recall(this.#store());
     const last = this.dataset.lastAnnotation;
     if (last && !this.#done.includes(last)) this.#done.push(last);
-    this.#show(JSON.parse(source.textContent), { first: true });
+    this.#show(item, { first: true });
     if (!this.practice) setInterval(() => this.#ping(), PING);
   }
 
   /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
-  #keySections({ grid: mode, contract }) {
+  async #keySections() {
+    const { gridKeys } = await import("./grid-keys.js");
+    const { grid: mode, contract } = this.#current;
     const own = outside(this, "[data-hears]").map(({ keyTable }) => keyTable).filter(Boolean);
     return [...own, ...(this.grid ? [{ title: t("In the table"), rows: gridKeys(mode, contract?.allowed ?? null) }] : [])];
   }
@@ -483,7 +486,7 @@ class AskewAnnotate extends HTMLElement {
     const contract = this.#contract();
     if (!contract || !shows.table || this.#waived()) return [];
     const reason = this.fields.find((field) => field.dataset.field === "reason");
-    return check(contract, shows.table, this.#operations(), reason ? COLLECT.text(reason) : "");
+    return this.grid.violations(contract, reason ? COLLECT.text(reason) : "");
   }
 
   /* Say on the page what holds and what does not: structure by what is here now, answers by the last saved draft. */

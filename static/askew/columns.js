@@ -10,7 +10,7 @@
 
 import { t } from "./language.js";
 import { send } from "./api.js";
-import { withIds } from "./operations.js";
+import { withIds } from "./tables.js";
 
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
 

@@ -3,7 +3,8 @@
 
 import { counted, t } from "./language.js";
 import { modelFor, sameFormat } from "./cells.js";
-import { OperationError, equal, normalise, placesOf, replay, withIds } from "./operations.js";
+import { OperationError, normalise, replay } from "./operations.js";
+import { equal, placesOf, withIds } from "./tables.js";
 import { columnName, count, describe, strip, visible } from "./words.js";
 
 const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];

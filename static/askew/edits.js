@@ -3,26 +3,16 @@
    Nothing here touches the page, and nothing changes the base. Every method that begins with `with` answers a new list
    of net operations; `become` takes one over. */
 
-import { t } from "./language.js";
-import { oddlyWritten } from "./contract.js";
-import { OperationError, marked, normalise, placesOf, replay, withIds } from "./operations.js";
-import { columnName } from "./words.js";
+import { check, oddlyWritten } from "./contract.js";
+import { OperationError, normalise, replay } from "./operations.js";
+import { Shown, take } from "./shown.js";
+import { placesOf } from "./tables.js";
 
-export class Edits {
-  #memory = new Map();
-
-  constructor(table) {
-    this.base = withIds(table);
-    this.become([]);
-  }
-
+export class Edits extends Shown {
   /* Take over a list of net operations. */
   become(operations) {
     this.operations = operations;
-    this.edited = replay(this.base, operations);
-    this.state = marked(this.base, this.edited, this.#memory);
-    this.rowPlaces = placesOf(this.state.rowIds);
-    this.columnPlaces = placesOf(this.state.columnIds);
+    this.shows(replay(this.base, operations));
   }
 
   /* Take over operations as they were stored; false, and none at all, where they do not fit the table. */
@@ -35,18 +25,6 @@ export class Edits {
       this.become([]);
       return false;
     }
-  }
-
-  /* The cells of a row as they are now, or undefined for one that is removed. */
-  rowNow(id) {
-    return this.edited.rows[placesOf(this.edited.row_ids).get(id)];
-  }
-
-  /* The text of a cell or a header as it is now, or null where there is none. */
-  text(row, column) {
-    const place = this.edited.column_ids.indexOf(column);
-    if (place < 0) return null;
-    return (row === this.base.header_id ? this.edited.header : this.rowNow(row))?.[place] ?? null;
   }
 
   with(operations) {
@@ -152,6 +130,11 @@ export class Edits {
     }
   }
 
+  /* What `contract` does not allow of these operations: contract.js. */
+  violations(contract, operations, reason) {
+    return check(contract, this.base, operations, reason);
+  }
+
   /* row id -> column id -> what its text should be written like: the new texts that are not. */
   odd() {
     const found = new Map();
@@ -160,16 +143,6 @@ export class Edits {
       found.get(row).set(column, like);
     }
     return found;
-  }
-
-  rowName(id) {
-    if (id === this.base.header_id) return t("Header");
-    const row = this.state.rows[this.rowPlaces.get(id)];
-    return !row || row.number === null ? t("New row") : t`Row ${row.number}`;
-  }
-
-  columnName(id) {
-    return columnName(this.base.column_ids.includes(id) ? this.base : this.edited, id);
   }
 }
 
@@ -233,50 +206,4 @@ function columnRemovals(table, gone, columns) {
   });
 }
 
-/* Cells that must stay, and why: [row id, column id] or [row id, column id, reason]. */
-export class Guard {
-  #reasons = new Map();
-  #rows = new Map();
-  #columns = new Map();
-
-  constructor(cells, table) {
-    for (const [row, column, reason] of cells) {
-      this.#reasons.set(`${row}\n${column}`, reason || "protected");
-      const known = table.column_ids.includes(column) && (row === table.header_id || table.row_ids.includes(row));
-      if (!known) continue; // what is not there protects nothing
-      if (row !== table.header_id) keep(this.#rows, row, column);
-      keep(this.#columns, column, row);
-    }
-  }
-
-  /* Why a cell must keep its text, or null. */
-  cell(row, column) {
-    return this.#reasons.get(`${row}\n${column}`) ?? null;
-  }
-
-  /* [row id, column id, reason] of a cell for which the row must stay, or null. */
-  row(row) {
-    const column = this.#rows.get(row);
-    return column === undefined ? null : [row, column, this.cell(row, column)];
-  }
-
-  column(column) {
-    const row = this.#columns.get(column);
-    return row === undefined ? null : [row, column, this.cell(row, column)];
-  }
-
-  /* The columns of a row that are protected. */
-  get rows() {
-    const rows = new Map();
-    for (const key of this.#reasons.keys()) {
-      const [row, column] = key.split("\n");
-      if (!rows.has(row)) rows.set(row, new Set());
-      rows.get(row).add(column);
-    }
-    return rows;
-  }
-}
-
-function keep(map, key, value) {
-  if (!map.has(key)) map.set(key, value);
-}
+take(Edits);

@@ -17,15 +17,13 @@
    cell becomes the current one; grid-submit when Enter is pressed outside a cell; grid-leave when Esc is. */
 
 import { t, within } from "./language.js";
-import { Edits, Guard } from "./edits.js";
 import { FindBar } from "./find.js";
-import { gridKeys } from "./grid-keys.js";
+import { Guard } from "./guard.js";
 import { History } from "./history.js";
 import { MODES, columnWords, sentence } from "./modes.js";
-import { replay, withIds } from "./operations.js";
 import { Painting, element, reachOut } from "./painting.js";
-import { listenToPointer } from "./pointer.js";
 import { Cells, rectangle, runs, span } from "./selection.js";
+import { tableOf, takesOperations } from "./shown.js";
 import { Tools } from "./tools.js";
 import { count, describe } from "./words.js";
 import { canZoom, follow, percent, zoom } from "./zoom.js";
@@ -34,8 +32,6 @@ const PAUSE = 250; // ms: what is said of a range waits until the keys rest
 const SELECTED_AT_MOST = 500; // cells of a range that are told to screen readers one by one
 const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
 const FEW_COLUMNS = 8;
-
-export { gridKeys };
 
 let numbers = 0;
 
@@ -113,6 +109,11 @@ export class AskewGrid extends HTMLElement {
     return fits;
   }
 
+  /* Whether the modules are here that this mode, and making operations, take. */
+  static can(mode, operations = false) {
+    return mode in MODES && (takesOperations() || !operations);
+  }
+
   /* Show what `operations` make of `base`, to be read: old beside new, what is gone and what came marked. */
   compare(base, operations, options = {}) {
     return this.show(base, operations, { ...options, mode: "compare" });
@@ -121,14 +122,15 @@ export class AskewGrid extends HTMLElement {
   /* A table that was turned round is compared with itself turned: nothing else of it would stand where it stood. */
   #take(table, operations) {
     this.turned = false;
-    this.edits = new Edits(table);
+    this.edits = tableOf(table);
     const fits = this.edits.begin(operations);
     const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
     if (this.#name === "compare" && last >= 0) {
-      const turned = replay(this.edits.base, this.edits.operations.slice(0, last + 1));
-      this.turned = turned.header_id !== this.edits.base.header_id;
       const rest = this.edits.operations.slice(last + 1);
-      this.edits = new Edits(turned);
+      this.edits.become(this.edits.operations.slice(0, last + 1));
+      const turned = this.edits.edited;
+      this.turned = turned.header_id !== this.edits.base.header_id;
+      this.edits = tableOf(turned);
       this.edits.begin(rest);
     }
     return fits;
@@ -156,6 +158,11 @@ export class AskewGrid extends HTMLElement {
   /* The net operations, with what is being typed into a cell at this moment. */
   get operations() {
     return this.#mode?.operationsNow?.() ?? this.edits?.operations ?? [];
+  }
+
+  /* What `contract` does not allow of the operations. */
+  violations(contract, reason = "") {
+    return this.edits.violations(contract, this.operations, reason);
   }
 
   /* The marked cells, as they stand in the table. */
@@ -609,7 +616,7 @@ export class AskewGrid extends HTMLElement {
   #listen() {
     const { table } = this.#painting;
     if (this.#mode.isGrid) {
-      listenToPointer(this.#painting, {
+      this.#mode.listen(this.#painting, {
         writes: (target) => this.#mode.writesIn?.(target) ?? false,
         isHere: (place) => this.#isHere(place),
         settle: (place, extend) => this.#settleOn(place, extend),

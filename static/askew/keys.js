@@ -10,22 +10,22 @@ const STORE = "askew:keys";
 
 export class Keys {
   #actions;
-  #own;
   #dialog = null;
-  #listening = null;
+  #list = null; // a promise, once somebody has asked for it
 
-  /* actions: [{name, key, label, run}]; sections: further tables for the dialog, [{title, rows: [[keys], text]}]. */
-  constructor(page, actions, sections = []) {
+  /* actions: [{name, key, label, run}]; sections() -> further tables for the dialog, [{title, rows: [[keys], text]}], or a
+     promise of them. */
+  constructor(page, actions, sections = () => []) {
     this.page = page;
     this.sections = sections;
     this.#actions = actions;
-    this.#own = read();
+    this.own = read();
     document.addEventListener("keydown", (event) => this.#onKey(event));
     this.label();
   }
 
   get off() {
-    return Boolean(this.#own.off);
+    return Boolean(this.own.off);
   }
 
   /* Every action with the key it has for this person. */
@@ -36,7 +36,12 @@ export class Keys {
       label: input.dataset.label ?? input.closest("label")?.querySelector("[data-name]")?.textContent ?? input.value,
       input,
     }));
-    return [...inputs, ...this.#actions].map((action) => ({ ...action, key: this.#own.keys?.[action.name] ?? action.key }));
+    return [...inputs, ...this.#actions].map((action) => ({ ...action, key: this.own.keys?.[action.name] ?? action.key }));
+  }
+
+  /* What a key is called on the page. */
+  shown(key) {
+    return shown(key);
   }
 
   /* Write the keys onto the buttons; hide them while shortcuts are off. */
@@ -50,8 +55,8 @@ export class Keys {
 
   help() {
     this.#dialog ??= this.#build();
-    this.#fill();
     this.#dialog.showModal();
+    this.#fill();
   }
 
   #onKey(event) {
@@ -73,6 +78,7 @@ export class Keys {
 
   // --- the dialog --------------------------------------------------------------------------------------------------
 
+  /* The dialog is there at once and takes the keys; what stands in it is fetched the first time (all-keys.js). */
   #build() {
     const dialog = make("dialog", { className: "all-keys" });
     dialog.setAttribute("aria-labelledby", "help-title");
@@ -82,74 +88,29 @@ export class Keys {
     close.append(make("kbd", { textContent: t("Esc") }));
     close.addEventListener("click", () => dialog.close());
     head.append(close);
-    const body = make("div", { className: "help-body" });
-    body.addEventListener("click", (event) => this.#onDialogClick(event));
-    body.addEventListener("change", (event) => {
-      if (event.target.matches("[data-off]")) this.#keep({ ...this.#own, off: !event.target.checked });
-    });
-    dialog.addEventListener("keydown", (event) => this.#onNewKey(event));
-    dialog.addEventListener("close", () => { this.#listening = null; });
-    dialog.append(head, body);
+    dialog.append(head, make("div", { className: "help-body" }));
     document.body.append(dialog);
     return dialog;
   }
 
-  #fill(focus = null) {
-    const body = this.#dialog.querySelector(".help-body");
-    const rows = this.table().map((action) => {
-      const button = make("button", { type: "button", className: "quiet" });
-      button.dataset.change = action.name;
-      const waiting = this.#listening === action.name;
-      button.textContent = waiting ? t("Press a key…") : t("Change");
-      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the key for ${action.label}`);
-      return row([shown(action.key)], action.label, button);
-    });
-    const off = make("label", { className: "switch" });
-    const box = make("input", { type: "checkbox", checked: !this.off, role: "switch" });
-    box.dataset.off = "";
-    off.append(box, t(" Single keys act on this page"));
-    const reset = make("button", { type: "button", className: "quiet", textContent: t("Set all keys back") });
-    reset.dataset.reset = "";
-    const own = make("p", { className: "row" });
-    own.append(off, reset);
-    body.replaceChildren(
-      own,
-      section(t("On this page, outside the table and text fields"), rows),
-      ...this.sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
-      make("p", { className: "soft", textContent: t("Esc leaves the table and text fields for the buttons below. Ctrl Enter submits from a text field. Changes are kept in this browser.") }),
-    );
-    if (focus) body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
-  }
-
-  #onDialogClick(event) {
-    const button = event.target.closest("button");
-    if (button?.dataset.change) {
-      this.#listening = button.dataset.change;
-      this.#fill(this.#listening);
-    } else if (button && "reset" in button.dataset) {
-      this.#keep({});
-      this.#fill();
+  async #fill() {
+    const body = this.#dialog.lastElementChild;
+    try {
+      (await (this.#list ??= this.#fetch(body))).fill();
+    } catch (problem) {
+      this.#list = null; // the next time it is asked for again
+      body.replaceChildren(make("p", { className: "notice problem", textContent: t("The server cannot be reached.") }));
+      throw problem;
     }
   }
 
-  #onNewKey(event) {
-    if (!this.#listening || ["Shift", "Control", "Alt", "Meta", "Tab", "AltGraph"].includes(event.key)) return;
-    event.preventDefault();
-    const name = this.#listening;
-    this.#listening = null;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (event.key !== "Escape") {
-      const taken = this.table().find((action) => action.key.toLowerCase() === key.toLowerCase());
-      const mine = this.table().find((action) => action.name === name);
-      const keys = { ...this.#own.keys, [name]: key };
-      if (taken && taken.name !== name) keys[taken.name] = mine.key; // the two change places
-      this.#keep({ ...this.#own, keys });
-    }
-    this.#fill(name);
+  async #fetch(body) {
+    const { AllKeys } = await import("./all-keys.js");
+    return new AllKeys(this, this.#dialog, body, await this.sections());
   }
 
-  #keep(own) {
-    this.#own = own;
+  keep(own) {
+    this.own = own;
     try {
       localStorage.setItem(STORE, JSON.stringify(own));
     } catch { /* then it holds until the page is left */ }
@@ -184,24 +145,6 @@ function read() {
   } catch {
     return {};
   }
-}
-
-function section(title, rows) {
-  const table = make("table", { className: "keys" });
-  table.append(make("caption", { textContent: title }), make("tbody"));
-  table.tBodies[0].append(...rows);
-  return table;
-}
-
-function row(keys, text, extra = null) {
-  const tr = make("tr");
-  const th = make("th", { scope: "row" });
-  keys.forEach((key) => th.append(make("kbd", { textContent: key }), " "));
-  tr.append(th, make("td", { textContent: text }));
-  const last = make("td");
-  if (extra) last.append(extra);
-  tr.append(last);
-  return tr;
 }
 
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

@@ -1,9 +1,12 @@
 /* Edit operations on a table whose rows and columns have ids: the browser's half of tableqa/operations.
 
-   A table is {header, rows, header_rows?, row_ids?, column_ids?, header_id?}, its cells texts; ids default to r0, r1,
-   ... and c0, c1, ... and h. An operation is the JSON of the published form, e.g. {op: "set_cell", row, column, at,
-   old, new}. Replaying never changes a table; rows that no operation touches are shared with the base, so `===` tells
+   An operation is the JSON of the published form, e.g. {op: "set_cell", row, column, at, old, new}; tables are those of
+   tables.js. Replaying never changes a table; rows that no operation touches are shared with the base, so `===` tells
    what was touched. Nothing here touches the page. */
+
+import { equal, placesOf, withIds } from "./tables.js";
+
+export { withIds };
 
 export class OperationError extends Error {
   constructor(code, message, index = null) {
@@ -13,25 +16,6 @@ export class OperationError extends Error {
     this.index = index;
   }
 }
-
-/* The table with every id spelt out: the same one for the same table. */
-export function withIds(table) {
-  if (table.row_ids && table.column_ids && table.header_id && table.header_rows) return table;
-  let known = spelt.get(table);
-  if (!known) {
-    known = {
-      ...table,
-      header_rows: table.header_rows ?? [],
-      row_ids: table.row_ids ?? table.rows.map((_, index) => `r${index}`),
-      column_ids: table.column_ids ?? table.header.map((_, index) => `c${index}`),
-      header_id: table.header_id ?? "h",
-    };
-    spelt.set(table, known);
-  }
-  return known;
-}
-
-const spelt = new WeakMap();
 
 /* The table that `operations`, done in order, make of `table`. Throws OperationError where one does not fit. */
 export function replay(table, operations) {
@@ -214,18 +198,6 @@ class Rows {
     return rows;
   }
 }
-
-/* id -> place, of a list that is never changed. */
-export function placesOf(ids) {
-  let places = placesKnown.get(ids);
-  if (!places) {
-    places = new Map(ids.map((id, place) => [id, place]));
-    placesKnown.set(ids, places);
-  }
-  return places;
-}
-
-const placesKnown = new WeakMap();
 
 function expect(what, found, old) {
   if (!equal(found, old)) {
@@ -426,71 +398,4 @@ function longestRising(places) {
   const rising = new Set();
   for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index]) rising.add(places[index]);
   return rising;
-}
-
-// --- what a page shows -------------------------------------------------------------------------------------------
-
-/* The edited table with its changes marked, removed rows and columns still in their places:
-   columns [{id, name, old, removed, inserted, from, to}], rows [{id, number, removed, inserted, cells, old}] and the
-   ids of both (columnIds, rowIds: the same list as long as nothing comes, goes or moves), where
-   `old` of a row maps a column's position to what stood there. Rows without a change are the same objects as long as
-   the base and the columns are, so a page can tell by identity which to paint again. */
-export function marked(base, edited, memory = new Map()) {
-  const columnIds = weave(base.column_ids, edited.column_ids);
-  const rowIds = weave(base.row_ids, edited.row_ids);
-  const columns = columnIds.map((id) => {
-    const from = base.column_ids.indexOf(id);
-    const to = edited.column_ids.indexOf(id);
-    const name = to < 0 ? base.header[from] : edited.header[to];
-    const old = from >= 0 && to >= 0 && base.header[from] !== name ? base.header[from] : null;
-    return { id, name, old, removed: to < 0, inserted: from < 0, from, to };
-  });
-  const shape = columns.map(({ id, from, to }) => `${id}:${from}:${to}`).join();
-  if (memory.get("shape") !== shape) memory.clear();
-  memory.set("shape", shape);
-  const before = placesOf(base.row_ids);
-  const after = placesOf(edited.row_ids);
-  const rows = rowIds.map((id) => {
-    const was = before.has(id) ? base.rows[before.get(id)] : null;
-    const is = after.has(id) ? edited.rows[after.get(id)] : null;
-    const known = memory.get(id);
-    if (known && known.was === was && known.is === is) return known.row;
-    const row = markedRow(id, was, is, columns, before.has(id) ? before.get(id) + 1 : null);
-    memory.set(id, { was, is, row });
-    return row;
-  });
-  return { columns, rows, columnIds, rowIds };
-}
-
-function markedRow(id, was, is, columns, number) {
-  const old = new Map();
-  const cells = columns.map(({ from, to }, place) => {
-    const before = was && from >= 0 ? was[from] : null;
-    const now = is && to >= 0 ? is[to] : null;
-    if (before !== null && now !== null && before !== now) old.set(place, before);
-    return now ?? before ?? "";
-  });
-  return { id, number, removed: is === null, inserted: was === null, cells, old: old.size ? old : null };
-}
-
-/* The order of `after`, with what only `before` has put below what it followed there. */
-function weave(before, after) {
-  if (before === after) return after;
-  const present = new Set(after);
-  const below = new Map();
-  let above = null;
-  for (const id of before) {
-    if (present.has(id)) above = id;
-    else if (below.has(above)) below.get(above).push(id);
-    else below.set(above, [id]);
-  }
-  if (!below.size) return after;
-  const order = [...(below.get(null) ?? []), ...after.flatMap((id) => [id, ...(below.get(id) ?? [])])];
-  return equal(order, before) ? before : order; // nothing came or moved: what is gone keeps its place
-}
-
-export function equal(one, other) {
-  if (one === other) return true;
-  if (!Array.isArray(one) || !Array.isArray(other)) return false;
-  return one.length === other.length && one.every((part, index) => equal(part, other[index]));
 }

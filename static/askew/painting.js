@@ -1,13 +1,13 @@
 /* A table as it is painted: rows in groups that are neither laid out nor painted while they are out of sight, columns
    whose widths are measured once and kept, and rectangles over what is selected.
 
-   A Painting is made from a marked table (operations.js) and brought in line with a later one by `update`; only what
+   A Painting is made from a marked table (tables.js) and brought in line with a later one by `update`; only what
    differs is touched. What a cell is besides its text (marked, protected, found, ...) comes from `flags`. Rows in sight
    are painted at once, the others while the browser is idle. */
 
 import { t } from "./language.js";
 import { formatOf } from "./cells.js";
-import { equal, placesOf } from "./operations.js";
+import { equal, placesOf } from "./tables.js";
 
 const FIRST_CELLS = 1000; // painted at once, about; the rest follow while the browser is idle
 const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neither laid out nor painted (askew.css)

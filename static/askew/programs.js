@@ -12,7 +12,7 @@
    have a choice where there is something to choose. */
 
 import { t } from "./language.js";
-import { equal } from "./operations.js";
+import { equal } from "./tables.js";
 import { count } from "./words.js";
 
 const NONE = { op: "none" };

@@ -2,7 +2,7 @@
    column is called by its header, or by its number where the header is empty or stands over several columns. */
 
 import { counted, t, within } from "./language.js";
-import { placesOf, withIds } from "./operations.js";
+import { placesOf, withIds } from "./tables.js";
 
 const LONGEST = 60; // characters of a text that are shown
 const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"; // as Python has it

@@ -27,7 +27,9 @@ class Grid:
         page.goto(f"{base}/sign-in/")
         page.evaluate(
             """async () => {
-                await import("/static/askew/grid.js");
+                for (const part of ["grid", "selecting", "editing", "structuring", "comparing"]) {
+                    await import(`/static/askew/${part}.js`);
+                }
                 const grid = document.createElement("askew-grid");
                 document.getElementById("main").replaceChildren(grid);
                 window.heard = [];

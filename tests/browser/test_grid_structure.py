@@ -134,7 +134,7 @@ def test_where_only_columns_may_go_every_word_is_of_columns(grid: Grid) -> None:
     grid.press("Control+z", "Control+Home", "k")  # nothing is chosen: the column one is in
     assert removed(grid) == [("remove_column", f"c{j}") for j in (1, 2, 3)]
     keys = grid.page.evaluate(
-        "async () => (await import('/static/askew/grid.js')).gridKeys('structure', ['remove_column'])"
+        "async () => (await import('/static/askew/grid-keys.js')).gridKeys('structure', ['remove_column'])"
     )
     said = " ".join(words for _, words in keys)
     assert not {"row", "rows", "row,"} & set(said.split())

@@ -214,6 +214,30 @@ def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_wh
     takes_keys(page)
 
 
+@pytest.mark.console_may_say("Failed to load resource")
+def test_when_the_module_of_its_mode_does_not_come_the_plain_page_is_offered(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("value_change", variant="answer_changes")
+    page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
+    page.route("**/askew/editing*.js", lambda route: route.abort())
+    page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    expect(page.get_by_role("link", name="go on with the plain page")).to_be_visible()
+
+
+def test_where_a_table_is_only_read_nothing_is_loaded_that_edits(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("/askew/")[2]))
+    page.goto(f"{live_server.url}/batches/{world.batch(overlap=1).public_id}/annotate/")
+    takes_keys(page)
+    edits = {"editing", "structuring", "changing", "edits", "operations", "contract", "editor", "clipboard"}
+    assert "grid.js" in asked
+    assert not {f"{name}.js" for name in edits} & set(asked)
+
+
 def test_without_scripts_enter_keeps_what_was_entered_and_submits_nothing(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
@@ -295,6 +319,23 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     assert question(page) == second
     expect(page.locator("dialog[open], details.pop[open]")).to_have_count(0)
     expect(page.locator("kbd[data-shortcut='label:reasoning']")).to_be_hidden()
+
+
+@pytest.mark.console_may_say("Failed to")
+def test_that_the_list_of_keys_does_not_come_is_said_and_it_is_asked_for_again(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1), viewport=DESK)
+    first = question(page)
+    page.route("**/askew/all-keys*.js", lambda route: route.abort())
+    page.keyboard.press("?")
+    page.keyboard.press("1")  # the list has the keys, whatever stands in it
+    expect(page.locator("dialog[open]")).to_contain_text("The server cannot be reached.")
+    assert question(page) == first
+    page.keyboard.press("Escape")
+    page.unroute("**/askew/all-keys*.js")
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open] table.keys").first).to_be_visible()
 
 
 def test_keys_that_rest_while_one_types_look_so(

@@ -1,6 +1,7 @@
 /* <askew-pair>: one or two perturbed examples of one original, each as what it changes: the question word by word, the
    table old beside new. What is wrong with an example is asked for where its score is low. */
 
+import "../askew/comparing.js";
 import { t } from "../askew/language.js";
 import { drawWording } from "../askew/wording.js";
 

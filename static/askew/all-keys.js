@@ -1,0 +1,96 @@
+/* What stands in the list of keys: every action with its key, which can be changed here, and the tables of keys that the
+   page has besides. keys.js opens the list and fetches this. */
+
+import { t } from "./language.js";
+
+export class AllKeys {
+  #keys;
+  #body;
+  #sections;
+  #listening = null;
+
+  constructor(keys, dialog, body, sections) {
+    this.#keys = keys;
+    this.#body = body;
+    this.#sections = sections;
+    body.addEventListener("click", (event) => this.#onDialogClick(event));
+    body.addEventListener("change", (event) => {
+      if (event.target.matches("[data-off]")) keys.keep({ ...keys.own, off: !event.target.checked });
+    });
+    dialog.addEventListener("keydown", (event) => this.#onNewKey(event));
+    dialog.addEventListener("close", () => { this.#listening = null; });
+  }
+
+  fill(focus = null) {
+    const rows = this.#keys.table().map((action) => {
+      const button = make("button", { type: "button", className: "quiet" });
+      button.dataset.change = action.name;
+      const waiting = this.#listening === action.name;
+      button.textContent = waiting ? t("Press a key…") : t("Change");
+      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the key for ${action.label}`);
+      return row([this.#keys.shown(action.key)], action.label, button);
+    });
+    const off = make("label", { className: "switch" });
+    const box = make("input", { type: "checkbox", checked: !this.#keys.off, role: "switch" });
+    box.dataset.off = "";
+    off.append(box, t(" Single keys act on this page"));
+    const reset = make("button", { type: "button", className: "quiet", textContent: t("Set all keys back") });
+    reset.dataset.reset = "";
+    const own = make("p", { className: "row" });
+    own.append(off, reset);
+    this.#body.replaceChildren(
+      own,
+      section(t("On this page, outside the table and text fields"), rows),
+      ...this.#sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
+      make("p", { className: "soft", textContent: t("Esc leaves the table and text fields for the buttons below. Ctrl Enter submits from a text field. Changes are kept in this browser.") }),
+    );
+    if (focus) this.#body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
+  }
+
+  #onDialogClick(event) {
+    const button = event.target.closest("button");
+    if (button?.dataset.change) {
+      this.#listening = button.dataset.change;
+      this.fill(this.#listening);
+    } else if (button && "reset" in button.dataset) {
+      this.#keys.keep({});
+      this.fill();
+    }
+  }
+
+  #onNewKey(event) {
+    if (!this.#listening || ["Shift", "Control", "Alt", "Meta", "Tab", "AltGraph"].includes(event.key)) return;
+    event.preventDefault();
+    const name = this.#listening;
+    this.#listening = null;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.key !== "Escape") {
+      const taken = this.#keys.table().find((action) => action.key.toLowerCase() === key.toLowerCase());
+      const mine = this.#keys.table().find((action) => action.name === name);
+      const keys = { ...this.#keys.own.keys, [name]: key };
+      if (taken && taken.name !== name) keys[taken.name] = mine.key; // the two change places
+      this.#keys.keep({ ...this.#keys.own, keys });
+    }
+    this.fill(name);
+  }
+}
+
+function section(title, rows) {
+  const table = make("table", { className: "keys" });
+  table.append(make("caption", { textContent: title }), make("tbody"));
+  table.tBodies[0].append(...rows);
+  return table;
+}
+
+function row(keys, text, extra = null) {
+  const tr = make("tr");
+  const th = make("th", { scope: "row" });
+  keys.forEach((key) => th.append(make("kbd", { textContent: key }), " "));
+  tr.append(th, make("td", { textContent: text }));
+  const last = make("td");
+  if (extra) last.append(extra);
+  tr.append(last);
+  return tr;
+}
+
+const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

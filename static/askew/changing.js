@@ -1,0 +1,78 @@
+/* What editing and structure share: rows and columns come and go. */
+
+import "./edits.js";
+import { counted, t } from "./language.js";
+import { columnWords, sentence } from "./modes.js";
+import { Pointed } from "./pointed.js";
+import { count } from "./words.js";
+
+export class Changing extends Pointed {
+  /* Remove these rows and columns, or put them back where all of them are removed. */
+  remove(rows, columns) {
+    const { grid } = this;
+    const { state } = grid.edits;
+    const rowsHere = rows.map((id) => state.rows[grid.edits.rowPlaces.get(id)]).filter(Boolean);
+    const columnsHere = columns.map((id) => state.columns[grid.edits.columnPlaces.get(id)]).filter(Boolean);
+    const parts = [...rowsHere, ...columnsHere];
+    if (!parts.length) return;
+    if (parts.every(({ removed }) => removed)) {
+      this.putBack(rowsHere, columnsHere);
+      return;
+    }
+    const forbidden = [rowsHere.length && !grid.may("remove_row") && t("Rows"), columnsHere.length && !grid.may("remove_column") && t("Columns")].filter(Boolean);
+    if (forbidden.length) {
+      grid.say(t`${forbidden.join(t(" and "))} are not removed here.`, { shown: true });
+      return;
+    }
+    this.removeAllowed(rowsHere.filter(({ removed }) => !removed), columnsHere.filter(({ removed }) => !removed));
+  }
+
+  removeAllowed(rows, columns, kept = "") {
+    const { grid } = this;
+    const guard = grid.guard;
+    const stay = [...rows.map(({ id }) => guard.row(id)), ...columns.map(({ id }) => guard.column(id))];
+    const going = rows.filter(({ id }) => !guard.row(id));
+    const leaving = columns.filter(({ id }) => !guard.column(id));
+    const reasons = stay.filter(Boolean).length ? this.#whyTheyStay(rows, columns) : "";
+    const gone = [named(going.map(({ id }) => grid.edits.rowName(id)), "row"), named(leaving.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
+    const said = [kept || (gone.length ? t`${sentence(gone.join(t(" and ")))} removed.` : ""), reasons].filter(Boolean).join(" ");
+    if (!gone.length) {
+      grid.say(said || t("There is nothing to remove."), { shown: true });
+      return;
+    }
+    const operations = grid.edits.without(going.map(({ id }) => id), leaving.map(({ id }) => id));
+    grid.change(operations, said, { shown: Boolean(reasons) });
+  }
+
+  #whyTheyStay(rows, columns) {
+    const { grid } = this;
+    const words = [
+      ...rows.map(({ id }) => [grid.edits.rowName(id), grid.guard.row(id)]),
+      ...columns.map(({ id }) => [columnWords(grid, id), grid.guard.column(id)]),
+    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => t`${sentence(name)} stays: ${grid.placeInWords(row, column)} is ${reason === "protected" ? t("protected") : t`protected (${reason})`}.`);
+    return words.length > 3 ? t`${words.slice(0, 3).join(" ")} ${words.length - 3} more stay for the same reason.` : words.join(" ");
+  }
+
+  putBack(rows, columns) {
+    const { grid } = this;
+    const names = [named(rows.map(({ id }) => grid.edits.rowName(id)), "row"), named(columns.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
+    const operations = grid.edits.withBack(rows.map(({ id }) => id), columns.map(({ id }) => id));
+    const many = rows.length + columns.length > 1;
+    grid.change(operations, t`${sentence(names.join(t(" and ")))} ${many ? t("are back") : t("is back")}.`);
+  }
+
+  removalWords(what, ids, removed) {
+    const rows = what === "row";
+    if (ids.length < 2) {
+      if (ids.length && removed) return rows ? t("Put row back") : t("Put column back");
+      return rows ? t("Remove row") : t("Remove column");
+    }
+    if (removed) return rows ? counted(ids.length, "Put {0} row back", "Put {0} rows back") : counted(ids.length, "Put {0} column back", "Put {0} columns back");
+    return rows ? counted(ids.length, "Remove {0} row", "Remove {0} rows") : counted(ids.length, "Remove {0} column", "Remove {0} columns");
+  }
+}
+
+export function named(names, what) {
+  if (!names.length) return "";
+  return names.length === 1 ? names[0] : count(names.length, what);
+}

@@ -1,0 +1,252 @@
+/* The mode in which cells are written, and rows added and removed. */
+
+import { Changing } from "./changing.js";
+import { take } from "./clipboard.js";
+import { unlike } from "./contract.js";
+import { Editor } from "./editor.js";
+import { counted, t, within } from "./language.js";
+import { MODES, columnWords, sentence } from "./modes.js";
+import { span } from "./selection.js";
+
+export class Editing extends Changing {
+  writes = true;
+  label = t("Table, editable");
+  help = t("Type to change a cell, F2 edits its text, Escape leaves the table.");
+  #editor = null;
+
+  tools() {
+    const { grid } = this;
+    const rows = () => grid.idsIn(grid.area()).rows;
+    const removed = () => rows().length > 0 && rows().every((id) => grid.isRemoved(id));
+    return [
+      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
+      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      ...(grid.may("remove_row") ? [{ name: "remove", label: () => this.removalWords("row", rows(), removed()), keys: "Alt Del", act: () => this.removeRows(), off: () => !rows().length }] : []),
+      ...(grid.may("insert_row") ? [{ name: "insert", label: t("Insert row below"), keys: "Alt Enter", act: () => this.insertRow() }] : []),
+      ...(grid.may("remove_column") && grid.allowed ? [{ name: "remove-column", label: () => {
+        const { columns } = grid.idsIn(grid.area());
+        return this.removalWords("column", columns, columns.every((id) => grid.isColumnRemoved(id)));
+      }, keys: "Alt Shift Del", act: () => this.removeColumns() }] : []),
+    ];
+  }
+
+  key(key, control, event) {
+    const { grid } = this;
+    if (event.altKey && !control) {
+      if (key === "Enter") return () => this.insertRow();
+      if (key === "Delete" || key === "Backspace") return event.shiftKey ? () => this.removeColumns() : () => this.removeRows();
+      return event.key.length === 1 && event.getModifierState?.("AltGraph") ? "type" : null;
+    }
+    if (key === " " && event.shiftKey) return () => grid.selectSpan("rows");
+    if (key === " " && control) return () => grid.selectSpan("columns");
+    if (control && key === "a") return () => grid.selectAll();
+    if (control) return event.getModifierState?.("AltGraph") && event.key.length === 1 ? "type" : null;
+    if (key === "F2") return () => this.open(grid.edits.text(grid.here.row, grid.here.column) ?? "", false);
+    if (key === "Delete" || key === "Backspace") return () => this.empty();
+    if (key === "Tab") return grid.tabTarget(event.shiftKey ? -1 : 1);
+    return event.key.length === 1 ? "type" : null;
+  }
+
+  /* The key itself lands in the field that is opened for it. */
+  type() {
+    this.open("", true);
+  }
+
+  pressed({ row, column }, { again, touch }) {
+    if (again && touch && row !== null && column !== null) this.open(this.grid.edits.text(row, column) ?? "", false);
+  }
+
+  doubled() {
+    this.open(this.grid.edits.text(this.grid.here.row, this.grid.here.column) ?? "", false);
+  }
+
+  // --- the field of one cell
+
+  get typing() {
+    return this.#editor !== null;
+  }
+
+  writesIn(target) {
+    return this.#editor?.contains(target) ?? false;
+  }
+
+  /* The operations as they would be if the text in the open field were kept. */
+  operationsNow() {
+    const editor = this.#editor;
+    if (!editor || editor.untouched) return this.grid.edits.operations;
+    if (editor.known?.text !== editor.text) {
+      editor.known = { text: editor.text, operations: this.grid.edits.withTexts([{ ...editor.place, text: editor.text }]) };
+    }
+    return editor.known.operations;
+  }
+
+  open(text, typing) {
+    const { grid } = this;
+    const place = grid.here;
+    const refusal = place && this.#refusal(place.row, place.column);
+    if (!place || this.#editor) return; // two quick taps are a double click as well
+    if (refusal) {
+      grid.say(refusal, { shown: true });
+      return;
+    }
+    grid.dropRange();
+    grid.focusCell();
+    this.#editor = new Editor(grid.cellAt(place), place, {
+      text,
+      typing,
+      label: grid.placeInWords(place.row, place.column),
+      judge: (written) => this.#judge(place, written),
+      handlers: {
+        input: (odd) => {
+          grid.sayLater(odd ?? "");
+          grid.emit("grid-change", { typing: true });
+        },
+        keep: (then) => this.#keep(then),
+        cancel: () => {
+          this.#close();
+          grid.focusCell();
+          grid.emit("grid-change", { typing: false });
+        },
+      },
+    });
+  }
+
+  keep() {
+    if (this.#editor) this.#keep({});
+  }
+
+  forget() {
+    if (this.#editor) this.#close();
+  }
+
+  #keep({ stay, submit, move, tab }) {
+    if (!this.#editor) return;
+    const { grid } = this;
+    const operations = this.operationsNow();
+    this.#close();
+    grid.change(operations, null);
+    if (move) grid.moveBy(...move);
+    else if (tab && grid.tabTarget(tab)) grid.tabTarget(tab)();
+    else if (stay || tab) grid.focusCell();
+    if (submit) grid.emit("grid-submit");
+  }
+
+  #close() {
+    const editor = this.#editor;
+    this.#editor = null; // first: taking the field away makes it lose the focus, which would keep the value
+    editor.close();
+  }
+
+  /* What is odd about a text at a place, in words, or null. */
+  #judge({ row, column }, text) {
+    const { grid } = this;
+    const { base } = grid.edits;
+    if (grid.cellFormat === "ignore" || row === base.header_id || !base.column_ids.includes(column)) return null;
+    const line = base.row_ids.indexOf(row);
+    const like = unlike(base, column, line < 0 ? null : base.rows[line][base.column_ids.indexOf(column)], text);
+    return like === null ? null : t`Not written like ${like}`;
+  }
+
+  /* Why a cell cannot be changed, in words, or null. */
+  #refusal(row, column) {
+    const { grid } = this;
+    const { edits } = grid;
+    if (row === edits.base.header_id) {
+      if (!grid.may("rename_header")) return t("The names of the columns stay as they are here.");
+    } else if (!grid.may("set_cell") && !edits.state.rows[edits.rowPlaces.get(row)]?.inserted) return t("Cells are not changed here.");
+    if (grid.isRemoved(row)) return t`${edits.rowName(row)} is removed. Put it back before you edit it.`;
+    if (grid.isColumnRemoved(column)) return t`${sentence(columnWords(grid, column))} is removed. Put it back before you edit it.`;
+    const reason = grid.guard.cell(row, column);
+    if (reason) return t`${grid.placeInWords(row, column)} ${reason === "protected" ? t("is protected") : t`is protected (${reason})`} and stays as it is.`;
+    return null;
+  }
+
+  // --- several cells
+
+  empty() {
+    const { rows, columns } = this.grid.idsIn(this.#body(this.grid.area()));
+    this.#write(rows.flatMap((row) => columns.map((column) => ({ row, column, text: "" }))), { said: (number) => counted(number, "{0} cell emptied.", "{0} cells emptied.") });
+  }
+
+  /* A range that reaches into the body leaves the names of its columns alone. */
+  #body(area) {
+    return area && area.top < 0 && area.bottom >= 0 ? { ...area, top: 0 } : area;
+  }
+
+  cut(data) {
+    this.copy(data);
+    this.empty();
+  }
+
+  /* One text over a range fills it; several go from the first cell on, as far as the table reaches. */
+  paste(data) {
+    const { grid } = this;
+    const lines = take(data);
+    const fills = lines.length === 1 && lines[0].length === 1;
+    const area = fills ? this.#body(grid.area()) : grid.area();
+    if (!area) return;
+    const bottom = fills ? area.bottom : area.top + lines.length - 1;
+    const right = fills ? area.right : area.left + Math.max(...lines.map(({ length }) => length)) - 1;
+    const columns = grid.columnIds();
+    let beyond = 0;
+    const texts = [];
+    for (const line of span(area.top, bottom)) {
+      const row = grid.rowId(line);
+      for (const place of span(area.left, right)) {
+        const text = fills ? lines[0][0] : lines[line - area.top][place - area.left];
+        if (text === undefined) continue;
+        if (row === undefined || columns[place] === undefined) beyond += 1;
+        else texts.push({ row, column: columns[place], text });
+      }
+    }
+    this.#write(texts, { said: (number) => counted(number, "{0} cell pasted.", "{0} cells pasted."), beyond });
+    if (texts.length > 1) grid.selectArea({ top: area.top, left: area.left, bottom: Math.min(bottom, grid.height - 1), right: Math.min(right, columns.length - 1) });
+  }
+
+  /* Write several texts as one step, and say what was left out and why. */
+  #write(texts, { said: told, beyond = 0 }) {
+    const { grid } = this;
+    const refused = new Map();
+    const wanted = texts.filter(({ row, column }) => {
+      const why = this.#refusal(row, column);
+      if (why) refused.set(why, (refused.get(why) ?? 0) + 1);
+      return !why;
+    });
+    const left = [];
+    if (beyond) left.push(counted(beyond, "{0} cell beyond the table was left out.", "{0} cells beyond the table were left out."));
+    const reasons = [...refused.keys()];
+    if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were left out.`] : []));
+    const operations = wanted.length ? grid.edits.withTexts(wanted) : grid.edits.operations;
+    const one = wanted.length === 1;
+    const said = wanted.length && !one ? told(wanted.length) : "";
+    const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
+    if (!changed) grid.say([texts.length && !refused.size ? t("Nothing is changed by that.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
+  }
+
+  // --- rows and columns
+
+  removeRows() {
+    this.remove(this.grid.idsIn(this.grid.area()).rows, []);
+  }
+
+  removeColumns() {
+    this.remove([], this.grid.idsIn(this.grid.area()).columns);
+  }
+
+  insertRow() {
+    const { grid } = this;
+    if (!grid.may("insert_row")) {
+      grid.say(t("Rows are not added here."), { shown: true });
+      return;
+    }
+    const { rows } = grid.edits.state;
+    let index = grid.here ? grid.edits.rowPlaces.get(grid.here.row) ?? -1 : rows.length - 1;
+    while (index >= 0 && rows[index].removed) index -= 1;
+    const after = index < 0 ? null : rows[index].id;
+    const [id, operations] = grid.edits.withNewRow(after);
+    const place = after === null ? t("at the top") : t`below ${within(grid.edits.rowName(after))}`;
+    grid.change(operations, t`New row ${place}`, { goal: { row: id, column: grid.here?.column ?? grid.columnIds()[0] } });
+  }
+}
+
+MODES.edit = Editing;
