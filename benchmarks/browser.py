@@ -1,6 +1,6 @@
 """Pages of annotating as a site serves them, in Chromium: what they weigh, when they are painted, how quickly they answer.
 
-    ./run bench browser [--kinds NAME,...] [--loads 5] [--keys 20] [--brief]
+    ./run bench browser [--kinds NAME,... | --tables] [--loads 5] [--keys 20] [--brief]
 
 nginx with TLS and HTTP/2 as in deploy/, gunicorn behind it, static files from `collectstatic` with COMPRESS_STATIC. Every
 kind of annotation over its sample, and the three tables of `./run bench grid` to be read, marked and edited. A page weighs
@@ -98,6 +98,7 @@ def main() -> int:
         metavar="N",
         help="of each page in each condition; 0: only what they weigh",
     )
+    parser.add_argument("--tables", action="store_true", help="the three large tables alone")
     parser.add_argument("--keys", type=int, default=20, metavar="N", help="pressed after each load")
     parser.add_argument("--brief", action="store_true", help="the machine as it is, and no slower rows")
     options = parser.parse_args()
@@ -136,6 +137,8 @@ def main() -> int:
                 missed.append(f"{name} weighs {whole / 1000:.1f} kB; the target is {WEIGHT / 1000:.0f} kB")
         if not options.loads:
             pages = {}
+        elif options.tables:
+            pages = prepared["tables"]
         elif not wanted:
             pages |= prepared["tables"]
         head = f"{'ms; medians of the loads':<60}{'FCP':>6}{'LCP':>6}{'CLS':>7}{'TBT':>6}{'key p95':>9}{'INP':>6}"
@@ -234,7 +237,11 @@ def _keys(page: Any, keys: int) -> list[float]:
 
 def _names(keys: int, grid: bool) -> Iterator[str]:
     for number in range(keys):
-        yield ("ArrowRight" if number % 4 == 3 else "ArrowDown") if grid else "Tab"
+        if grid:
+            yield "ArrowRight" if number % 4 == 3 else "ArrowDown"
+        else:
+            # Forth and back: where the focus leaves the page for the browser's own buttons, the page is painted no more.
+            yield "Tab" if number % 12 < 6 else "Shift+Tab"
 
 
 def reported(name: str, how: Conditions, found: dict[str, Any]) -> list[str]:

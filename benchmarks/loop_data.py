@@ -67,7 +67,9 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
 
 def _grow(batch: Any, source: Any, items: int) -> None:
     """The same tables over and over: exactly so many items."""
-    from annotation.models import Example, Item, Place
+    from django.db.models import F
+
+    from annotation.models import Example, Item, Place, Source
     from annotation.work import queue
 
     originals = list(Example.objects.filter(source=source).order_by("position"))
@@ -91,6 +93,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
             )
         )
     Example.objects.bulk_create(copies, batch_size=1000)
+    Source.objects.filter(pk=source.pk).update(examples_count=F("examples_count") + len(copies))
     first = len(originals) + 1
     queue.add_items(batch, [queue.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
     if items > made:
