@@ -609,6 +609,7 @@ export class AskewGrid extends HTMLElement {
     this.replaceChildren(this.#tools.bar, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);
     sheet.addEventListener("scroll", () => this.#lead(), { passive: true });
+    if (!mode.isGrid) passBy(sheet, bar);
     this.#led = [0, 0];
     this.#select();
   }
@@ -1011,6 +1012,14 @@ function headNotes(operations, base) {
 function write(node, text) {
   if (!node.firstChild) node.append(text);
   else if (node.firstChild.data !== text) node.firstChild.data = text;
+}
+
+/* Tab leaves a table that is read at once: looking for its next stop, the browser would lay out every cell of it. */
+function passBy(sheet, after) {
+  after.tabIndex = -1;
+  sheet.addEventListener("keydown", ({ key, shiftKey, target }) => {
+    if (key === "Tab" && !shiftKey && target === sheet) after.focus({ preventScroll: true }); // from there the key goes on
+  });
 }
 
 const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);

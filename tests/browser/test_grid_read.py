@@ -87,6 +87,19 @@ def test_a_table_to_read_leaves_letters_and_digits_to_the_page(grid: Grid) -> No
     expect(grid.page.get_by_role("table", exact=True)).to_be_visible()
 
 
+def test_tab_goes_past_a_table_to_read_and_back_to_it(grid: Grid) -> None:
+    """The table itself has one stop, so that the arrows scroll it; its cells have none."""
+    grid.show({"header": ["a", "b"], "rows": [[f"{i}", "x"] for i in range(300)]}, mode="read")
+    grid.page.evaluate(
+        "() => document.getElementById('main').append(Object.assign(document.createElement('button'), {id: 'after'}))"
+    )
+    grid.page.locator(".sheet").focus()
+    grid.page.keyboard.press("Tab")
+    expect(grid.page.locator("#after")).to_be_focused()
+    grid.page.keyboard.press("Shift+Tab")
+    expect(grid.page.locator(".sheet")).to_be_focused()
+
+
 def test_an_edit_is_shown_old_beside_new_with_what_went_and_what_came(grid: Grid) -> None:
     compare(grid, EDIT)
     expect(grid.cell("r2", "c2").locator("del")).to_contain_text("4")
