@@ -45,6 +45,9 @@ from tasks.contract import Invalid, Item, Problem, TaskType, UnknownTaskType
 
 PLAIN = "plain_page"
 """In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
+MOST_ROWS = 1_000
+"""Rows up to which a table is written as HTML, too, where scripts paint it from the item's JSON. For a larger one the first
+paint would wait for megabytes: whoever has no scripts is led to the plain page, which has all of it."""
 LONGEST_JSON = 200
 """Characters of a JSON field that the list of kept drafts shows."""
 
@@ -142,11 +145,20 @@ def _page(
     task, item = batch.task(), assignment.plain_item
     data = _draft_data(assignment) if data is None else data
     operations = _operations(task, data)
+    plain = request.session.get(PLAIN, False)
+    by_scripts = not plain and "table" in task.shows and len(item.example.table.rows) > MOST_ROWS
+
+    def drawn(done: Sequence[Operation]) -> dict[str, Any] | None:
+        if not by_scripts:
+            return sheet(task, item, data, done)
+        replay(item.example.table, done)  # whether they fit is said all the same
+        return None
+
     try:
-        table = sheet(task, item, data, operations)
+        table = drawn(operations)
     except OperationError as error:
         problems, operations = [*problems, Problem("operations", error.code, str(error))], []
-        table = sheet(task, item, data)
+        table = drawn(operations)
     last = _last_annotation(batch, assignment.person_id)
     # A response is made under what its person had before them: the version of the day when the item was handed out.
     payload = annotating.payload(assignment)
@@ -162,6 +174,7 @@ def _page(
         "violations": problems,
         "found": annotating.found_in(kept, task, item) if kept else None,
         "table": table if "table" in task.shows else None,
+        "by_scripts": by_scripts,
         "compared": compared(task, item),
         "changes": in_words(item.example.table, operations),
         # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
@@ -170,7 +183,7 @@ def _page(
         "proposals": helping.tell(assignment=assignment, now=timezone.now()) if batch.help else [],
         "errors": IN_SHORT,
         "last_annotation": last.public_id if last else "",
-        "plain": request.session.get(PLAIN, False),
+        "plain": plain,
         "changed_guidelines": shown.number if last and last.guidelines.number < shown.number else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(guidance.told_as_html(shown, task, top=2)),  # nosec

@@ -214,6 +214,29 @@ def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_wh
     takes_keys(page)
 
 
+def test_a_huge_table_is_sent_once_and_whoever_has_no_scripts_is_led_to_the_page_that_has_it(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    rows = tuple((f"film {number}", str(1900 + number % 100)) for number in range(1001))
+    table = Table(header=("Film", "Year"), rows=rows)
+    source = world.import_written(Example(id="long", question="when?", answers=("1900",), table=table))
+    address = f"{live_server.url}/batches/{world.batch('relevant_cells', sources=[source], overlap=1).public_id}/annotate/"
+    page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
+    answer = page.goto(address)
+    assert answer
+    assert "data-column=" not in answer.text()
+    assert answer.text().count("film 700") == 1
+    takes_keys(page)
+    without = signed_in(
+        new_context, live_server.url, world.ada, viewport=DESK, java_script_enabled=False
+    ).new_page()
+    without.goto(address)
+    expect(without.locator("tbody tr[data-row]")).to_have_count(1001)
+    without.locator("[data-row=r700] [data-column=c1] input").check()
+    without.locator(".actions button[value=save]").click()
+    expect(without.locator("[data-row=r700] [data-column=c1] input")).to_be_checked()
+
+
 @pytest.mark.console_may_say("Failed to load resource")
 def test_when_the_module_of_its_mode_does_not_come_the_plain_page_is_offered(
     world: World, new_context: NewContext, live_server: Any
