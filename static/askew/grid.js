@@ -1014,11 +1014,26 @@ function write(node, text) {
   else if (node.firstChild.data !== text) node.firstChild.data = text;
 }
 
-/* Tab leaves a table that is read at once: looking for its next stop, the browser would lay out every cell of it. */
+/* Tab leaves a table that is read at once, and Shift+Tab comes back to it from where that led: looking for the next stop by
+   itself, the browser would lay out every cell. */
 function passBy(sheet, after) {
+  const stops = new WeakSet();
+  const back = (event) => {
+    if (event.key !== "Tab" || !event.shiftKey || !sheet.isConnected) return;
+    event.preventDefault();
+    sheet.focus();
+  };
   after.tabIndex = -1;
   sheet.addEventListener("keydown", ({ key, shiftKey, target }) => {
-    if (key === "Tab" && !shiftKey && target === sheet) after.focus({ preventScroll: true }); // from there the key goes on
+    if (key !== "Tab" || shiftKey || target !== sheet) return;
+    after.focus({ preventScroll: true }); // from there the key goes on
+    const now = new AbortController(); // it may also leave the page: what is focused later was not reached by it
+    setTimeout(() => now.abort());
+    document.addEventListener("focusin", ({ target: stop }) => {
+      if (stops.has(stop)) return;
+      stops.add(stop);
+      stop.addEventListener("keydown", back);
+    }, { once: true, signal: now.signal });
   });
 }
 
