@@ -160,10 +160,11 @@ def _moment(value: datetime) -> str:
 
 
 def _escaped(column: Sequence[str | None]) -> Iterable[str]:
-    if None in column:
+    texts = [text for text in column if text is not None]
+    if len(texts) < len(column):
         return ["\\N" if text is None else escaped(text) for text in column]
-    whole = "".join(column)  # type: ignore[arg-type]
-    return column if whole.isprintable() and "\\" not in whole else map(escaped, column)  # type: ignore[arg-type, return-value]
+    whole = "".join(texts)
+    return texts if whole.isprintable() and "\\" not in whole else map(escaped, texts)
 
 
 def escaped(text: str) -> str:

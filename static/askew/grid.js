@@ -1019,7 +1019,8 @@ function write(node, text) {
 function passBy(sheet, after) {
   const stops = new WeakSet();
   const back = (event) => {
-    if (event.key !== "Tab" || !event.shiftKey || !sheet.isConnected) return;
+    if (event.key !== "Tab" || !event.shiftKey || event.defaultPrevented || !sheet.isConnected) return;
+    if (event.target !== event.currentTarget) return; // from within the stop the key goes back to it first
     event.preventDefault();
     sheet.focus();
   };
