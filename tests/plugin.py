@@ -26,8 +26,8 @@ from tests.in_flight import wait_until_quiet
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 
-RERUNS = 1 if CI else 0
-"""A browser on a crowded build machine is starved now and then; the report names every test that ran again."""
+RERUNS = int(os.environ.get("ASKEW_BROWSER_RERUNS", "0"))
+"""How often a failed browser test is repeated. Only .ci/run sets it, to 1; the report names every repeated test."""
 
 BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
 DATABASE_FIXTURES = BROWSER_FIXTURES | {

@@ -34,7 +34,7 @@ class AskewAnnotate extends HTMLElement {
   #lastActive = Date.now();
   #lost = false;
   #unanswered = null; // the response of a submission that got no answer
-  #said = ""; // what stands beside the progress bar until something else happens
+  #said = ""; // message beside the progress bar that stays until something is entered
   #held = new Map(); // what was said of each line of the contract
   #reading = null; // timer of what holds
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
@@ -759,7 +759,7 @@ class AskewAnnotate extends HTMLElement {
       this.#done.push(answer.annotation.id);
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
-      this.#advance(t("Submitted."), answer.next, 1);
+      this.#advance(t("Previous item submitted."), answer.next, 1);
       if (suggests === "after") this.#askAfterwards(id);
     });
   }
@@ -779,7 +779,7 @@ class AskewAnnotate extends HTMLElement {
       this.#notice(t("Say why you skip this item: choose a reason or write one."), "problem", "submit");
       return;
     }
-    await this.#leave("skip", { reason }, (answer) => this.#advance(t("Skipped."), answer?.next, 0));
+    await this.#leave("skip", { reason }, (answer) => this.#advance(t("Previous item skipped."), answer?.next, 0));
   }
 
   async flag() {
@@ -981,7 +981,7 @@ class AskewAnnotate extends HTMLElement {
     this.#said = "";
   }
 
-  /* "Submitted." is about the item before; it goes as soon as something is said or done about this one. */
+  /* "Previous item submitted." stays until something is entered: a refused Enter on the new item must not clear it unread. */
   #unsay() {
     if (this.#said) this.#state(document.querySelector("[data-saved]").textContent.replace(this.#said, "").trim());
   }
@@ -1015,7 +1015,6 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #notice(words, kind = "problem", topic = "item", act = null, label = "") {
-    if (topic !== "item") this.#unsay();
     const present = this.notices.querySelector(`[data-topic="${topic}"]`);
     if (present?.firstChild.textContent === words) return;
     present?.remove();

@@ -34,9 +34,10 @@ def signed_in(
 def annotating(
     new_context: Callable[..., BrowserContext], base: str, person: Person, batch: Batch, **options: Any
 ) -> Page:
-    """The person's page of annotating in a batch, ready for keys."""
+    """The person's page of annotating in a batch, ready for keys, with the next item fetched ahead."""
     page = signed_in(new_context, base, person, **options).new_page()
     page.set_default_timeout(15_000)
-    page.goto(f"{base}/batches/{batch.public_id}/annotate/")
-    takes_keys(page)
+    with page.expect_response(f"**/batches/{batch.public_id}/next/"):
+        page.goto(f"{base}/batches/{batch.public_id}/annotate/")
+        takes_keys(page)
     return page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -103,8 +104,7 @@ def test_a_batch_that_closes_in_mid_item_says_so_and_keeps_what_was_begun(
     batch = world.batch("value_change", variant="answer_changes", overlap=1)
     page = annotating(new_context, live_server.url, world.ada, batch)
     page.locator("[name=answers]").first.fill("1996")
-    expect(page.locator("[data-saved], [data-notices], body")).not_to_have_count(0)
-    page.wait_for_timeout(1500)
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
     assert Draft.objects.filter(revision__gt=0).exists()
 
     assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
@@ -123,10 +123,7 @@ def test_who_is_removed_in_mid_item_is_told_so_and_reads_what_they_did(
     setting_up.remove_member(membership=world.ada.memberships.get(), by=world.mara, now=timezone.now())
     page.keyboard.press("1")
 
-    expect(page.locator("[data-notices], main")).not_to_have_count(0)
-    page.wait_for_timeout(1500)
-    said = page.locator("body").inner_text()
-    assert "no longer" in said or "not a member" in said or "removed" in said, said
+    expect(page.locator("body")).to_contain_text(re.compile("no longer|not a member|removed"))
     page.goto(f"{live_server.url}/work/")
     expect(page.locator("h1")).to_have_text("My work")
 

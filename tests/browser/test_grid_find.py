@@ -58,7 +58,7 @@ def test_the_browsers_own_search_opens_the_second_time(grid: Grid) -> None:
                 { key: "f", ctrlKey: true, bubbles: true, cancelable: true }))"""
         )
         expect(bar(grid)).to_be_visible()
-    grid.page.wait_for_timeout(50)
+    grid.page.wait_for_function("() => window.taken.length === 2")
     assert grid.page.evaluate("() => window.taken") == [True, False]
 
 

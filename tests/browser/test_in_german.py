@@ -42,9 +42,8 @@ def test_an_item_is_answered_and_another_one_skipped_in_german_with_keys(
     page.keyboard.press("Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Wählen Sie eine der vier Arten.")
 
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-saved]")).to_contain_text("Abgegeben.")
+    page.keyboard.press("1")  # chooses and submits; Enter would be for the next item
+    expect(page.locator("[data-saved]")).to_contain_text("Vorige Aufgabe abgegeben.")
     expect(page.locator("[data-progress-text]")).to_contain_text("1 von")
     response: Any = Annotation.objects.get().response
     assert response["data"]["label"] == "extraction"
@@ -52,7 +51,7 @@ def test_an_item_is_answered_and_another_one_skipped_in_german_with_keys(
     page.keyboard.press("s")
     for press in ("ArrowDown", "Space", "Enter"):
         page.keyboard.press(press)
-    expect(page.locator("[data-saved]")).to_contain_text("Übersprungen.")
+    expect(page.locator("[data-saved]")).to_contain_text("Vorige Aufgabe übersprungen.")
 
     page.keyboard.press("?")
     expect(page.locator("dialog")).to_contain_text("Alle Tasten zurücksetzen")

@@ -139,7 +139,7 @@ def test_the_head_of_every_page_takes_two_lines_on_a_phone(
 # -- what is said ------------------------------------------------------------------------------------
 
 
-def test_what_was_said_of_one_item_is_not_said_of_the_next(
+def test_a_message_about_the_previous_item_stays_until_something_is_entered(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch("value_change", variant="answer_stays")
@@ -153,13 +153,17 @@ def test_what_was_said_of_one_item_is_not_said_of_the_next(
     page.keyboard.press("Enter")
     expect(page.locator("h1.question")).not_to_have_text(first)
     second = question(page)
-    expect(said).to_have_text(f"Submitted. {second}")
-    expect(page.locator("[data-saved]")).to_have_text("Submitted.")
+    expect(said).to_have_text(f"Previous item submitted. {second}")
+    expect(page.locator("[data-saved]")).to_have_text("Previous item submitted.")
     page.wait_for_timeout(800)
-    expect(said).to_have_text(f"Submitted. {second}")
+    expect(said).to_have_text(f"Previous item submitted. {second}")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
-    expect(page.locator("[data-saved]")).not_to_contain_text("Submitted")
+    expect(page.locator("[data-saved]")).to_have_text("Previous item submitted.")
+    page.locator("[data-row=r1] [data-column=c2]").click()
+    page.keyboard.type("118")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-saved]")).not_to_contain_text("submitted")
 
 
 def test_what_holds_is_read_out_once_and_again_only_when_it_is_otherwise(

@@ -54,7 +54,7 @@ def test_enter_in_the_panel_of_skip_skips_and_never_submits(
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     for press in ("s", "ArrowDown", "Space", key):
         page.keyboard.press(press)
-    expect(page.locator("[data-saved]")).to_contain_text("Skipped.")
+    expect(page.locator("[data-saved]")).to_contain_text("Previous item skipped.")
     assert not Annotation.objects.filter(assignment__state="submitted").exists()
     assert Assignment.objects.get(state="skipped").reason == "I do not know enough about the subject."
 
