@@ -6,13 +6,17 @@
 * An access log, where one is asked for, has neither people's addresses, nor queries, nor the secret part of a link: the
   address of a crowd link has the ids of a platform in its query. LOG_REQUESTS says the same with the names of views.
 * With LOG_FORMAT=json its own lines are objects like those of the application.
+* Workers end with their master, also when it is killed: an orphan would keep the port, and the restart would fail.
 * With METRICS_TOKEN the web processes of one server add up their figures in a folder that ends with it.
 """
 
+import ctypes
 import gc
 import os
 import runpy
 import shutil
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -62,6 +66,17 @@ def when_ready(server):  # type: ignore[no-untyped-def]
     """With --preload, have the processes share what was read: looking through it for rubbish would write into all of it."""
     gc.collect()
     gc.freeze()
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def post_fork(server, worker):  # type: ignore[no-untyped-def]
+    """Have Linux kill this worker when its master dies. A graceful end would wait for requests and hold the port."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != worker.ppid:  # the master died before it could be watched
+            os._exit(1)
 
 
 def child_exit(server, worker):  # type: ignore[no-untyped-def]

@@ -62,6 +62,15 @@ def where(error: BaseException) -> list[str]:
     return lines
 
 
+class WithoutTraceback(logging.Filter):
+    """Drop the traceback of a record, so that it takes one line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass."""
+        record.exc_info = record.exc_text = None
+        return True
+
+
 class Line(logging.Formatter):
     """A line of words: time, level, logger, message; the request's id where there is one."""
 

@@ -379,5 +379,11 @@ LOGGING = {
     # The level is the handler's, too: the queue's worker sets its own loggers as it likes.
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "level": LOG_LEVEL}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django": {"handlers": [], "propagate": True}, "httpx": {"level": "WARNING"}},
+    "filters": {"without_traceback": {"()": "config.logs.WithoutTraceback"}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        # Scanners ask for hosts of their own: the message names the host, and a traceback of Django adds nothing.
+        "django.security.DisallowedHost": {"filters": ["without_traceback"]},
+        "httpx": {"level": "WARNING"},
+    },
 }
