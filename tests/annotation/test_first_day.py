@@ -112,6 +112,18 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
     assert world.take(batch, "ada") is not None
 
 
+def test_the_consent_page_says_what_can_be_erased_and_what_stays(world: World) -> None:
+    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+
+    page = client_of(world.ada).get(reverse("consent", args=["films"]))
+
+    text = said(page)
+    assert "Your submitted responses stay in the project and its releases, under a pseudonym." in text
+    assert "ask the manager" not in text
+    assert f'<a href="{reverse("erase_me")}">erase your personal data</a>' in page.content.decode()
+
+
 def test_a_new_version_after_nobody_was_asked_keeps_counting(world: World) -> None:
     consenting.write(project=world.project, text="One.", by=world.mara, now=NOON)
     consenting.stop(project=world.project, by=world.mara, now=NOON)
