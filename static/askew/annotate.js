@@ -8,7 +8,8 @@
    A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
    data-kind="json" has `value` and says "change" when it changes; every element of the form hears `item-shown`
    {assignment}, `item-suggested` {suggestions, reason}, `response-entered` with every change, and `draft-checked` {violations, answer}, which do not bubble; its
-   `keyTable` {title, rows} stands in the list of keys. */
+   `keyTable` {title, rows} stands in the list of keys. A submission waits for the `settle()` of each element that has one:
+   it resolves to "" when the element's part of the response is complete, else to what the person has to do first. */
 
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
@@ -685,6 +686,12 @@ class AskewAnnotate extends HTMLElement {
   async submit() {
     if (this.#sending || this.#lost) return;
     if (this.#changing) this.#changed();
+    const unfinished = await this.#settle();
+    if (this.#lost) return;
+    if (unfinished) {
+      this.#notice(t`Not submitted yet. ${unfinished}`, "problem", "submit");
+      return;
+    }
     const blocking = this.#structure().filter(({ level }) => level !== "warning");
     const missing = this.fields.find((field) => "required" in field.dataset && !field.closest("[hidden]") && !this.#waived() && empty(COLLECT[field.dataset.kind](field, this.grid)));
     if (blocking.length || missing) {
@@ -699,6 +706,15 @@ class AskewAnnotate extends HTMLElement {
     if (refused.length) return this.#onInvalid({ body: { violations: refused } });
     if ("hands" in this.dataset) this.#hand(response);
     else await (this.practice ? this.#practise(response) : this.#send(response));
+  }
+
+  /* Wait for the elements that are still working out a part of the response. Resolves to what the person has to finish
+     first, in words, or "". */
+  async #settle() {
+    const parts = outside(this.form, "[data-hears], [data-field]").filter((part) => part.settle);
+    let words = [];
+    if (parts.length) await this.#guard(async () => { words = await Promise.all(parts.map((part) => part.settle())); });
+    return words.filter(Boolean).join(" ");
   }
 
   /* What the server has against this response, as far as it has seen it. Where a line of the contract is for the server

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Frame, Page, expect
+from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 
 from annotation.models import Annotation, Batch
 from annotation.quality import reporting
@@ -287,6 +287,70 @@ def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     assert (month[1], day[1], year[1]) == ("1922", "", ""), "left whole in the first"
 
 
+class HeldRequests:
+    """Requests of a page that wait until the test lets them be answered or fail."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.routes: list[Route] = []
+        page.route(pattern, lambda route: self.routes.append(route))
+
+    def answer(self) -> None:
+        while self.routes:
+            self.routes.pop().continue_()
+
+    def fail(self) -> None:
+        while self.routes:
+            self.routes.pop().abort()
+
+
+def test_enter_pressed_before_a_split_is_worked_out_submits_the_split(begin: Any) -> None:
+    ada, batch = begin("column_extension", CAPTAINS, JUMPS)
+    ada.line("Player").click()
+    ada.is_offered("First name | Last name")
+    work_out = HeldRequests(ada.page, "**/work-out/")
+    with ada.page.expect_request("**/work-out/"):
+        ada.press("1", "Enter", "Enter")
+    work_out.answer()
+    [operation] = submitted(ada, batch, 1)["operations"]
+    assert [part["header"] for part in operation["into"]] == ["First name", "Last name"]
+    assert len(responses(batch)) == 1, "the second Enter submits nothing"
+
+
+def test_enter_pressed_before_a_split_that_needs_names_asks_for_them(begin: Any) -> None:
+    ada, batch = begin("column_extension", JUMPS)
+    ada.line("Venue").click()
+    ada.is_offered("Venue 1 | Venue 2")
+    work_out = HeldRequests(ada.page, "**/work-out/")
+    with ada.page.expect_request("**/work-out/"):
+        ada.press("1", "Enter")
+    work_out.answer()
+    expect(ada.page.get_by_label("Name of part 1")).to_be_focused()
+    notice = ada.page.locator("[data-notices]")
+    expect(notice).to_contain_text("Not submitted yet. Finish splitting Venue, or cancel it.")
+    ada.page.get_by_role("button", name="Submit").click()
+    expect(ada.page.get_by_label("Name of part 1")).to_be_focused()
+    assert responses(batch) == []
+    ada.press("Enter")
+    expect(notice).not_to_contain_text("Finish splitting")
+    ada.press("Enter")
+    [operation] = submitted(ada, batch, 1)["operations"]
+    assert [part["header"] for part in operation["into"]] == ["Venue 1", "Venue 2"]
+
+
+@pytest.mark.console_may_say("ERR_FAILED")
+def test_a_split_that_the_server_cannot_work_out_is_not_submitted(begin: Any) -> None:
+    ada, batch = begin("column_extension", CAPTAINS)
+    ada.line("Player").click()
+    ada.is_offered("First name | Last name")
+    work_out = HeldRequests(ada.page, "**/work-out/")
+    with ada.page.expect_request("**/work-out/"):
+        ada.press("1", "Enter")
+    work_out.fail()
+    expect(ada.page.locator("fieldset.tool [role=status]")).to_contain_text("The server cannot be reached.")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Finish splitting Player, or cancel it.")
+    assert responses(batch) == []
+
+
 @pytest.mark.parametrize(
     ("how", "text", "parts"),
     [
@@ -483,6 +547,15 @@ def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(beg
     assert (operation["header"], operation["after"], operation["cells"][1]) == ("Seat", "c1", "Ottawa")
     assert [origin[2] for origin in data["provenance"]] == ["c1"]
     assert data["own"] == [["r1", operation["column"]]], "the one cell that was written by hand"
+
+
+def test_ctrl_enter_in_the_name_of_an_added_column_submits_that_name(begin: Any) -> None:
+    ada, batch = begin("column_adding", GAMES, beside=[CAPITALS])
+    ada.is_offered("Capital")
+    ada.press("1")
+    ada.page.locator("fieldset.tool").get_by_label("Name").fill("Seat")
+    ada.press("Control+Enter")
+    assert submitted(ada, batch, 1)["operations"][0]["header"] == "Seat"
 
 
 # -- without scripts, and on a phone ----------------------------------------------------------------

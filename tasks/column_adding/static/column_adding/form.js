@@ -80,6 +80,15 @@ class AskewAdding extends ColumnList {
 
   clear() {}
 
+  /* A field that has the focus has not said yet what was written into it. */
+  async settle() {
+    if (!this.#added.contains(document.activeElement)) return "";
+    document.activeElement.blur();
+    this.#draw();
+    this.focus();
+    return "";
+  }
+
   #remove(id) {
     const { edits } = this.grid;
     this.#keep(this.#provenance().filter(([column]) => column !== id));

@@ -23,6 +23,7 @@ class AskewExtension extends ColumnList {
   #work = null; // {column, name, cells, way, names, rows: [[part]], odd: Set of places}
   #asked = 0;
   #timer = null;
+  #cutting = null; // resolves when the last request for a split is answered
 
   connectedCallback() {
     const first = !this.page;
@@ -111,8 +112,20 @@ class AskewExtension extends ColumnList {
     this.#work = { column, name: this.table.header[place], cells, way, names: [...names], given: names.length > 0, rows: [], odd: new Set(), faults: new Map() };
   }
 
+  async settle() {
+    if (this.#timer) this.#rewayed();
+    await this.#cutting;
+    if (this.#tool.hidden) return "";
+    if (!this.#tool.contains(document.activeElement)) this.#focusTool();
+    return t`Finish splitting ${this.#work.name.trim() || t("a column without a name")}, or cancel it.`;
+  }
+
   /* Have the server cut the cells in the way that is chosen, then go on. */
-  async #cut(then) {
+  #cut(then) {
+    this.#cutting = this.#ask(then);
+  }
+
+  async #ask(then) {
     const work = this.#work;
     const asked = (this.#asked += 1);
     const question = { cells: work.cells, way: work.way, number: null, header: work.name };
@@ -224,7 +237,6 @@ class AskewExtension extends ColumnList {
     if (event.isComposing) return;
     if (event.key === "Escape") this.#leave();
     else if (event.key === "Enter" && event.target.matches("input")) {
-      clearTimeout(this.#timer);
       if (event.target === this.#parts.text && this.#stale()) this.#rewayed(() => this.#enter());
       else this.#enter();
     } else return;
@@ -251,7 +263,11 @@ class AskewExtension extends ColumnList {
     number.value = Math.max(2, names.length);
     this.#tool.hidden = false;
     this.#draw();
-    const field = this.#tool.querySelector(first) ?? how;
+    this.#focusTool(first);
+  }
+
+  #focusTool(first = ".names input") {
+    const field = this.#tool.querySelector(first) ?? this.#parts.how;
     field.focus();
     if (field.closest(".names")) field.select();
     this.#tool.scrollIntoView({ block: "nearest" });
@@ -259,6 +275,7 @@ class AskewExtension extends ColumnList {
 
   #closeTool() {
     clearTimeout(this.#timer);
+    this.#timer = null;
     this.#asked += 1;
     this.#work = null;
     this.#tool.hidden = true;
@@ -271,6 +288,8 @@ class AskewExtension extends ColumnList {
 
   /* Another way was chosen. */
   #rewayed(then = () => this.#draw()) {
+    clearTimeout(this.#timer);
+    this.#timer = null;
     const work = this.#work;
     if (!work) return;
     const { how, text, at, number } = this.#parts;
