@@ -3,7 +3,8 @@
     model = ChatModel(url="http://127.0.0.1:8001/v1", model="some-model")
     model.ask([{"role": "user", "content": "..."}], samples=8, temperature=0.7)
 
-Texts in, texts out: what they mean is said elsewhere (`predictor.prompts`). An endpoint that gives one
+Texts in, texts out: what they mean is said elsewhere (`predictor.prompts`). Thinking is no part of a reply
+(`predictor.replies`), and a reply that was cut off is unread. An endpoint that gives one
 choice a request is asked several times; one that does not know JSON schemas is asked without. One that is busy or cannot
 be reached is tried again; one that took the question and lets its whole time pass is not: it would only begin anew.
 """
@@ -19,6 +20,7 @@ from typing import Any, Literal
 import httpx
 
 from predictor import observing
+from predictor.replies import final_reply
 
 TRIES = 4
 CONNECT = 10.0
@@ -30,7 +32,7 @@ PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 """Answers after which the same request may succeed a little later."""
 
 
-Kind = Literal["away", "refused", "unreadable"]
+Kind = Literal["away", "refused", "unreadable", "cut_off"]
 ABOUT_THE_QUESTION = frozenset((400, 413, 422))
 """Answers that say no to this conversation, and would again."""
 
@@ -41,11 +43,21 @@ class ChatError(Exception):
     away         it cannot be reached, is busy, hangs, fails, or lets nobody in: later it may answer
     refused      it says no to this conversation: asking the same again does not help
     unreadable   it answered without a text
+    cut_off      the reply ends before its final part, within the thinking or at the limit of tokens; `text` is what came
     """
 
-    def __init__(self, message: str, kind: Kind = "away") -> None:
+    def __init__(self, message: str, kind: Kind = "away", text: str = "") -> None:
         super().__init__(message)
         self.kind: Kind = kind
+        self.text = text
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One sample: the final reply without its thinking, or why there is none."""
+
+    text: str
+    unread: ChatError | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,8 @@ class ChatModel:
     model: str
     key: str = field(default="", repr=False)
     timeout: float = 60.0
+    max_tokens: int | None = None
+    """Tokens a reply may have, thinking included, whatever a caller asks for; None: as many as the caller asks for."""
     transport: httpx.BaseTransport | None = None
     wait: Callable[[float], None] = time.sleep
     heard: Callable[[Mapping[str, Any]], None] | None = None
@@ -71,12 +85,36 @@ class ChatModel:
         schema: Mapping[str, Any] | None = None,
         most_tokens: int = 512,
     ) -> list[str]:
-        """`samples` answers to one conversation. Raises ChatError."""
+        """The final replies of `samples` completions. Raises ChatError, also where one of them has no final reply."""
+        completions = self.complete(
+            messages,
+            samples=samples,
+            temperature=temperature,
+            seed=seed,
+            schema=schema,
+            most_tokens=most_tokens,
+        )
+        for completion in completions:
+            if completion.unread is not None:
+                raise completion.unread
+        return [completion.text for completion in completions]
+
+    def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        samples: int = 1,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        schema: Mapping[str, Any] | None = None,
+        most_tokens: int = 512,
+    ) -> list[Completion]:
+        """`samples` completions of one conversation, each read or not. Raises ChatError where none came."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(message) for message in messages],
             "temperature": temperature,
-            "max_tokens": most_tokens,
+            "max_tokens": self.max_tokens or most_tokens,
             "n": samples,
         }
         if seed is not None:
@@ -86,18 +124,20 @@ class ChatModel:
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
             }
-        texts: list[str] = []
+        completions: list[Completion] = []
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         limit = httpx.Timeout(self.timeout, connect=min(CONNECT, self.timeout))
         with httpx.Client(timeout=limit, headers=headers, transport=self.transport) as client:
-            while len(texts) < samples:
-                body["n"] = samples - len(texts)
+            while len(completions) < samples:
+                body["n"] = samples - len(completions)
                 if seed is not None:
-                    body["seed"] = seed + len(texts)  # the same seed again would be the same answer again
-                texts += self._told(client, body)[: samples - len(texts)]
-        return texts
+                    body["seed"] = seed + len(
+                        completions
+                    )  # the same seed again would be the same answer again
+                completions += self._told(client, body)[: samples - len(completions)]
+        return completions
 
-    def _told(self, client: httpx.Client, body: dict[str, Any]) -> list[str]:
+    def _told(self, client: httpx.Client, body: dict[str, Any]) -> list[Completion]:
         began, outcome = time.monotonic(), "answered"
         try:
             return self._post(client, body)
@@ -107,7 +147,7 @@ class ChatModel:
         finally:
             observing.tell(self.model, outcome, time.monotonic() - began)
 
-    def _post(self, client: httpx.Client, body: dict[str, Any]) -> list[str]:
+    def _post(self, client: httpx.Client, body: dict[str, Any]) -> list[Completion]:
         address = f"{self.url.rstrip('/')}/chat/completions"
         for attempt in range(1, TRIES + 1):
             last = attempt == TRIES
@@ -131,11 +171,11 @@ class ChatModel:
                 kind: Kind = "refused" if answer.status in ABOUT_THE_QUESTION else "away"
                 raise ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
             said = answer.json
-            texts = _texts(said, address)
+            completions = _completions(said, address, body["max_tokens"])
             usage = said.get("usage") if isinstance(said, dict) else None
             if self.heard is not None and isinstance(usage, dict):
                 self.heard(usage)
-            return texts
+            return completions
         raise ChatError(f"{address} gave no answer in {TRIES} tries.")
 
     def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
@@ -174,11 +214,27 @@ def _patience(said: str, attempt: int) -> float:
     return min(float(said) if said.isascii() and said.isdigit() else 2.0**attempt, LONGEST_WAIT)
 
 
-def _texts(said: Any, address: str) -> list[str]:
+def _completions(said: Any, address: str, most_tokens: int) -> list[Completion]:
     try:
-        texts = [choice["message"]["content"] for choice in said["choices"]]
-    except (LookupError, TypeError):
+        choices = [(choice["message"]["content"], choice.get("finish_reason")) for choice in said["choices"]]
+    except (LookupError, TypeError, AttributeError):
         raise ChatError(f"{address} answered something that is no chat completion.") from None
-    if not texts or not all(isinstance(text, str) for text in texts):
+    if not choices:
         raise ChatError(f"{address} answered without a text.", "unreadable")
-    return texts
+    return [_completion(content, reason, address, most_tokens) for content, reason in choices]
+
+
+def _completion(content: object, finish: object, address: str, most_tokens: int) -> Completion:
+    text = content if isinstance(content, str) else ""
+    if finish == "length":
+        reason = (
+            f"The reply was cut off after {most_tokens:,} tokens (finish_reason=length). "
+            "Raise max_tokens of this model."
+        )
+        return Completion("", ChatError(reason, "cut_off", text))
+    if not isinstance(content, str):
+        return Completion("", ChatError(f"{address} answered without a text.", "unreadable"))
+    final = final_reply(text)
+    if final is None:
+        return Completion("", ChatError("The reply ends within its thinking.", "cut_off", text))
+    return Completion(final)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from predictor.chat import ChatModel
 
 COMMON = {"protocol", "url", "model", "licence"}
-FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout", "price"}}
+FIELDS = {"predict": COMMON | {"deadline_ms"}, "chat": COMMON | {"key", "timeout", "price", "max_tokens"}}
 """What an entry may say, by its protocol."""
 LIVE_MS = 800
 """The longest deadline with which a model answers while a page waits; one that needs longer answers in a job."""
@@ -72,6 +72,9 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(
                 f"PREDICTORS: price of {name!r} is [USD for a million tokens read, USD for a million tokens written]"
             )
+        most = entry.get("max_tokens", 1)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise ConfigurationError(f"PREDICTORS: max_tokens of {name!r} is a whole number above 0")
         if not isinstance(entry.get("licence", ""), str):
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} is a text")
         found[name] = {**entry, "protocol": protocol}
@@ -98,4 +101,5 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
         model=entry["model"],
         key=entry.get("key", ""),
         timeout=float(entry.get("timeout", 60.0)),
+        max_tokens=entry.get("max_tokens"),
     )

@@ -93,14 +93,15 @@ def rate(
     model: ChatModel, answer: RatedAnswer, dimension: str, samples: int = 1, temperature: float = 0.0
 ) -> float:
     """The mean score over the samples that gave one. Raises Unrated where none did, ChatError where nothing came."""
-    replies = model.ask(
+    completions = model.complete(
         messages(answer, dimension), samples=samples, temperature=temperature, seed=0, schema=SCHEMA
     )
-    scores = [score for reply in replies if (score := read_score(reply)) is not None]
+    scores = [score for completion in completions if (score := read_score(completion.text)) is not None]
     if not scores:
+        first = completions[0]
         raise Unrated(
             f"{model.model} gave no score for {answer.example} of {answer.system or 'an unnamed system'}: "
-            f"{replies[0][:80]!r}"
+            f"{first.unread or repr(first.text[:80])}"
         )
     return sum(scores) / len(scores)
 

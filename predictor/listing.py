@@ -32,13 +32,16 @@ FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
 
 @dataclass(frozen=True)
 class Listed:
-    """What a chat model said to an example. `unread`: its replies that held no list, oldest first."""
+    """What a chat model said to an example. `unread`: its replies that held no list, oldest first; `reason`: why the last
+    of them has no final reply at all, "" where it has one.
+    """
 
     answers: tuple[str, ...] | None
     text: str
     unread: tuple[str, ...]
     rows_seen: int
     rows_total: int
+    reason: str = ""
 
     def raw(self) -> dict[str, Any]:
         """JSON, as any model's answer is kept; with `unread` where it was asked more than once."""
@@ -53,11 +56,16 @@ class Listed:
             "rows_total": self.rows_total,
             "truncated": self.rows_seen < self.rows_total,
         }
+        if self.reason:
+            said["reason"] = self.reason
         return {**said, "unread": list(self.unread)} if self.unread else said
 
 
 def ask_for_list(model: ChatModel, example: Example) -> Listed:
-    """Ask until a reply holds a list, `MOST_ASKS` times at most. Raises ChatError where there is no reply at all."""
+    """Ask until a reply holds a list, `MOST_ASKS` times at most. Raises ChatError where there is no reply at all.
+
+    A reply that was cut off is not asked for again: it would be cut off again.
+    """
     first, seen = prompts.asking_for_answers(example)
     messages, unread = first, list[str]()
     total = len(example.table.rows)
@@ -65,6 +73,8 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
         try:
             reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
+            if error.kind == "cut_off":
+                return Listed(None, "", (*unread, _kept(error.text)), seen, total, str(error))
             if error.kind != "unreadable":
                 raise
             reply = ""

@@ -28,6 +28,7 @@ STATUSES = {
     "superseded": 409,  # a newer request of the same slot has come
     "too_large": 413,
     "bad_request": 422,
+    "unreadable": 422,  # the reply has no end that can be read; asking again does not help
     "no_such_model": 404,
     "too_fast": 429,  # one slot asks more often than anybody types
     "cannot_answer": 500,

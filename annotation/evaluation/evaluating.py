@@ -258,6 +258,9 @@ def _chat(model: Any) -> Ask:
         try:
             reply = model.ask(messages, seed=0, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
+            if error.kind == "cut_off":
+                # Without a final reply there is no answer, which is wrong and is kept as it is.
+                return {"answers": [], "text": "", "model": model.model, "error": str(error)}
             raise EvaluationError(str(error)) from None
         return {"answers": prompts.read_answers(reply) or [], "text": reply, "model": model.model}
 

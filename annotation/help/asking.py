@@ -5,7 +5,7 @@ Safe to run again: an example that has this model's answer for the purpose is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -150,12 +150,13 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
         return _pointed(asked.entry, example)
     if asked.ask.several:
         messages, seen = prompts.asking_for_answers(example)
-        replies = asked.chat.ask(
+        completions = asked.chat.complete(
             messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
         )
         return {
-            "samples": [prompts.read_answers(reply) for reply in replies],
-            "replies": replies,
+            "samples": [prompts.read_answers(completion.text) for completion in completions],
+            "replies": [completion.text for completion in completions],
+            **_unread([completion.unread for completion in completions]),
             "temperature": temperature,
             "rows_seen": seen,
             "rows_total": total,
@@ -165,10 +166,22 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
     else:
         text, seen = asked.ask.request(example)
         messages = [{"role": "user", "content": text}]
-    reply = asked.chat.ask(messages, temperature=temperature, seed=SEED)[0]
+    reply, unread = "", None
+    try:
+        (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
+    except ChatError as error:
+        if error.kind != "cut_off":
+            raise
+        unread = error
     read = asked.ask.read
     said = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
-    return {**said, "rows_seen": seen, "rows_total": total}
+    return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
+
+
+def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
+    """Why replies have no final part, one entry for each of them; nothing where all have one."""
+    reasons = [str(error or "") for error in errors]
+    return {"unread": reasons} if any(reasons) else {}
 
 
 def _pointed(entry: Mapping[str, Any], example: tableqa.Example) -> dict[str, Any]:

@@ -320,7 +320,7 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
             listed = ask_for_list(model, example)
             said[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
-                error_said = gettext(UNREAD[part]).format(times=len(listed.unread))
+                error_said = listed.reason or gettext(UNREAD[part]).format(times=len(listed.unread))
                 break
     except ChatError as error:
         breaker.report(error.kind != "away")

@@ -3,7 +3,7 @@
 The folder holds an `askew.json` alone:
 
     {"architecture": "chat", "url": "http://gpu-1:8001/v1", "model": "qwen3", "serialisation": "markdown",
-     "key_variable": "QWEN_KEY", "timeout": 60}
+     "key_variable": "QWEN_KEY", "timeout": 60, "max_tokens": 8192}
 
 The key is taken from the environment variable that is named, never from the file.
 """
@@ -52,11 +52,15 @@ class ChatPredictor:
         variable = str(said.get("key_variable", ""))
         if variable and variable not in os.environ:
             raise ModelError(f"the environment variable {variable}, which is to hold the key, is not set")
+        most = said.get("max_tokens")
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+            raise ModelError(f"{checkpoint.folder / 'askew.json'}: max_tokens is a whole number above 0")
         chat = ChatModel(
             url=said["url"],
             model=said["model"],
             key=os.environ.get(variable, "") if variable else "",
             timeout=float(said.get("timeout", 60)),
+            max_tokens=most,
         )
         return cls(chat, name=checkpoint.name, licence=checkpoint.licence, serialisation=form)
 
@@ -86,7 +90,7 @@ class ChatPredictor:
                 messages, schema=ANSWER_SCHEMA, most_tokens=request.options.max_new_tokens
             )
         except ChatError as error:
-            return refused("cannot_answer", str(error))
+            return refused("unreadable" if error.kind == "cut_off" else "cannot_answer", str(error))
         reply = _storable(reply)[: LIMITS.answer_characters]
         answers = read_answers(reply) or []
         return Prediction(

@@ -175,7 +175,7 @@ def _samples(example: Example, around: Surroundings) -> dict[str, Any] | None:
     asked = [row for row in around.model_answers.get("screening", ()) if row.get("samples")]
     if asked:
         last = asked[-1]
-        answers = [list(sample) for sample in last["samples"]]
+        answers = [list(sample or ()) for sample in last["samples"]]
         return {
             "model": last.get("model", ""),
             "temperature": last.get("temperature", ""),

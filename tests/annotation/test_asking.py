@@ -17,6 +17,7 @@ from django.core.management.base import CommandError
 from annotation.help import asking
 from annotation.models import Job, ModelAnswer
 from annotation.refusals import Refused
+from predictor.chat import ChatError, Completion
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.predictor.scripted import SHA, answer, scripted
 
@@ -152,6 +153,38 @@ def test_a_models_view_of_a_question_is_a_suggestion(
     assert said["model"]["label"] == "extraction"
     assert said["model"]["model"] == "llm:small"
     assert said["combined"]["label"] == "extraction"
+
+
+@pytest.mark.django_db
+def test_a_view_that_was_cut_off_is_kept_as_unread_and_the_job_goes_on(
+    endpoint: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path)
+
+    def ask(*given: Any, **more: Any) -> list[str]:
+        raise ChatError("The reply was cut off.", "cut_off", "Operation: retrieved, or rather")
+
+    monkeypatch.setattr("predictor.chat.ChatModel.ask", ask)
+    asked = {"predictor": "llm", "purpose": "question_type", "samples": 1, "temperature": 0}
+    assert asking.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
+    data = ModelAnswer.objects.all()[0].data
+    assert (data["reply"], data["unread"]) == ("", ["The reply was cut off."])
+    said = world.batch("question_type").items.get(example__external_id="nu-0").inputs["suggestions"]
+    assert said["model"]["label"] is None
+
+
+@pytest.mark.django_db
+def test_a_sample_that_was_cut_off_is_no_answer(
+    endpoint: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path)
+    samples = [Completion('{"answers": ["1995"]}'), Completion("", ChatError("cut off", "cut_off"))]
+    monkeypatch.setattr("predictor.chat.ChatModel.complete", lambda *given, **more: samples)
+    assert screen(world) == 4
+    assert ModelAnswer.objects.all()[0].data["samples"] == [["1995"], None]
+    assert ModelAnswer.objects.all()[0].data["unread"] == ["", "cut off"]
+    with pytest.raises(Refused, match="no model was asked several times about them, or it was wrong"):
+        world.batch("question_screening")
 
 
 @pytest.mark.django_db

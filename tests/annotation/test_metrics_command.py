@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from annotation.journeys import adjudicating, releasing
 from annotation.releases.rated_answers import rated_answers
-from predictor.chat import ChatModel
+from predictor.chat import ChatModel, Completion
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 
@@ -136,12 +136,12 @@ def test_a_chat_model_rates_each_answer_once(
 ) -> None:
     asked: list[str] = []
 
-    def ask(self: ChatModel, messages: list[dict[str, str]], **more: Any) -> list[str]:
+    def complete(self: ChatModel, messages: list[dict[str, str]], **more: Any) -> list[Completion]:
         text = messages[1]["content"]
         asked.append(text)
-        return [json.dumps({"score": 5 - SAID.index(text.rpartition("Answer: ")[2])})]
+        return [Completion(json.dumps({"score": 5 - SAID.index(text.rpartition("Answer: ")[2])}))]
 
-    monkeypatch.setattr(ChatModel, "ask", ask)
+    monkeypatch.setattr(ChatModel, "complete", complete)
     settings.PREDICTORS = {"judge": {"protocol": "chat", "url": "http://judge/v1", "model": "j-1"}}
     path, keep = lftqa_file(tmp_path), tmp_path / "kept"
     arguments = [

@@ -480,6 +480,17 @@ class TestALanguageModel:
         assert seen.verdict == "model_error"
         assert "too many tokens" in seen.words
 
+    def test_whose_reply_is_cut_off_is_unread_for_that_reason(self, asked: Any) -> None:
+        assignment, replies, sent = asked
+        reason = "The reply was cut off after 512 tokens (finish_reason=length)."
+        replies[:] = [self.LIST, ChatError(reason, "cut_off", '<think>{"answers": ["1995"]}')]
+        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        seen = look(assignment, REWORDED)
+        assert (seen.verdict, seen.words) == ("model_error", reason)
+        perturbed = Try.objects.get().perturbed or {}
+        assert (perturbed["answers"], perturbed["reason"]) == ([], reason)
+        assert len(sent) == 2, "it would be cut off again"
+
     def test_the_page_says_so_when_a_job_has_asked_in_vain(self, asked: Any) -> None:
         assignment, replies, _ = asked
         assert look(assignment, REWORDED).state == "waiting"

@@ -154,6 +154,23 @@ def test_self_augmented_prompting_goes_in_two_steps(
     }
 
 
+def test_a_reply_that_was_cut_off_is_kept_as_unread(
+    films: Path, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PREDICTORS = {"m": {"protocol": "chat", "url": "http://m/v1", "model": "m-1"}}
+
+    def ask(self: ChatModel, messages: list[dict[str, str]], **more: Any) -> list[str]:
+        raise ChatError("The reply was cut off.", "cut_off", "<think>so")
+
+    monkeypatch.setattr(ChatModel, "ask", ask)
+    prompts, replies = tmp_path / "prompts", tmp_path / "replies"
+    run("prompts", "sap", "--data", str(films), "--reader", "wtq", "--out", str(prompts))
+    run("answer_prompts", str(prompts), "--predictor", "m", "--out", str(replies))
+    assert [(one["prediction"], one["unread"]) for one in records(replies)] == [
+        ("", "The reply was cut off.")
+    ] * 3
+
+
 def test_unitxt_gets_instances_of_its_own_form(films: Path, tmp_path: Path) -> None:
     out = tmp_path / "unitxt.jsonl"
     run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import ConfigurationError, chat_model, read
+from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.examples import Turn
 from tests.predictor.scripted import Scripted, hung_socket, scripted
@@ -155,6 +157,83 @@ def test_a_list_is_found_in_a_reply_or_nothing_is(reply: str, answers: list[str]
     assert prompts.read_answers(reply) == answers
 
 
+@pytest.mark.parametrize(
+    ("reply", "answers"),
+    [
+        ('<think>\n{"answers": ["draft"]}\n</think>\n{"answers": ["22"]}', ["22"]),
+        ('The rows say {"answers": ["draft"]}\n</think>\n\n{"answers": ["22"]}', ["22"]),
+        ('<think>a</think>{"answers": ["draft"]}<think>no</think>```json\n{"answers": ["22"]}\n```', ["22"]),
+        ('<think>It may be {"answers": ["draft"]}', None),
+        ("<think>done</think>\nIt is 22.", None),
+        ('[THINK]{"answers": ["draft"]}[/THINK]["22"]', ["22"]),
+        (
+            '<|channel|>analysis<|message|>["draft"]<|end|><|channel|>final<|message|>{"answers": ["22"]}',
+            ["22"],
+        ),
+        ('<|channel|>analysis<|message|>{"answers": ["draft"]}', None),
+        ('Draft: {"answers": ["draft"]}. Final: {"answers": ["22"]}', ["22"]),
+        ('Draft: {"answers": ["draft"]}. Final: {"answers": ["2', None),
+        ('Draft: {"answers": ["draft"]}. Final: {"answers": [{"x": 1}]}', None),
+        ('First ["draft"], then ["22"]', ["22"]),
+        ('So: {"answers": ["a {b} [c]"], "why": "x"} as asked', ["a {b} [c]"]),
+    ],
+)
+def test_answers_come_from_the_final_reply_alone(reply: str, answers: list[str] | None) -> None:
+    assert prompts.read_answers(reply) == answers
+
+
+def finished(text: str | None, reason: str) -> dict[str, Any]:
+    return {"message": {"content": text}, "finish_reason": reason}
+
+
+@pytest.mark.parametrize("text", ['{"answers": ["draft"]}', "<think>well", None])
+def test_a_reply_at_the_limit_of_tokens_is_unread_for_that_reason(text: str | None) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        asked.append(body)
+        return httpx.Response(200, json={"choices": [finished(text, "length")]})
+
+    with pytest.raises(ChatError, match=r"cut off after 512 tokens \(finish_reason=length\)") as raised:
+        model(answer).ask(HELLO)
+    assert (raised.value.kind, raised.value.text) == ("cut_off", text or "")
+    asked.clear()
+    example = Example(id="1", question="how many?", table=Table(["a"], [["22"]]), answers=["22"])
+    listed = ask_for_list(model(answer), example)
+    assert listed.answers is None
+    assert listed.raw()["reason"] == str(raised.value)
+    assert len(asked) == 1, "it would be cut off again"
+
+
+def test_one_sample_of_several_may_be_cut_off() -> None:
+    choices = [finished("<think>no</think>yes", "stop"), finished("ye", "length")]
+    chat = model(lambda body: httpx.Response(200, json={"choices": choices}))
+    first, second = chat.complete(HELLO, samples=2)
+    assert (first.text, first.unread, second.text) == ("yes", None, "")
+    assert "finish_reason=length" in str(second.unread)
+
+
+def test_a_model_may_be_given_more_tokens_to_think_with() -> None:
+    asked: list[int] = []
+
+    def answer(body: dict[str, Any]) -> httpx.Response:
+        asked.append(body["max_tokens"])
+        return said("ok")
+
+    entry = '{"m": {"protocol": "chat", "url": "http://model/v1/", "model": "m", "max_tokens": 8192}}'
+    chat = chat_model(read(entry), "m")
+    dataclasses.replace(chat, transport=model(answer).transport).ask(HELLO, most_tokens=512)
+    assert asked == [8192]
+
+
+def test_no_reply_takes_long_to_read() -> None:
+    for piece in ("<think>", "</think>", "{", "[", '{"answers": [', '"answers"', "<|channel|>final", "[[]"):
+        reply = (piece * 20_000)[:20_000]
+        began = time.process_time()
+        prompts.read_answers(reply)
+        assert time.process_time() - began < 0.5
+
+
 # -- configuration ----------------------------------------------------------------------------------
 
 
@@ -169,6 +248,7 @@ def test_models_are_named_by_the_environment() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ('{"m": {"protocol": "chat", "url": "http://h", "model": "x", "max_tokens": 0}}', "above 0"),
         ("{", "not JSON"),
         ("[]", "is an object"),
         ('{"m": 1}', "'m' is an object"),

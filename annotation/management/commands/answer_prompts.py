@@ -42,8 +42,14 @@ class Command(BaseCommand):
 
             def ask(prompt: Mapping[str, Any]) -> dict[str, str]:
                 messages = prompt.get("messages") or [{"role": "user", "content": prompt["prompt"]}]
-                said = model.ask(messages, seed=0, most_tokens=options["most_tokens"])[0]
-                return {"id": prompt["id"], "prediction": said, "model": model.model}
+                answered = {"id": prompt["id"], "model": model.model}
+                try:
+                    (reply,) = model.ask(messages, seed=0, most_tokens=options["most_tokens"])
+                except ChatError as error:
+                    if error.kind != "cut_off":
+                        raise
+                    return {**answered, "prediction": "", "unread": str(error)}
+                return {**answered, "prediction": reply}
 
             out.parent.mkdir(parents=True, exist_ok=True)
             with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as threads:
