@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import count, islice, pairwise
 from typing import Any, TypeAlias
 
 from tableqa.answers import compare
 from tableqa.cells import fold, number_of
-from tableqa.contracts import Contract, check
+from tableqa.contracts import Contract, check, structure
 from tableqa.damage import DAMAGE, damage, repaired, short_date, worn, worn_header
 from tableqa.examples import Example
-from tableqa.operations import Operation, RenameHeader, SetCell, describe, diff
+from tableqa.operations import OPERATIONS, Operation, RenameHeader, SetCell, describe, diff
 from tableqa.operations.alignment import align
 from tableqa.tables import Table
 
@@ -176,9 +176,13 @@ def audit(
 
 
 def audit_item(base: Example, edited: Example, contract: Contract) -> AuditedItem:
-    """One edit: its operations, what the contract says to them, the answer computed again, and the damage."""
+    """One edit: its operations, what the contract says to them, the answer computed again, and the damage.
+
+    The contract is held against the edit that it permits, if one leads to the table; answer and damage go by the cells.
+    """
     table = matched(base.table, edited.table)
-    operations = diff(base.table, table, match="ids")
+    changes = diff(base.table, table, match="ids")
+    operations = diff(base.table, permitted(base.table, edited.table, contract, table), match="ids")
     findings: list[Finding] = []
     if "id" in base.meta or "id" in edited.meta:
         findings.append(_about("repeated_id"))
@@ -193,7 +197,7 @@ def audit_item(base: Example, edited: Example, contract: Contract) -> AuditedIte
     recomputed = _recomputed(base, edited, table)
     if recomputed.answers is not None and not recomputed.agrees:
         findings.append(_computed_differs(base, edited, recomputed.answers))
-    findings += _damage(base.table, table, operations, recomputed)
+    findings += _damage(base.table, table, changes, recomputed)
     return AuditedItem(
         id=base.id,
         operations=tuple(operations),
@@ -260,15 +264,189 @@ def _totals(items: Sequence[AuditedItem], small: int, meant: int) -> dict[str, A
 def matched(base: Table, edited: Table) -> Table:
     """`edited` with the ids of the rows and columns of `base` that its own come from, and n1, n2, ... for the new ones.
 
-    Exact texts are compared first, as `diff` does. Where rows or columns came or went, as in a shortened table whose
-    numbers a spreadsheet has written anew, texts are also compared by what they say, rows and columns in order; the
-    pairing that leaves fewer changes holds.
+    Two texts that differ in a table of equal shape are two changed cells. Otherwise exact texts are compared first, as
+    `diff` does. Where rows or columns came or went, as in a shortened table whose numbers a spreadsheet has written
+    anew, texts are also compared by what they say, rows and columns in order; the pairing that leaves fewer changes
+    holds. A row that is missing in one position and stands unchanged in another has moved.
     """
-    plain = align(base, edited)
+    plain = _rows_moved(base, align(base, edited))
     if base.shape == edited.shape:
-        return plain
-    candidates = (plain, _matched_by_meaning(base, edited))
+        return _in_place(base, edited) if _texts_differing(base, edited) <= 2 else plain
+    candidates = (plain, _rows_moved(base, _matched_by_meaning(base, edited)))
     return min(candidates, key=lambda table: _cost(diff(base, table, match="ids")))
+
+
+def permitted(base: Table, edited: Table, contract: Contract, table: Table) -> Table:
+    """`edited` with the ids that `contract` permits, where several edits lead to it; `table` if none of them is permitted.
+
+    `table` is what `matched` gives. A row with several changed cells, for instance, may have been replaced by a new
+    one: a removal and an insertion.
+    """
+    candidates = (table, *_permitted_candidates(base, edited, contract))
+    return next((each for each in candidates if not _breaches(contract, base, each)), table)
+
+
+_EDIT_BREACHES = ("operation_not_allowed", "shape_changed", "too_many_operations")
+"""Violations that depend on which of several edits is taken to have been made."""
+
+
+def _breaches(contract: Contract, base: Table, table: Table) -> bool:
+    violations = structure(contract, base, diff(base, table, match="ids"))
+    return any(violation.code in _EDIT_BREACHES for violation in violations)
+
+
+def _permitted_candidates(base: Table, edited: Table, contract: Contract) -> Iterator[Table]:
+    """Pairings made of the contract's operations alone; each is still to be checked."""
+    allowed = set(OPERATIONS) if contract.allowed is None else set(contract.allowed)
+    if base.shape == edited.shape:
+        yield _in_place(base, edited)
+    if base.header == edited.header:
+        rows = _fewest_edits(base.rows, edited.rows, allowed, contract.at_most)
+        if rows is not None:
+            in_order = {k: k for k in range(edited.shape[1])}
+            yield _rows_moved(base, _with_ids_of(base, edited, in_order, rows))
+    if "remove_column" in allowed and (parts := _part_of(base, edited)) is not None:
+        yield _with_ids_of(base, edited, *parts)
+
+
+def _texts_differing(base: Table, edited: Table) -> int:
+    lines = zip((base.header, *base.rows), (edited.header, *edited.rows), strict=True)
+    return sum(old != new for before, after in lines for old, new in zip(before, after, strict=True))
+
+
+def _in_place(base: Table, edited: Table) -> Table:
+    rows, columns = base.shape
+    return _with_ids_of(base, edited, {k: k for k in range(columns)}, {k: k for k in range(rows)})
+
+
+def _with_ids_of(base: Table, edited: Table, columns: Mapping[int, int], rows: Mapping[int, int]) -> Table:
+    """`edited` with the ids of `base`; `columns` and `rows` map positions in `edited` to positions in `base`."""
+    fresh = (f"n{number}" for number in count(1) if f"n{number}" not in {*base.row_ids, *base.column_ids})
+    return Table(
+        edited.header,
+        edited.rows,
+        column_ids=[
+            base.column_ids[columns[k]] if k in columns else next(fresh) for k in range(edited.shape[1])
+        ],
+        row_ids=[base.row_ids[rows[k]] if k in rows else next(fresh) for k in range(edited.shape[0])],
+        header_id=base.header_id,
+    )
+
+
+def _rows_moved(base: Table, table: Table) -> Table:
+    """`table` in which a new row that equals a removed one has its id: it is that row, in another position."""
+    columns = [
+        (k, base.column_index(name)) for k, name in enumerate(table.column_ids) if name in base.column_ids
+    ]
+    left = set(table.row_ids)
+    removed: dict[tuple[str, ...], list[str]] = {}
+    for row, cells in zip(base.row_ids, base.rows, strict=True):
+        if row not in left:
+            removed.setdefault(tuple(cells[j] for _, j in columns), []).append(row)
+    if not removed or not columns:
+        return table
+    row_ids, known = [], set(base.row_ids)
+    for row, cells in zip(table.row_ids, table.rows, strict=True):
+        same = [] if row in known else removed.get(tuple(cells[k] for k, _ in columns), [])
+        row_ids.append(same.pop(0) if same else row)
+    return Table(
+        table.header, table.rows, column_ids=table.column_ids, row_ids=row_ids, header_id=table.header_id
+    )
+
+
+_Lines: TypeAlias = Sequence[tuple[str, ...]]
+
+
+def _fewest_edits(
+    before: _Lines, after: _Lines, allowed: set[str], at_most: int | None
+) -> dict[int, int] | None:
+    """Positions in `after` -> in `before`, for the fewest changed cells and removed and inserted rows, in order.
+
+    Only operations in `allowed` count; of equally many, fewest rows come and go. None where more than `at_most` of them
+    are needed, or where the tables are too large to say.
+    """
+    width = max(len(before), len(after)) if at_most is None else at_most
+    if (
+        abs(len(before) - len(after)) > width
+        or len(before) * min(2 * width + 1, len(after) + 1) > _MOST_PAIRS
+    ):
+        return None
+    never = (len(before) + len(after) + 1) * (1 + max((len(row) for row in before), default=0))
+    removal, insertion = ((1, 1) if name in allowed else (never, 0) for name in ("remove_row", "insert_row"))
+
+    def changed(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[int, int]:
+        cells = sum(a != b for a, b in zip(old, new, strict=True))
+        return (cells, 0) if not cells or "set_cell" in allowed else (never, 0)
+
+    costs: dict[tuple[int, int], tuple[int, int]] = {}
+    steps: dict[tuple[int, int], tuple[int, int]] = {}
+    for i in range(len(before) + 1):
+        for k in range(max(0, i - width), min(len(after), i + width) + 1):
+            ways = [((0, 0), (0, 0))] if i == k == 0 else []
+            if i and k:
+                ways.append((_sum(costs[i - 1, k - 1], changed(before[i - 1], after[k - 1])), (1, 1)))
+            if (i - 1, k) in costs:
+                ways.append((_sum(costs[i - 1, k], removal), (1, 0)))
+            if (i, k - 1) in costs:
+                ways.append((_sum(costs[i, k - 1], insertion), (0, 1)))
+            costs[i, k], steps[i, k] = min(ways)
+    i, k = len(before), len(after)
+    if costs[i, k][0] >= (never if at_most is None else at_most + 1):
+        return None
+    pairs = {}
+    while i or k:
+        down, across = steps[i, k]
+        i, k = i - down, k - across
+        if down and across:
+            pairs[k] = i
+    return pairs
+
+
+def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+_MOST_WAYS = 1_000
+"""Ways to choose columns of equal headers that are tried."""
+
+
+def _part_of(base: Table, edited: Table) -> tuple[dict[int, int], dict[int, int]] | None:
+    """Columns and rows of `edited` in `base`, where `edited` is what is left when some are removed; else None."""
+    for columns in islice(_in_sequence(base.header, edited.header), _MOST_WAYS):
+        rows: dict[int, int] = {}
+        j = 0
+        for k, cells in enumerate(edited.rows):
+            while j < len(base.rows) and tuple(base.rows[j][column] for column in columns) != cells:
+                j += 1
+            if j == len(base.rows):
+                break
+            rows[k] = j
+            j += 1
+        else:
+            return dict(enumerate(columns)), rows
+    return None
+
+
+def _in_sequence(names: Sequence[str], wanted: Sequence[str]) -> Iterator[list[int]]:
+    """Rising positions in `names` that hold the texts of `wanted`, in every way."""
+    latest = [len(names)] * (len(wanted) + 1)  # where each text can stand at most, so that the next ones fit
+    for place in reversed(range(len(wanted))):
+        latest[place] = max((j for j in range(latest[place + 1]) if names[j] == wanted[place]), default=-1)
+    chosen: list[int] = []
+    start = 0
+    while True:
+        place = len(chosen)
+        if place < len(wanted):
+            later = (j for j in range(start, latest[place] + 1) if names[j] == wanted[place])
+            if (j := next(later, None)) is not None:
+                chosen.append(j)
+                start = j + 1
+                continue
+        else:
+            yield [*chosen]
+        if not chosen:
+            return
+        start = chosen.pop() + 1
 
 
 def _cost(operations: Iterable[Operation]) -> float:
@@ -299,15 +477,11 @@ def _matched_by_meaning(base: Table, edited: Table) -> Table:
     columns = _in_order([[_columns_alike(old, new) for new in news] for old in olds])
     shared = sorted(columns.items())
     rows = _in_order([[_rows_alike(old, new, shared) for new in after[1:]] for old in before[1:]])
+    table = _rows_moved(base, _with_ids_of(base, edited, columns, rows))
+    known = set(base.row_ids)
+    rows = {k: base.row_index(row) for k, row in enumerate(table.row_ids) if row in known}
     rows = _gaps_filled(rows, len(base.rows), len(edited.rows))
-    fresh = (f"n{number}" for number in count(1) if f"n{number}" not in {*base.row_ids, *base.column_ids})
-    return Table(
-        edited.header,
-        edited.rows,
-        column_ids=[base.column_ids[columns[k]] if k in columns else next(fresh) for k in range(len(news))],
-        row_ids=[base.row_ids[rows[k]] if k in rows else next(fresh) for k in range(len(edited.rows))],
-        header_id=base.header_id,
-    )
+    return _with_ids_of(base, edited, columns, rows)
 
 
 def _columns_alike(old: Sequence[str], new: Sequence[str]) -> float:
@@ -347,11 +521,16 @@ def _in_order(scores: Sequence[Sequence[float]]) -> dict[int, int]:
 
 
 def _gaps_filled(pairs: dict[int, int], olds: int, news: int) -> dict[int, int]:
-    """Lines between two pairs that have nothing in common any more are paired from the top."""
-    filled = dict(pairs)
-    anchors = [(-1, -1), *sorted(pairs.items()), (news, olds)]
-    for (k, j), (next_k, next_j) in pairwise(anchors):
-        filled.update(zip(range(k + 1, next_k), range(j + 1, next_j), strict=False))
+    """Lines between two pairs in order that have nothing in common any more are paired from the top."""
+    filled, used = dict(pairs), set(pairs.values())
+    anchors = [(-1, -1)]
+    for k, j in sorted(pairs.items()):
+        if j > anchors[-1][1]:
+            anchors.append((k, j))
+    for (k, j), (next_k, next_j) in pairwise([*anchors, (news, olds)]):
+        new = [place for place in range(k + 1, next_k) if place not in pairs]
+        old = [place for place in range(j + 1, next_j) if place not in used]
+        filled.update(zip(new, old, strict=False))
     return filled
 
 

@@ -22,7 +22,7 @@ DAMAGE: Mapping[str, str] = {
     "case_changed": "Capital letters were lost or added.",
     "date_rewritten": "A date or time is written in another way, or a text was taken for one.",
     "number_reformatted": "A number is written in another way; its value is the same.",
-    "sign_changed": "A number has the other sign and the same size.",
+    "sign_changed": "A number lost or gained its minus sign; its digits are the same.",
     "decimal_point_lost": "A decimal point was lost, so that the number is about ten times or a hundred times what it was.",
     "number_malformed": "A number has groups of digits that no number has, as 1,6630.",
     "encoding_lost": "Characters were lost or turned into others by a wrong encoding.",
@@ -50,6 +50,8 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
         return "nan_cell"
     if old.split() and "".join(old.split()).casefold() == "".join(new.split()).casefold() and _letters(old):
         return "case_changed"
+    if _without_minus(old) == _without_minus(new) and _has_minus(old) != _has_minus(new):
+        return "sign_changed"
     if _lost_characters(old, new):
         return "encoding_lost"
     if _same_date(old, new):
@@ -225,6 +227,18 @@ def _shortened(full: Date, short: Date) -> bool:
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
+
+_MINUS = re.compile(r"(?<![^\s(\[$€£¥])(?<!\d\s)[-−–‐‑﹣－](?=\s?[$€£¥]?\.?\d)")
+"""A sign before a number, also before its currency; not the dash of a range or of a word."""
+
+
+def _without_minus(text: str) -> str:
+    return "".join(_MINUS.sub("", text).split())
+
+
+def _has_minus(text: str) -> bool:
+    return _MINUS.search(text) is not None
+
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 

@@ -86,8 +86,13 @@ def _cost(pairs: _Pairs, before: Sequence[tuple[str, ...]], after: Sequence[tupl
     return alone * _GAP + changed + moved * _MOVE
 
 
-def _pair_equal(before: Sequence[Hashable], after: Sequence[Hashable], pairs: _Pairs) -> None:
-    """Add the pairs of equal lines that have no partner yet: those in order first, then those moved and unique."""
+def _pair_equal(
+    before: Sequence[Hashable], after: Sequence[Hashable], pairs: _Pairs, repeated: bool = False
+) -> None:
+    """Add the pairs of equal lines that have no partner yet: those in order first, then those moved.
+
+    Of moved lines only unique ones are paired, or with `repeated` all of them, from the top.
+    """
     used = set(pairs.values())
     old = [i for i in range(len(before)) if i not in used]
     new = [k for k in range(len(after)) if k not in pairs]
@@ -99,11 +104,14 @@ def _pair_equal(before: Sequence[Hashable], after: Sequence[Hashable], pairs: _P
     used = set(pairs.values())
     old = [i for i in old if i not in used]
     new = [k for k in new if k not in pairs]
-    places = {before[i]: i for i in old}
-    often_old, often_new = Counter(before[i] for i in old), Counter(after[k] for k in new)
+    places: dict[Hashable, list[int]] = {}
+    for i in old:
+        places.setdefault(before[i], []).append(i)
+    often_new = Counter(after[k] for k in new)
     for k in new:
-        if often_old[after[k]] == often_new[after[k]] == 1:
-            pairs[k] = places[after[k]]
+        same = places.get(after[k], [])
+        if same and (repeated or len(same) == often_new[after[k]] == 1):
+            pairs[k] = same.pop(0)
 
 
 def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ...]]) -> _Pairs:
@@ -115,7 +123,7 @@ def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ..
         bottom += 1
     pairs: _Pairs = {k: k for k in range(top)}
     pairs.update((len(after) - 1 - step, len(before) - 1 - step) for step in range(bottom))
-    _pair_equal(before, after, pairs)
+    _pair_equal(before, after, pairs, repeated=True)
     for old, new in _gaps(len(before), len(after), pairs):
         if len(old) * len(new) > _LARGEST_BLOCK:
             pairs.update(zip(new, old, strict=False))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.audit import CONTRACTS, Audit, AuditedItem, audit, audit_item, matched, meaning_of
-from tableqa.operations import diff, from_list, replay
+from tableqa.operations import InsertRow, Operation, RemoveRow, diff, from_list, replay
 from tableqa.readers import READERS
-from tests.tableqa.strategies import tables
+from tests.tableqa.strategies import edits, tables
 
 FILMS = Table(["Film", "Minutes", "Takings"], [["Heat", "170", "$67.4"], ["Alien", "117", "$78.9"]])
 
@@ -80,8 +81,8 @@ def test_every_item_is_paired_and_its_operations_make_the_edited_table(
 
 def test_most_edits_keep_to_one_or_two_changes(changes: Audit, stays: Audit) -> None:
     for result in (changes, stays):
-        assert 0.84 < result.totals["one_or_two_changes"] / 537 < 0.88
-        assert 0.89 < result.totals["one_or_two_besides_damage"] / 537 < 0.93
+        assert 0.88 < result.totals["one_or_two_changes"] / 537 < 0.90
+        assert 0.91 < result.totals["one_or_two_besides_damage"] / 537 < 0.93
         assert result.totals["codes"]["too_many_operations"]["items"] > 50
 
 
@@ -405,6 +406,120 @@ def test_removed_rows_and_columns_are_found_as_such(table: Table, data: st.DataO
     operations = diff(table, matched(table, left), match="ids")
     assert {operation.op for operation in operations} <= {"remove_row"}
     assert len(operations) == rows.count(False)
+
+
+# Which edit was made, where several lead to one table -----------------------------------------------------------------
+
+_OF_THE_EDIT = {"operation_not_allowed", "shape_changed", "too_many_operations"}
+
+
+def kinds(item: AuditedItem) -> list[str]:
+    return [operation.op for operation in item.operations]
+
+
+def test_two_exchanged_values_in_one_column_are_two_changed_cells() -> None:
+    base = film(Table(["Year"], [["1998"], ["1999"], ["2004"]]))
+    edited = film(Table(["Year"], [["1999"], ["1998"], ["2004"]]), ["Alien"])
+    item = audit_item(base, edited, CONTRACTS["answer_changes"])
+    assert (kinds(item), codes(item)) == (["set_cell", "set_cell"], [])
+
+
+def test_a_moved_row_is_a_breach() -> None:
+    rows = [*FILMS.rows, ("Jaws", "124", "$470.7")]
+    edited = film(Table(FILMS.header, [rows[2], *rows[:2]]), ["Alien"])
+    item = audit_item(film(Table(FILMS.header, rows)), edited, CONTRACTS["answer_changes"])
+    assert (kinds(item), codes(item)) == (["move_row"], ["operation_not_allowed"])
+
+
+def test_a_row_that_stands_twice_and_moves_is_moved() -> None:
+    same, *others = [("Heat", "170", "$67.4"), *((name, name, name) for name in "abcd")]
+    base = film(Table(FILMS.header, [same, same, *others]))
+    item = audit_item(base, film(Table(FILMS.header, [*others, same, same])), CONTRACTS["answer_stays"])
+    assert set(kinds(item)) == {"move_row"}
+
+
+def test_a_row_that_moved_in_a_table_that_lost_another_is_moved() -> None:
+    rows = [(name, f"{name}{name}", f"{name}!") for name in "abcdef"]
+    left = Table(FILMS.header, [rows[4], *rows[1:4], rows[5]])
+    item = audit_item(film(Table(FILMS.header, rows)), film(left), CONTRACTS["answer_stays"])
+    assert sorted(kinds(item)) == ["move_row", "remove_row"]
+
+
+def test_a_rewritten_row_is_a_replaced_one_and_its_damage_is_still_found() -> None:
+    """Three changed cells are one too many; one row removed and one inserted are not."""
+    edited = film(Table(FILMS.header, [["Heat", "170", "$67.4"], ["Brazil", "132", "nan"]]), ["Brazil"])
+    item = audit_item(film(), edited, CONTRACTS["answer_changes"])
+    assert kinds(item) == ["remove_row", "insert_row"]
+    assert not _OF_THE_EDIT & {*codes(item)}
+    assert "nan_cell" in codes(item)
+
+
+@given(tables.filter(lambda table: all(table.shape)), st.sampled_from(sorted(CONTRACTS)), st.data())
+def test_exchanging_two_cells_is_never_a_moved_row(table: Table, name: str, data: st.DataObject) -> None:
+    rows = [[*row] for row in table.rows]
+    place = st.tuples(st.integers(0, table.shape[0] - 1), st.integers(0, table.shape[1] - 1))
+    (i, j), (k, m) = data.draw(place), data.draw(place)
+    rows[i][j], rows[k][m] = rows[k][m], rows[i][j]
+    item = audit_item(film(table), film(Table(table.header, rows)), CONTRACTS[name])
+    assert set(kinds(item)) <= {"set_cell"}
+    if name in ("answer_changes", "answer_stays"):
+        assert not _OF_THE_EDIT & {*codes(item)}
+
+
+@given(tables.filter(lambda table: table.shape[0] > 1), st.sampled_from(sorted(CONTRACTS)), st.data())
+def test_a_row_move_that_changes_more_than_two_cells_is_a_moved_row(
+    table: Table, name: str, data: st.DataObject
+) -> None:
+    start, end = (data.draw(st.integers(0, table.shape[0] - 1)) for _ in range(2))
+    rows = [*table.rows]
+    rows.insert(end, rows.pop(start))
+    assume(texts_changed(table, rows) > 2)
+    item = audit_item(film(table), film(Table(table.header, rows)), CONTRACTS[name])
+    assert kinds(item) == ["move_row"]
+    assert "operation_not_allowed" in codes(item)
+
+
+def texts_changed(table: Table, rows: Sequence[Sequence[str]]) -> int:
+    """Cells that differ, position by position."""
+    lines = zip(table.rows, rows, strict=True)
+    return sum(old != new for line, other in lines for old, new in zip(line, other, strict=True))
+
+
+@settings(max_examples=200)
+@given(edits(kinds=("set_cell", "remove_row", "insert_row"), most=2))
+def test_what_a_permitted_edit_explains_is_no_breach(edit: tuple[Table, list[Operation]]) -> None:
+    base, operations = edit
+    after = replay(base, operations)
+    edited = Table(after.header, after.rows)
+    if Counter(base.rows) == Counter(edited.rows):
+        assume(texts_changed(base, edited.rows) <= 2)  # else a row has moved
+    item = audit_item(film(base), film(edited), CONTRACTS["answer_changes"])
+    assert not _OF_THE_EDIT & {*codes(item)}
+
+
+@settings(max_examples=200)
+@given(edits(kinds=("remove_row", "remove_column")))
+def test_a_table_from_which_rows_and_columns_were_removed_is_a_shortened_one(
+    edit: tuple[Table, list[Operation]],
+) -> None:
+    base, operations = edit
+    after = replay(base, operations)
+    item = audit_item(film(base), film(Table(after.header, after.rows)), CONTRACTS["shortened"])
+    assert not _OF_THE_EDIT & {*codes(item)}
+
+
+@settings(max_examples=200)
+@given(
+    edits(kinds=("move_row", "move_row", "set_cell", "remove_row", "insert_row"), most=5),
+    st.sampled_from(sorted(CONTRACTS)),
+)
+def test_no_row_is_removed_and_inserted_unchanged(edit: tuple[Table, list[Operation]], name: str) -> None:
+    base, operations = edit
+    after = replay(base, operations)
+    item = audit_item(film(base), film(Table(after.header, after.rows)), CONTRACTS[name])
+    removed = {operation.old for operation in item.operations if isinstance(operation, RemoveRow)}
+    inserted = {operation.cells for operation in item.operations if isinstance(operation, InsertRow)}
+    assert not removed & inserted
 
 
 def test_every_code_has_a_sentence(changes: Audit, stays: Audit, shortened: Audit) -> None:
