@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
+
+from django.db import connection
+from django.utils.translation import gettext
 
 from annotation.compiled import Insert, LastKey, Step
 from annotation.models import Assignment, Event, Person
+from annotation.refusals import Refused
+
+MAX_WAIT: Final = 600.0
+"""Seconds that `wait_for_writers` waits before it gives up."""
+FIRST_PAUSE: Final = 0.02
+LONGEST_PAUSE: Final = 0.5
 
 _add = Insert(Event)
 _add_of_new = Insert(Event, thing_id=LastKey(Assignment))
@@ -77,3 +87,45 @@ def _short(value: object) -> Any:
     if isinstance(value, str) and len(value) > LONGEST:
         return value[:LONGEST] + "…"
     return value
+
+
+def wait_for_writers() -> bool:
+    """Wait until every transaction that writes to the log now has ended; whether there was any.
+
+    PostgreSQL draws an event's key before the event is committed, so an event can appear below a newer one. An event read
+    before this call is a safe upper bound after it: no event with a smaller key can appear any more. Nothing is locked, so
+    writers never wait for the caller: whoever writes to a table holds a lock on it until the transaction ends, and these
+    locks can be read. Transactions that begin later are not waited for. SQLite has one writer at a time and draws no key
+    ahead.
+
+    Raises Refused (still_writing) after `MAX_WAIT` seconds.
+    """
+    writers = _writers()
+    waited, pause, deadline = bool(writers), FIRST_PAUSE, time.monotonic() + MAX_WAIT
+    while writers:
+        if time.monotonic() > deadline:
+            raise Refused(
+                "still_writing",
+                gettext(
+                    "A transaction has been writing to the event log for {minutes} minutes. Wait until the import or the "
+                    "command that it belongs to has ended, or end it, then try again."
+                ).format(minutes=round(MAX_WAIT / 60)),
+            )
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+        writers &= _writers()
+    return waited
+
+
+def _writers() -> set[str]:
+    """The transactions of others that hold a writer's lock on the log."""
+    if connection.vendor != "postgresql":
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = %s::regclass "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+            "AND mode = 'RowExclusiveLock' AND granted AND pid IS DISTINCT FROM pg_backend_pid()",
+            [Event._meta.db_table],
+        )
+        return {transaction for (transaction,) in cursor.fetchall()}

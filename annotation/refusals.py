@@ -25,6 +25,7 @@ STATUS: Final[dict[str, int]] = {
     "nothing_to_release": 409,
     "simulated_people": 409,
     "run_unfinished": 409,
+    "still_writing": 409,
     "import_failed": 422,
     "invitation_used": 410,
     "invitation_expired": 410,

@@ -1,9 +1,10 @@
 """A benchmark out: raw records up to one event, what follows from them, and a manifest.
 
-A release is bounded by a watermark: the last event of the project when it began. Writers that were
-under way then are waited for, so that nothing below the watermark can appear later. From there on
-only immutable rows are read; nothing in the files depends on when, where or under which name the
-release is made, so the same data gives the same bytes.
+A release is bounded by a watermark: the last event of the project when it began. Before anything is
+read, transactions that were writing then are waited for (`events.wait_for_writers`), so that nothing
+below the watermark can appear later; nobody waits for the release. From there on only immutable rows
+are read; nothing in the files depends on when, where or under which name the release is made, so the
+same data gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -278,10 +279,15 @@ def write_release(
 
     Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
     begun goes. Where nothing comes of an attempt, nothing is left of it. With `packed` the archive is there, too, when the
-    release becomes visible: whoever downloads it does not wait for that.
+    release becomes visible: whoever downloads it does not wait for that. Raises Refused, also `still_writing` where a
+    transaction does not end (`events.wait_for_writers`).
     """
     if release.ready_at is not None:
         return release
+    if events.wait_for_writers():
+        _require_finished_runs(
+            release.project, release.watermark
+        )  # what they wrote may lie below the watermark
     target = folder(release)
     for left in target.parent.glob(f"{target.name}.*.part"):
         shutil.rmtree(left, ignore_errors=True)
@@ -481,12 +487,8 @@ def _moment(watermark: int) -> datetime:
 
 
 def _watermark(project: Project) -> int:
-    """The last event that counts. On PostgreSQL a short lock waits for writers under way: ids are given before commit."""
-    with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute(f"LOCK TABLE {Event._meta.db_table} IN SHARE MODE")
-        return int(Event.objects.filter(project=project).aggregate(last=Max("pk"))["last"] or 0)
+    """The last event that counts. Events below it may still be under way: `write_release` waits for them."""
+    return int(Event.objects.filter(project=project).aggregate(last=Max("pk"))["last"] or 0)
 
 
 def _batches(release: Release) -> list[Batch]:
