@@ -6,7 +6,8 @@
    later. Submit, skip, flag and undo go to the API; one further item is always fetched ahead and shown at once.
 
    A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
-   data-kind="json" has `value` and says "change" when it changes; every element of the form hears `item-shown`
+   data-kind="json" has `value`, says "change" when it changes, and puts a value in words with `inWords(value)` (a list of
+   texts); every element of the form hears `item-shown`
    {assignment}, `item-suggested` {suggestions, reason}, `response-entered` with every change, and `draft-checked` {violations, answer}, which do not bubble; its
    `keyTable` {title, rows} stands in the list of keys. A submission waits for the `settle()` of each element that has one:
    it resolves to "" when the element's part of the response is complete, else to what the person has to do first. */
@@ -17,6 +18,7 @@ import { Draft, NoDraft, copyOf, same } from "./draft.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { Keys, outside, writes } from "./keys.js";
+import { chooseVersion } from "./versions.js";
 import { count, describe } from "./words.js";
 
 const PING = 30_000; // ms between signs of life
@@ -123,13 +125,14 @@ class AskewAnnotate extends HTMLElement {
     const copy = copyOf(assignment.id);
     this.draft.open(assignment.id, this.#url("draft"), held?.revision ?? 0, held?.response ?? this.#envelope(empty));
     const kept = copy && copy.response?.base === assignment.base && !same(copy.response.data, stored) ? copy : null;
-    const fits = this.#fill(kept && kept.revision === (held?.revision ?? 0) ? kept.response.data : stored);
+    const conflict = kept !== null && Boolean(held) && kept.revision !== held.revision;
+    const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
     if (!fits) this.#notice(t("The saved changes do not fit this table any more; the table is shown as it came."));
     this.#state(held && !this.practice ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
-    if (kept && kept.revision === (held?.revision ?? 0)) {
+    if (kept && !conflict) {
       this.#notice(t("Restored what you had entered here before it could be saved."), "note");
       this.#changed();
     } else {
@@ -137,7 +140,7 @@ class AskewAnnotate extends HTMLElement {
       this.#refresh();
       if (held) this.#askVerdict(held);
     }
-    if (kept && kept.revision !== (held?.revision ?? 0)) this.#choose(kept.response, held);
+    if (conflict) this.#choose(kept.response, held);
     if (assignment.sent_back) this.#notice(t`This response came back to you: ${assignment.sent_back}`, "note");
     if (assignment.annotation) {
       this.#notice(t("You have submitted this item before. Submitting again replaces it."), "note");
@@ -623,53 +626,14 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
-  #choose(mine, draft) {
-    const dialog = make("dialog", { className: "choice" });
-    dialog.setAttribute("aria-labelledby", "choice-title");
-    dialog.append(
-      make("h2", { id: "choice-title", textContent: t("Two versions of your work") }),
-      make("p", { textContent: t`This item was also changed in another window, saved ${clock(draft?.saved_at)}. Which one shall stay?` }),
-    );
-    const sides = make("div", { className: "sides" });
-    const side = (title, response, pick) => {
-      const part = make("section");
-      const button = make("button", { type: "button", textContent: title });
-      button.addEventListener("click", () => {
-        dialog.close();
-        dialog.remove();
-        pick();
-      });
-      const list = make("ul");
-      list.append(...this.#inWords(response?.data ?? {}).map((text) => make("li", { textContent: text, dir: "auto" })));
-      part.append(list, button);
-      sides.append(part);
-    };
-    side(t("Keep what is on this page"), mine, () => {
-      this.#fill(mine.data);
-      this.draft.rebase(draft, mine);
-      this.#refresh();
-    });
-    side(t("Take the other version"), draft?.response, () => {
-      this.#fill(draft.response.data);
-      this.draft.rebase(draft);
-      this.#state(t`Saved ${clock(draft.saved_at)}`);
-      this.#refresh();
-    });
-    dialog.append(sides);
-    dialog.addEventListener("cancel", (event) => event.preventDefault());
-    document.body.append(dialog);
-    dialog.showModal();
-  }
-
-  #inWords(data) {
-    const words = this.fields.flatMap((field) => {
-      const value = data[field.dataset.field];
-      if (empty(value) || value === false) return [];
-      if (field.dataset.kind === "operations") return value.map((operation) => describe(operation, this.#current.shows.table));
-      const label = field.dataset.label ?? field.dataset.field;
-      return [value === true ? label : `${label}: ${Array.isArray(value) ? value.join(" | ") : value}`];
-    });
-    return words.length ? words : [t("Nothing entered")];
+  async #choose(mine, draft) {
+    const other = draft.response;
+    const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: other.data, savedAt: clock(draft.saved_at) });
+    const { data } = choice === "mine" ? mine : other;
+    if (!same(this.#collect(), data)) this.put(data);
+    this.draft.rebase(draft, choice === "mine" ? mine : null);
+    if (choice === "other") this.#state(t`Saved ${clock(draft.saved_at)}`);
+    this.#refresh();
   }
 
   // --- acting ------------------------------------------------------------------------------------------------------

@@ -425,11 +425,12 @@ export function store(form, name, value) {
 
 export const stored = (form, name) => form.querySelector(`[data-field="${name}"]`).value ?? [];
 
-/* Hidden fields hold JSON from the start. */
-export function prepareFields(form) {
+/* Hidden fields hold JSON from the start, a list of entries; `inWords(entry)` puts one in words. */
+export function prepareFields(form, inWords) {
   for (const place of form.querySelectorAll("span[data-kind=json]")) {
     place.blank = [];
     place.value ??= [];
+    place.inWords = (entries) => entries.map(inWords);
   }
 }
 

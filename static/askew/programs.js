@@ -88,6 +88,11 @@ export class AskewPrograms extends HTMLElement {
     this.#paint(value ?? null);
   }
 
+  inWords(value) {
+    if (alike(value, NONE)) return [t("None of these")];
+    return [this.#offered.find(({ program }) => alike(program, value))?.words ?? EARLIER];
+  }
+
   /* A choice by key or pointer is made; going through the choices with arrows is not done yet. */
   #onChange(event) {
     this.#line.replaceChildren();

@@ -3,10 +3,11 @@
 
 import { counted, t } from "./language.js";
 import { ColumnList, prepareFields, store, stored } from "./columns.js";
+import { columnName } from "./words.js";
 
 class AskewRenames extends ColumnList {
   connectedCallback() {
-    if (!this.page) prepareFields(this.closest("form"));
+    if (!this.page) prepareFields(this.closest("form"), ([column, text]) => `${columnName(this.table, column)}: ${text}`);
     super.connectedCallback();
   }
 

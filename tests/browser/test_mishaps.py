@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation import doctor
 from annotation.journeys import assigning
-from annotation.models import Annotation, Batch
+from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating
+from tests.browser.pages import annotating, takes_keys
+from tests.browser.test_road import AXE
 
 
 def adas_page(world: World, new_context: Callable[..., BrowserContext], base: str, batch: Batch) -> Page:
@@ -111,3 +113,104 @@ def test_what_is_said_about_a_refused_submission_goes_with_the_next_change(
     page.keyboard.type("171")
     page.keyboard.press("Enter")
     expect(page.locator("[data-notices]")).not_to_contain_text("Not submitted yet")
+
+
+def two_windows(world: World, new_context: Callable[..., BrowserContext], base: str) -> tuple[Page, Page]:
+    """One item of Ada's in two windows. In each she changes another cell; in the first she also chooses a program."""
+    first = adas_page(world, new_context, base, world.batch("value_change", variant="answer_stays"))
+    second = first.context.new_page()
+    second.set_default_timeout(15_000)
+    second.goto(first.url)
+    takes_keys(second)
+    expect(first.locator("askew-programs label").first).to_be_visible()
+    first.locator("askew-programs label").first.click()
+    first.locator("[data-row=r0] [data-column=c2]").click()
+    first.keyboard.type("171")
+    first.keyboard.press("Enter")
+    expect(first.locator("[data-saved]")).to_contain_text("Saved")
+    second.locator("[data-row=r1] [data-column=c2]").click()
+    second.keyboard.type("118")
+    second.keyboard.press("Enter")
+    expect(second.locator("dialog[open]")).to_be_visible()
+    return first, second
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.console_may_say("Failed to load resource")
+def test_two_versions_are_compared_field_by_field_in_words(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    first, second = two_windows(make_world(tmp_path), new_context, live_server.url)
+    program = first.locator("askew-programs label:has(:checked) > span").inner_text()
+    dialog = second.get_by_role("dialog", name="Two versions of your work")
+    assert "object" not in dialog.inner_text()
+    assert dialog.get_by_role("columnheader").all_inner_texts() == ["On this page", "In the other window"]
+    fields = dialog.locator("tbody")
+    assert [" ".join(field.locator("th").inner_text().split()) for field in fields.all()] == [
+        "Changes different",
+        "How the answer follows different",
+    ]
+    here, there = fields.nth(0).get_by_role("cell").all()
+    expect(here).to_have_text("Row 2, Minutes: 117 becomes 118")
+    expect(there).to_have_text("Row 1, Minutes: 170 becomes 171")
+    here, there = fields.nth(1).get_by_role("cell").all()
+    expect(here).to_have_text("Nothing entered")
+    expect(there).to_have_text(program)
+    assert Axe().run(second, options=AXE).violations_count == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.console_may_say("Failed to load resource")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_dialog_of_two_versions_is_in_the_middle_and_styled_like_any_dialog(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, width: int
+) -> None:
+    _, page = two_windows(make_world(tmp_path), new_context, live_server.url)
+    page.set_viewport_size({"width": width, "height": 860})
+    dialog = page.locator("dialog[open]")
+    place = dialog.evaluate(
+        """(dialog) => {
+          const box = dialog.getBoundingClientRect();
+          const { paddingTop, paddingLeft, display } = getComputedStyle(dialog);
+          return {
+            left: box.left, right: innerWidth - box.right, top: box.top, bottom: innerHeight - box.bottom,
+            paddingTop, paddingLeft, display, over: dialog.scrollWidth - dialog.clientWidth,
+          };
+        }"""
+    )
+    assert abs(place["left"] - place["right"]) <= 1
+    assert abs(place["top"] - place["bottom"]) <= 1
+    assert (place["paddingTop"], place["paddingLeft"], place["display"]) == ("20px", "24px", "block")
+    assert place["over"] <= 0
+    buttons = dialog.get_by_role("button").all()
+    looks = "(one) => { const { color, backgroundColor } = getComputedStyle(one); return { color, backgroundColor }; }"
+    submit = page.locator("button[value=submit]").evaluate(looks)
+    plain = page.locator("button[value=undo]").evaluate(looks)
+    assert [button.evaluate(looks) for button in buttons] == [submit, plain]
+    left, right = (button.bounding_box() for button in buttons)
+    assert left is not None
+    assert right is not None
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] < right["x"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.console_may_say("Failed to load resource")
+@pytest.mark.parametrize(
+    ("button", "kept"), [("Keep this version", "118"), ("Keep the other version", "171")]
+)
+def test_of_two_versions_none_is_chosen_by_accident_and_the_chosen_one_is_saved(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, button: str, kept: str
+) -> None:
+    _, page = two_windows(make_world(tmp_path), new_context, live_server.url)
+    dialog = page.locator("dialog[open]")
+    for key in ("Enter", "Space", "Escape", "Escape"):
+        page.keyboard.press(key)
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name=button).click()
+    expect(dialog).to_have_count(0)
+    expect(page.locator("[data-changes] li")).to_have_count(1)
+    expect(page.locator("[data-changes] li")).to_contain_text(kept)
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    stored = Draft.objects.get().response["data"]
+    assert [operation["new"] for operation in stored["operations"]] == [kept]

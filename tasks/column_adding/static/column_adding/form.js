@@ -13,7 +13,7 @@ class AskewAdding extends ColumnList {
 
   connectedCallback() {
     const first = !this.page;
-    if (first) prepareFields(this.closest("form"));
+    if (first) prepareFields(this.closest("form"), (entry) => this.#originInWords(entry));
     super.connectedCallback();
     if (!first) return;
     this.page.querySelector(".subject").append(this.#added); // beside the table, where there is room
@@ -87,6 +87,12 @@ class AskewAdding extends ColumnList {
     this.#draw();
     this.focus();
     return "";
+  }
+
+  #originInWords([, digest, column, title]) {
+    const table = this.suggestions?.tables.find((one) => one.digest === digest);
+    const header = table?.columns.find((one) => one.column === column)?.header ?? t`column ${column}`;
+    return t`${header}, from ${title || t("a table without a title")}`;
   }
 
   #remove(id) {

@@ -1,0 +1,95 @@
+/* The dialog in which a person chooses between two versions of a response: field by field, in words, side by side. */
+
+import { t } from "./language.js";
+import { same } from "./draft.js";
+import { count, describe } from "./words.js";
+
+const MAX_LISTED = 20; // entries of one field (changes, marked cells) that are listed one by one
+
+/* Resolves to "mine" or "other". Both are data of a response ({name: value}), `savedAt` is the time in words;
+   `fields` are the elements with data-field, `grid` is the table's element or null. */
+export function chooseVersion({ fields, grid, mine, other, savedAt }) {
+  const dialog = make("dialog", { className: "versions" });
+  dialog.setAttribute("aria-labelledby", "versions-title");
+  const title = make("h2", { id: "versions-title", textContent: t("Two versions of your work"), tabIndex: -1, autofocus: true });
+  const table = make("table");
+  const heads = make("tr");
+  heads.append(...[t("On this page"), t("In the other window")].map((textContent) => make("th", { scope: "col", textContent })));
+  table.appendChild(make("thead")).append(heads);
+  for (const field of fields) {
+    const [here, there] = [mine, other].map((data) => inWords(field, data[field.dataset.field], grid));
+    if (here.length || there.length) table.append(comparison(field, here, there, same(mine[field.dataset.field], other[field.dataset.field])));
+  }
+  const keepMine = make("button", { type: "button", className: "primary", textContent: t("Keep this version") });
+  const keepOther = make("button", { type: "button", textContent: t("Keep the other version") });
+  table.appendChild(make("tfoot")).append(row(keepMine, keepOther));
+  const explanation = make("p", { textContent: t`You also changed this item in another window, and that version was saved at ${savedAt}. Which one do you want to keep?` });
+  dialog.append(title, explanation, table);
+  document.body.append(dialog);
+  dialog.showModal(); // focus on the title: a key that was meant for the table chooses nothing
+  return new Promise((resolve) => {
+    const choose = (version) => {
+      dialog.remove();
+      resolve(version);
+    };
+    keepMine.addEventListener("click", () => choose("mine"));
+    keepOther.addEventListener("click", () => choose("other"));
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("close", () => dialog.isConnected && dialog.showModal()); // a second Esc closes it in Chromium
+  });
+}
+
+/* One field as a group of rows: its name, then both versions. Entries that only one version has come first, marked. */
+function comparison(field, here, there, equal) {
+  const name = make("th", { scope: "rowgroup", colSpan: 2, textContent: `${field.dataset.label ?? field.dataset.field} ` });
+  const state = make("span", { className: "state", textContent: equal ? t("the same") : t("different") });
+  if (!equal) state.dataset.kind = "look";
+  name.append(state);
+  const head = make("tr");
+  head.append(name);
+  const body = make("tbody");
+  body.append(head, row(list(here, there), list(there, here)));
+  return body;
+}
+
+function list(entries, others) {
+  if (!entries.length) return make("span", { className: "soft", textContent: t("Nothing entered") });
+  const known = new Set(others);
+  const sorted = [...entries.filter((text) => !known.has(text)), ...entries.filter((text) => known.has(text))];
+  const items = sorted.slice(0, MAX_LISTED).map((text) => make("li", { className: known.has(text) ? "" : "only", textContent: text, dir: "auto" }));
+  if (sorted.length > MAX_LISTED) items.push(make("li", { className: "soft", textContent: t`and ${sorted.length - MAX_LISTED} more` }));
+  const place = make("ul");
+  place.append(...items);
+  return place;
+}
+
+function row(...parts) {
+  const tr = make("tr");
+  tr.append(...parts.map((part) => {
+    const td = make("td");
+    td.append(part);
+    return td;
+  }));
+  return tr;
+}
+
+/* What a field holds, as a list of texts; an empty one where nothing was entered. */
+function inWords(field, value, grid) {
+  if (value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && !value.length)) return [];
+  switch (field.dataset.kind) {
+    case "operations": return value.map((operation) => describe(operation, grid.base));
+    case "cells": return value.map(([rowId, column]) => `${grid.placeInWords(rowId, column)}: ${grid.edits.text(rowId, column)}`);
+    case "choice": return [labelOf(field, value)];
+    case "choices": return value.map((one) => labelOf(field, one));
+    case "flag": return [t("ticked")];
+    case "json": return field.inWords?.(value) ?? [JSON.stringify(value)];
+    default: return [value].flat().map(String);
+  }
+}
+
+function labelOf(field, value) {
+  const input = [...field.querySelectorAll("input")].find((one) => one.value === String(value));
+  return input?.closest("label")?.querySelector("[data-name], span")?.firstChild.textContent ?? String(value);
+}
+
+const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
