@@ -697,6 +697,9 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
     }
     sent_back = SentBack.objects.filter(assignment__batch__in=batches)
     were_sent_back = sent_back.exists()
+    let_back_in = Person.objects.filter(
+        memberships__project=release.project, let_back_in_at__isnull=False
+    ).exists()
     for page in keys.pages(PAGE):
         chunk = [pk for _, _, _, pk, *_ in page]
         rows = Annotation.objects.filter(among("assignment__item_id", chunk), event_id__lte=release.watermark)
@@ -711,6 +714,11 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
             .order_by("-annotation__revision")
             .values_list("assignment_id", "annotation__revision")
             if were_sent_back
+            else ()
+        )
+        way_back = set(
+            rows.filter(response__isnull=False, event__detail__way_back=True).values_list("pk", flat=True)
+            if let_back_in
             else ()
         )
         for batch, source, example, item, public_id, *_ in page:
@@ -747,6 +755,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         "newest": newest[assignment] == revision,
                         "place": {"number": number, "added": added},
                         **({"sent_back": True} if revision > back.get(assignment, revision) else {}),
+                        **({"way_back": True} if pk in way_back else {}),
                         "response": response,
                         "guidelines": under[text],
                         "active_seconds": seconds,

@@ -18,7 +18,7 @@ from django.db.models import F
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
-from annotation.models import ApiToken, Assignment, Invitation, Membership, Person, Project
+from annotation.models import ApiToken, Assignment, CrowdEntry, Invitation, Membership, Person, Project
 from annotation.money import statements
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Permission, Role
@@ -309,7 +309,14 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
 
 
 def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membership:
-    """Join the project, once."""
+    """Join the project, once. Raises Refused: invitation_used; invalid_request for somebody of a crowd who has not
+    registered, whom a manager's link could sign in.
+    """
+    if must_register(person):
+        raise Refused(
+            "invalid_request",
+            gettext("To accept this invitation, register first with an e-mail address and a password."),
+        )
     with transaction.atomic():
         won = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
             accepted_at=now, accepted_by=person
@@ -325,8 +332,16 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
         )
 
 
-def register(*, name: str, email: str, password: str | None) -> Person:
-    """An account. Raises Refused: invalid_request, name_taken."""
+def must_register(person: Person) -> bool:
+    """Whether somebody came by a crowd link and cannot sign in without a link yet."""
+    return not person.has_sign_in and CrowdEntry.objects.filter(person=person).exists()
+
+
+def register(*, name: str, email: str, password: str | None, person: Person | None = None) -> Person:
+    """An account, or what to sign in with for the account of `person`, whose other sessions end.
+
+    Raises Refused: invalid_request, name_taken.
+    """
     require_storable(name, email)
     try:
         validate_email(email)
@@ -336,17 +351,35 @@ def register(*, name: str, email: str, password: str | None) -> Person:
         raise Refused("invalid_request", " ".join(error.messages)) from None
     try:
         with transaction.atomic():
-            return Person.objects.create_person(name, email, password)
+            if person is None:
+                return Person.objects.create_person(name, email, password)
+            person = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
+            person.name, person.email = name.strip(), Person.objects.normalize_email(email).lower()
+            person.set_password(password)
+            person.session_epoch += 1
+            person.save(update_fields=["name", "email", "password", "session_epoch"])
+            return person
     except IntegrityError:
         raise Refused(
             "name_taken", gettext("There is an account with this e-mail address. Sign in first.")
         ) from None
 
 
-def join_as_new(*, invitation: Invitation, name: str, email: str, password: str, now: datetime) -> Person:
-    """Register and accept in one: nobody is left with an account and no project. Raises Refused as both do."""
+def join_as_new(
+    *,
+    invitation: Invitation,
+    name: str,
+    email: str,
+    password: str,
+    now: datetime,
+    person: Person | None = None,
+) -> Person:
+    """Register and accept in one: nobody is left with an account and no project. Raises Refused as both do.
+
+    `person` is somebody of a crowd, who keeps the account and gets what to sign in with.
+    """
     with transaction.atomic():
-        person = register(name=name, email=email, password=password)
+        person = register(name=name, email=email, password=password, person=person)
         accept(invitation=invitation, person=person, now=now)
     return person
 

@@ -36,6 +36,8 @@ class Person(AbstractBaseUser):
     """Somebody who signs in, or a simulated somebody. Roles are held per project (Membership).
 
     `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
+    `let_back_in_at` is when the running session was opened by a link from a manager (`people.crowd.use_way_back`): every
+    response from then on is marked, because the manager could have opened that link, too.
     """
 
     email = models.EmailField(unique=True, null=True, blank=True)
@@ -47,6 +49,7 @@ class Person(AbstractBaseUser):
     is_simulated = models.BooleanField(default=False)
     is_external = models.BooleanField(default=False)
     erased_at = models.DateTimeField(null=True, blank=True)
+    let_back_in_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[People] = People()
@@ -56,6 +59,11 @@ class Person(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_sign_in(self) -> bool:
+        """Whether the person can sign in without a link: by an e-mail address and a password."""
+        return bool(self.email) and self.has_usable_password()
 
     def get_session_auth_hash(self) -> str:
         """Covers password and epoch: raising the epoch ends every session of the person, without a query."""

@@ -15,13 +15,22 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from django.core import signing
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.journeys import setting_up
-from annotation.models import Batch, CrowdEntry, CrowdLink, Person, Project, Qualification, Tally
+from annotation.models import (
+    Batch,
+    CrowdEntry,
+    CrowdLink,
+    Membership,
+    Person,
+    Project,
+    Qualification,
+    Tally,
+)
 from annotation.refusals import Refused, require_storable
 from annotation.roles import Role
 from annotation.work import gates, queue
@@ -139,9 +148,13 @@ def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
 
 
 def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
-    """A token for the way back, for somebody who lost their session. Their older sessions end with it."""
+    """A token for the way back, for somebody who lost their session. Their older sessions end with it.
+
+    Raises Refused (crowd_taken) for an account that has anything beyond this project.
+    """
     _require_kept(entry)
     with transaction.atomic():
+        _require_crowd_account(entry)
         setting_up.sign_out_everywhere(person=entry.person)
         entry.person.refresh_from_db(fields=["session_epoch"])
         _record(entry.link, "crowdentry", entry.pk, "", "let back in", by, now)
@@ -275,7 +288,11 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
 
 
 def come_back(*, token: str, now: datetime) -> CrowdEntry:
-    """The entry that a way back leads to. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
+    """The entry that a way back leads to.
+
+    Raises Refused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
+    anything beyond this project.
+    """
     gone = Refused(
         "invitation_expired", gettext("This link does not work (any more). ") + gettext(ASK_THE_RESEARCHERS)
     )
@@ -286,15 +303,16 @@ def come_back(*, token: str, now: datetime) -> CrowdEntry:
     entry = CrowdEntry.objects.select_related("person", "link__project").filter(pk=said["entry"]).first()
     if entry is None or entry.person.session_epoch != said["epoch"] or not entry.person.is_active:
         raise gone
+    _require_crowd_account(entry)
     return entry
 
 
 def use_way_back(*, token: str, now: datetime) -> Person:
-    """Come back by the link, once. The caller signs the person in."""
+    """Come back by the link, once. The caller signs the person in; their responses are marked from then on."""
     with transaction.atomic():
         entry = come_back(token=token, now=now)
         won = Person.objects.filter(pk=entry.person_id, session_epoch=entry.person.session_epoch).update(
-            session_epoch=F("session_epoch") + 1
+            session_epoch=F("session_epoch") + 1, let_back_in_at=now
         )
         if not won:
             raise Refused(
@@ -386,6 +404,25 @@ def _require_kept(entry: CrowdEntry) -> None:
     if entry.person.erased_at is not None:
         raise Refused(
             "invalid_request", gettext("This person's data were erased; there is nobody to let back in.")
+        )
+
+
+def _require_crowd_account(entry: CrowdEntry) -> None:
+    """Raises Refused (crowd_taken) unless the account belongs to this project's crowd only: whoever holds the link, the
+    manager who made it included, could otherwise sign in to what is not the manager's.
+
+    Locks the account inside a transaction, so that nobody registers it meanwhile.
+    """
+    found = Person.objects.filter(pk=entry.person_id)
+    person = (found.select_for_update(no_key=True) if connection.in_atomic_block else found).get()
+    elsewhere = Membership.objects.filter(person=person).exclude(project_id=entry.link.project_id)
+    if person.email or person.has_usable_password() or person.is_administrator or elsewhere.exists():
+        raise Refused(
+            "crowd_taken",
+            gettext(
+                "A link cannot let this person back in: the account has an e-mail address, a password or another project. "
+                "Its owner can sign in, or ask an administrator for a new password."
+            ),
         )
 
 

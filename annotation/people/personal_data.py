@@ -42,7 +42,7 @@ def export(person: Person, *, now: datetime) -> dict[str, Any]:
                 name: getattr(person, name)
                 for name in (
                     *("name", "email", "time_zone", "created_at", "last_login", "is_active"),
-                    *("is_administrator", "erased_at"),
+                    *("is_administrator", "erased_at", "let_back_in_at"),
                 )
             }
         ),

@@ -209,6 +209,8 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
     if not detail:
         return []
     said = [str(detail["reason"])] if detail.get("reason") else []
+    if detail.get("way_back"):
+        said.append(gettext("in a session opened by a manager's link, after a way back in"))
     if "to" in detail:
         what = "" if named else _term(str(detail.get("what", "")))
         said += _differences(what, detail.get("from"), detail["to"])
@@ -289,6 +291,7 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
                     revision=annotation.revision, number=annotation.guidelines.number
                 ),
                 *task.describe(task.read(annotation.response, plain), plain),
+                *detail_in_words(event.detail),
             ]
         elif event.after in ("skipped", "returned") and assignment.state == event.after and assignment.reason:
             words = [assignment.reason]

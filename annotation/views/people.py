@@ -176,23 +176,29 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
     except Refused as refused:
         gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
         return keep_to_yourself(told_to_wait(gone, refused))
-    form = RegisterForm(
-        request.POST if request.method == "POST" and not request.user.is_authenticated else None
-    )
+    person = request.user if request.user.is_authenticated else None
+    registers = person is None or setting_up.must_register(person)
+    form = RegisterForm(request.POST if request.method == "POST" and registers else None)
     if request.method == "POST":
         with refusals_on(form):
-            if request.user.is_authenticated:
-                setting_up.accept(invitation=invitation, person=request.user, now=timezone.now())
+            if person is not None and not registers:
+                setting_up.accept(invitation=invitation, person=person, now=timezone.now())
                 return _welcome(request, invitation.project)
             if form.is_valid():
                 attempts.take(attempts.REGISTER, str(invitation.pk), now=timezone.now())
-                person = setting_up.join_as_new(
-                    invitation=invitation, now=timezone.now(), **form.cleaned_data
+                joined = setting_up.join_as_new(
+                    invitation=invitation, person=person, now=timezone.now(), **form.cleaned_data
                 )
-                login(request, person)
+                login(request, joined)
                 return _welcome(request, invitation.project)
     roles = [(role, gettext(DESCRIPTIONS[Role(role)])) for role in invitation.roles]
-    context = {"invitation": invitation, "roles": roles, "form": form, "here": request.path}
+    context = {
+        "invitation": invitation,
+        "roles": roles,
+        "form": form,
+        "here": request.path,
+        "registers": registers,
+    }
     return keep_to_yourself(render(request, "people/join.html", context))
 
 

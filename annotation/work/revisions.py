@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Exists, F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
@@ -33,6 +33,9 @@ LONGEST_GAP = 60.0
 
 LONGEST_WITHOUT_SCRIPTS = 300.0
 """Seconds that count at most from one post of the plain form to the next: between them such a page can give no sign."""
+
+WAY_BACK: Final = {"way_back": True}
+"""What the event of a revision says that was written in a session opened by a manager's link (`Person.let_back_in_at`)."""
 
 _add = Insert(
     Annotation,
@@ -91,7 +94,7 @@ def appending(
 
     Gives what the revision holds, and the steps that write it. `scripts`: see `since_last_sign`.
     """
-    batch = assignment.batch
+    batch, actor = assignment.batch, by or assignment.person
     held = {
         "public_id": new_public_id(),
         "assignment_id": assignment.pk,
@@ -105,11 +108,12 @@ def appending(
     }
     event = events.recording(
         project_id=batch.project_id,
-        actor=by or assignment.person,
+        actor=actor,
         thing="assignment",
         thing_id=assignment.pk,
         before=before,
         after=after,
+        detail=WAY_BACK if actor.let_back_in_at is not None else None,
         now=now,
     )
     places = {"assignment": assignment.pk, "project": batch.project_id, "type": batch.task_type}
@@ -136,6 +140,11 @@ def append(
     return made(held, *together(*steps))
 
 
+def is_way_back(event: Event) -> bool:
+    """Whether the revision of this event was written in a session that a manager's link had opened."""
+    return bool((event.detail or {}).get("way_back"))
+
+
 def reinstate_all(batch: Batch, *, now: datetime) -> int:
     """Have the last submission of everybody who withdrew one and still holds the item count again. Returns how many.
 
@@ -147,7 +156,8 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
     for pk, item in held.order_by("item_id", "pk").values_list("pk", "item_id"):
         Item.objects.select_for_update(no_key=True).filter(pk=item).values_list("pk").first()
         assignment = held.select_related("batch", "person").filter(pk=pk).first()
-        last = Annotation.objects.filter(assignment=pk, response__isnull=False).order_by("-revision").first()
+        given = Annotation.objects.filter(assignment=pk, response__isnull=False).select_related("event")
+        last = given.order_by("-revision").first()
         if assignment is None or last is None:
             continue
         event = events.record(
@@ -158,7 +168,7 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
             before=State.LEASED,
             after=State.SUBMITTED,
             now=now,
-            detail={"reason": "batch closed"},
+            detail={"reason": "batch closed", **(WAY_BACK if is_way_back(last.event) else {})},
         )
         again = Annotation.objects.create(
             assignment=assignment,

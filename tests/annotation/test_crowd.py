@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import logging
 import os
 import re
@@ -23,18 +24,23 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.journeys import annotating, assigning, releasing, setting_up
 from annotation.models import (
+    Annotation,
     Batch,
     CrowdEntry,
     CrowdLink,
     Event,
+    Invitation,
     Membership,
     Person,
     Qualification,
 )
 from annotation.people import crowd
 from annotation.refusals import Refused
-from tests.annotation.cast import World
+from annotation.releases import release_files
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World
 
 PID = "5f9d1c0prolificid77"
 QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study-secret-31", "SESSION_ID": "session-secret-62"}
@@ -207,6 +213,163 @@ class TestTheWayBack:
 
     def test_a_link_that_was_made_up_does_not_work(self, world: World) -> None:
         assert Client().post("/crowd/back/made-up:x:y/").status_code == 410
+
+    @pytest.mark.parametrize("has", ["membership", "ended membership", "password", "email", "administrator"])
+    def test_a_way_back_never_opens_an_account_with_anything_else(
+        self, link: CrowdLink, world: World, has: str
+    ) -> None:
+        come(link)
+        entry = CrowdEntry.objects.select_related("person", "link").get()
+        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        if "membership" in has:
+            other = setting_up.create_project(
+                slug="other", name="Other", manager=world.zoe, now=timezone.now()
+            )
+            made = setting_up.add_member(
+                project=other, person=entry.person, roles=[Role.MANAGER], by=world.zoe, now=timezone.now()
+            )
+            if has == "ended membership":
+                setting_up.remove_member(membership=made, by=world.zoe, now=timezone.now())
+        elif has == "password":
+            entry.person.set_password("tilted tables")
+            Person.objects.filter(pk=entry.person_id).update(password=entry.person.password)
+        else:
+            change = {"email": "pat@example.org"} if has == "email" else {"is_administrator": True}
+            Person.objects.filter(pk=entry.person_id).update(**change)
+        thief = Client()
+
+        assert thief.get(f"/crowd/back/{token}/").status_code == 409
+        answer = thief.post(f"/crowd/back/{token}/")
+
+        assert answer.status_code == 409
+        assert "sign in" in text(answer).lower()
+        assert SESSION_KEY not in thief.session
+        before = Person.objects.get(pk=entry.person_id).session_epoch
+        manager = Client()
+        manager.force_login(world.mara)
+        page = manager.post(reverse("crowd_let_back", args=["films", link.public_id, entry.pk]), follow=True)
+        assert "/crowd/back/" not in page.content.decode()
+        assert "cannot let this person back in" in text(page)
+        assert Person.objects.get(pk=entry.person_id).session_epoch == before, "their session goes on"
+
+    def test_responses_after_a_way_back_are_marked_in_the_log_and_in_the_release(
+        self, link: CrowdLink, world: World, tmp_path: Path
+    ) -> None:
+        batch = world.batch(overlap=1)
+        come(link)
+        entry = CrowdEntry.objects.select_related("person", "link").get()
+        world.people["pat"] = entry.person
+        own = world.label(batch, "pat", "extraction")
+        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        later = world.label(batch, "pat", "reasoning")
+        sent_back = annotating.undo(annotation=later, now=NOON)
+        again = world.answer(world.reload(sent_back), {"label": "extraction"})
+        assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+
+        marked = {one.pk: (one.event.detail or {}).get("way_back") for one in (own, later, again)}
+        assert marked == {own.pk: None, later.pk: True, again.pk: True}
+        releasing.make_release(
+            project=world.project,
+            name="June",
+            format="askew",
+            by=world.mara,
+            now=timezone.now(),
+            out=tmp_path / "release",
+        )
+        records = [
+            json.loads(line) for line in (tmp_path / "release" / "annotations.jsonl").read_text().splitlines()
+        ]
+        assert {record["id"]: record.get("way_back") for record in records if record["response"]} == {
+            own.public_id: None,
+            later.public_id: True,
+            again.public_id: True,
+        }
+        release_files.verify(tmp_path / "release")
+
+    def test_the_log_names_the_way_back(self, link: CrowdLink, world: World) -> None:
+        batch = world.batch(overlap=1, size=1)
+        come(link)
+        entry = CrowdEntry.objects.select_related("person", "link").get()
+        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        world.label(batch, "pat", "extraction")
+        manager = Client()
+        manager.force_login(world.mara)
+
+        assert "after a way back in" in text(manager.get("/projects/films/log/"))
+
+    def test_a_response_that_a_closing_batch_reinstates_keeps_its_mark(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        batch = world.batch(overlap=1)
+        come(link)
+        entry = CrowdEntry.objects.select_related("person", "link").get()
+        world.people["pat"] = entry.person
+        own = world.label(batch, "pat", "extraction")
+        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        later = world.label(batch, "pat", "extraction")
+        for one in (own, later):
+            annotating.undo(annotation=one, now=NOON)
+
+        assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+
+        newest = {
+            one.assignment_id: (one.event.detail or {}).get("way_back")
+            for one in Annotation.objects.filter(revision=3).select_related("event")
+        }
+        assert newest == {own.assignment_id: None, later.assignment_id: True}
+
+
+class TestAnInvitation:
+    @pytest.fixture
+    def way_in(self, world: World) -> str:
+        other = setting_up.create_project(slug="other", name="Other", manager=world.zoe, now=timezone.now())
+        _, token = setting_up.invite(project=other, roles=[Role.MANAGER], by=world.zoe, now=timezone.now())
+        return reverse("join", args=[token])
+
+    def test_a_crowd_account_cannot_accept_without_registering(self, link: CrowdLink, way_in: str) -> None:
+        client, _ = come(link)
+
+        page = client.get(way_in)
+        answer = client.post(way_in)
+
+        assert 'name="password"' in page.content.decode()
+        assert answer.status_code == 200
+        assert Membership.objects.filter(project__slug="other").count() == 1
+
+    def test_registering_keeps_the_work_and_the_session_and_ends_every_way_back(
+        self, link: CrowdLink, world: World, way_in: str
+    ) -> None:
+        client, _ = come(link)
+        entry = CrowdEntry.objects.select_related("person", "link").get()
+
+        answer = client.post(
+            way_in, {"name": "Pat", "email": "Pat@example.org", "password": "tilted tables too"}
+        )
+
+        assert answer["Location"] == "/projects/other/"
+        assert client.get("/projects/other/").status_code == client.get("/projects/films/").status_code == 200
+        entry.person.refresh_from_db()
+        assert (entry.person.name, entry.person.email) == ("Pat", "pat@example.org")
+        assert entry.person.check_password("tilted tables too")
+        with pytest.raises(Refused, match="cannot let this person back in"):
+            crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+
+    def test_the_writer_itself_refuses_a_crowd_account(
+        self, link: CrowdLink, world: World, way_in: str
+    ) -> None:
+        come(link)
+        invitation = Invitation.objects.get()
+
+        with pytest.raises(Refused, match="e-mail address and a password"):
+            setting_up.accept(
+                invitation=invitation, person=CrowdEntry.objects.get().person, now=timezone.now()
+            )
+
+        invitation.refresh_from_db()
+        assert invitation.accepted_at is None
 
 
 class TestTheEnd:
