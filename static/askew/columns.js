@@ -23,6 +23,7 @@ export class ColumnList extends HTMLElement {
   #timer = null;
   #editor = null;
   #drawn = []; // the lines as they are on the page
+  #begun = false; // whether a key or pointer was pressed since the item was shown
   #list = make("div", { className: "lines", role: "grid" });
   #note = make("p", { className: "soft small", role: "status" });
 
@@ -39,6 +40,9 @@ export class ColumnList extends HTMLElement {
     this.addEventListener("item-suggested", ({ detail }) => this.#onSuggested(detail));
     this.page.addEventListener("grid-change", ({ detail }) => !detail.typing && this.changed());
     this.page.addEventListener("grid-here", () => this.point());
+    for (const kind of ["keydown", "pointerdown"]) {
+      this.page.addEventListener(kind, () => { this.#begun = true; }, { capture: true, passive: true });
+    }
   }
 
   disconnectedCallback() {
@@ -93,6 +97,11 @@ export class ColumnList extends HTMLElement {
 
   keep() {}
 
+  /* Whether an item may begin at this line: the first such line is opened when the suggestions are there. */
+  opens(line) {
+    return Boolean(line.choices?.length);
+  }
+
   /* Another item is on screen: what belonged to the last one goes. */
   begin() {}
 
@@ -130,11 +139,18 @@ export class ColumnList extends HTMLElement {
 
   #onItem(assignment) {
     this.#assignment = assignment.id;
+    this.#begun = false;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
     this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Looking for suggestions…") : "";
     this.suggestions = given;
     this.suggested(null);
+    this.#openFirst();
     this.draw();
+  }
+
+  #openFirst() {
+    const first = this.#begun ? null : this.lines().find((line) => this.opens(line));
+    if (first) this.here = { line: first.id, choice: -1 };
   }
 
   #onSuggested({ suggestions, reason }, tries = 0) {
@@ -143,6 +159,7 @@ export class ColumnList extends HTMLElement {
     const missing = suggestions?.missing ?? [];
     this.#waiting = [reason, ...missing].filter(Boolean).join(" ");
     this.suggested(before);
+    this.#openFirst();
     this.draw();
     if (suggestions?.preparing && tries < AGAIN.length) {
       this.#timer = setTimeout(() => this.#askAgain(this.#assignment, tries + 1), AGAIN[tries] * 1000);

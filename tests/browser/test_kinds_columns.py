@@ -60,6 +60,12 @@ class Somebody:
     def line(self, name: str) -> Any:
         return self.page.locator(".line", has_text=name).first
 
+    def begins_at(self, name: str) -> None:
+        """The suggestions are there, and the first column that they help with has the focus."""
+        head = self.page.locator(".line.open .head")
+        expect(head).to_contain_text(name)
+        expect(head).to_be_focused()
+
     def reads_question(self, words: str) -> None:
         expect(self.page.locator("h1.question")).to_contain_text(words)
 
@@ -76,6 +82,22 @@ class Somebody:
     def finds_the_page_accessible(self) -> None:
         found = Axe().run(self.page, options=AXE)
         assert found.violations_count == 0, found.generate_report()
+
+
+class HeldRequests:
+    """Requests of a page that wait until the test lets them be answered or fail."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.routes: list[Route] = []
+        page.route(pattern, lambda route: self.routes.append(route))
+
+    def answer(self) -> None:
+        while self.routes:
+            self.routes.pop().continue_()
+
+    def fail(self) -> None:
+        while self.routes:
+            self.routes.pop().abort()
 
 
 @pytest.fixture
@@ -109,6 +131,65 @@ def submitted(somebody: Somebody, batch: Batch, number: int) -> dict[str, Any]:
 
 def names(data: dict[str, Any]) -> dict[str, str]:
     return {operation["column"]: operation["new"] for operation in data["operations"]}
+
+
+# -- where an item begins ---------------------------------------------------------------------------
+
+LEAGUE = Example(
+    id="league",
+    question="how many games did maynooth win?",
+    table=Table(
+        ["Team", "Won", "Lost", "Played"],
+        [
+            ["Greystones", "3", "1", "4"],
+            ["Ballymore", "2", "2", "4"],
+            ["Maynooth", "5", "1", "6"],
+            ["Fingal", "1", "0", "1"],
+        ],
+    ),
+    answers=["5"],
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "column"),
+    [
+        ("column_extension", JUMPS, "Venue"),
+        ("column_masking", LEAGUE, "Won"),
+        ("header_abbreviation", CAPTAINS, "Player"),
+        ("header_synonym", MEDALS, "Rank"),
+    ],
+)
+def test_an_item_begins_at_the_first_column_that_something_can_be_done_with(
+    world: World,
+    new_context: Callable[..., BrowserContext],
+    live_server: Any,
+    kind: str,
+    question: str | Example,
+    column: str,
+) -> None:
+    examples = questions(question) if isinstance(question, str) else [question]
+    batch = world.batch(kind, sources=[world.import_written(*examples)])
+    ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
+    ada.begins_at(column)
+    expect(ada.page.locator("thead th.about")).to_contain_text(column)
+
+
+def test_suggestions_that_come_late_do_not_move_somebody_who_has_begun(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch("column_masking", sources=[world.import_written(LEAGUE)])
+    page = signed_in(new_context, live_server.url, world.ada).new_page()
+    suggestions = HeldRequests(page, "**/suggestions/")
+    with page.expect_request("**/suggestions/"):
+        page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
+    takes_keys(page)
+    expect(page.locator(".line.open .head")).to_be_focused()
+    page.keyboard.press("End")
+    suggestions.answer()
+    played = page.locator(".line.open .head")
+    expect(played).to_contain_text("follows from others")
+    expect(played).to_contain_text("Played")
 
 
 # -- names ------------------------------------------------------------------------------------------
@@ -146,10 +227,10 @@ def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin:
 
     ada.keys = 0
     ada.reads_question("first to take office")
-    ada.press("ArrowDown", "ArrowDown")
+    ada.press("Home", "ArrowDown", "ArrowDown")
     ada.type("Begin")
     ada.press("Enter", "Enter")
-    assert ada.keys == 2 + len("Begin") + 2
+    assert ada.keys == 3 + len("Begin") + 2
     third = submitted(ada, batch, 3)
     assert names(third) == {"c2": "Begin"}
     assert third["taken"] == []
@@ -163,10 +244,10 @@ def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin:
 
 def test_short_forms_are_taken_one_after_the_other(begin: Any) -> None:
     ada, batch = begin("header_abbreviation", CAPTAINS)
-    ada.press("ArrowDown")
+    ada.begins_at("Player")
     ada.is_offered("Plyr.")
     ada.press("1", "ArrowDown", "ArrowDown", "1", "1", "Enter")
-    assert ada.keys == 7
+    assert ada.keys == 6
     data = submitted(ada, batch, 1)
     assert names(data) == {"c1": "Plyr.", "c4": "Tot. caps", "c5": "W %"}
     assert [source for *_, source in data["taken"]] == ["dictionary"] * 3
@@ -175,7 +256,8 @@ def test_short_forms_are_taken_one_after_the_other(begin: Any) -> None:
 @pytest.mark.console_may_say("422")
 def test_what_breaks_the_contract_is_said_in_words_and_is_not_submitted(begin: Any) -> None:
     ada, batch = begin("header_abbreviation", CAPTAINS)
-    ada.press("ArrowDown", "F2", "Control+a")
+    ada.begins_at("Player")
+    ada.press("F2", "Control+a")
     ada.type("Span")
     ada.press("Enter", "Enter")
     expect(ada.page.locator("[data-notices]")).to_contain_text("Two columns are called “Span” now: 2 and 3.")
@@ -244,7 +326,7 @@ def test_a_kind_that_does_not_apply_is_said_so_with_two_keys_outside_the_list(be
 def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     ada, batch = begin("column_extension", JUMPS, OFFICES)
     ada.reads_question("what was the venue")
-    ada.press("ArrowDown", "ArrowDown")
+    ada.begins_at("Venue")
     ada.is_offered("Venue 1 | Venue 2")
     ada.press("1")
     expect(ada.page.get_by_label("Name of part 1")).to_be_focused()  # a number says nothing
@@ -255,7 +337,7 @@ def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     expect(ada.page.locator("thead th", has_text="Country")).to_be_visible()
     ada.finds_the_page_accessible()
     ada.press("Enter")
-    assert ada.keys == 3 + len("City") + 1 + len("Country") + 2
+    assert ada.keys == 1 + len("City") + 1 + len("Country") + 2
     [operation] = submitted(ada, batch, 1)["operations"]
     assert operation["op"] == "split_column"
     assert operation["column"] == "c2"
@@ -265,7 +347,7 @@ def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     # Three rows of the next table have no day: they are listed, and written by hand.
     ada.keys = 0
     ada.reads_question("first to take office")
-    ada.press("ArrowDown", "ArrowDown", "ArrowDown")
+    ada.begins_at("Left office")
     ada.is_offered("Month | Day | Year")
     ada.press("1")
     row = ada.page.get_by_label("Row 1, Month")
@@ -280,32 +362,16 @@ def test_a_proposal_splits_a_column_with_one_key(begin: Any) -> None:
     ada.press("Enter")
     expect(ada.page.locator("thead th", has_text="Month")).to_be_visible()
     ada.press("Enter")
-    assert ada.keys == 4 + 1 + 4 + 2 + 4 + 2
+    assert ada.keys == 1 + 1 + 4 + 2 + 4 + 2
     [operation] = submitted(ada, batch, 2)["operations"]
     month, day, year = (part["cells"] for part in operation["into"])
     assert (month[0], day[0], year[0]) == ("July", "", "1890")
     assert (month[1], day[1], year[1]) == ("1922", "", ""), "left whole in the first"
 
 
-class HeldRequests:
-    """Requests of a page that wait until the test lets them be answered or fail."""
-
-    def __init__(self, page: Page, pattern: str) -> None:
-        self.routes: list[Route] = []
-        page.route(pattern, lambda route: self.routes.append(route))
-
-    def answer(self) -> None:
-        while self.routes:
-            self.routes.pop().continue_()
-
-    def fail(self) -> None:
-        while self.routes:
-            self.routes.pop().abort()
-
-
 def test_enter_pressed_before_a_split_is_worked_out_submits_the_split(begin: Any) -> None:
     ada, batch = begin("column_extension", CAPTAINS, JUMPS)
-    ada.line("Player").click()
+    ada.begins_at("Player")
     ada.is_offered("First name | Last name")
     work_out = HeldRequests(ada.page, "**/work-out/")
     with ada.page.expect_request("**/work-out/"):
@@ -318,7 +384,7 @@ def test_enter_pressed_before_a_split_is_worked_out_submits_the_split(begin: Any
 
 def test_enter_pressed_before_a_split_that_needs_names_asks_for_them(begin: Any) -> None:
     ada, batch = begin("column_extension", JUMPS)
-    ada.line("Venue").click()
+    ada.begins_at("Venue")
     ada.is_offered("Venue 1 | Venue 2")
     work_out = HeldRequests(ada.page, "**/work-out/")
     with ada.page.expect_request("**/work-out/"):
@@ -340,7 +406,7 @@ def test_enter_pressed_before_a_split_that_needs_names_asks_for_them(begin: Any)
 @pytest.mark.console_may_say("ERR_FAILED")
 def test_a_split_that_the_server_cannot_work_out_is_not_submitted(begin: Any) -> None:
     ada, batch = begin("column_extension", CAPTAINS)
-    ada.line("Player").click()
+    ada.begins_at("Player")
     ada.is_offered("First name | Last name")
     work_out = HeldRequests(ada.page, "**/work-out/")
     with ada.page.expect_request("**/work-out/"):
@@ -363,7 +429,8 @@ def test_a_column_is_split_in_a_way_of_ones_own(
     begin: Any, how: str, text: str, parts: tuple[str, str]
 ) -> None:
     ada, batch = begin("column_extension", CAPTAINS)
-    ada.press("ArrowDown", "ArrowDown", "F2")
+    ada.begins_at("Player")
+    ada.press("ArrowDown", "F2")
     ada.page.locator("select[name=way]").select_option(how)
     ada.page.locator("[name=way-text]").focus()
     ada.type(text)
@@ -375,7 +442,8 @@ def test_a_column_is_split_in_a_way_of_ones_own(
 
 def test_a_pattern_that_cannot_be_used_is_said_so(begin: Any) -> None:
     ada, batch = begin("column_extension", CAPTAINS)
-    ada.press("ArrowDown", "ArrowDown", "F2")
+    ada.begins_at("Player")
+    ada.press("ArrowDown", "F2")
     ada.page.locator("select[name=way]").select_option("pattern")
     ada.page.locator("[name=way-text]").focus()
     ada.type(r"(a+)+\1(")
@@ -387,7 +455,7 @@ def test_a_pattern_that_cannot_be_used_is_said_so(begin: Any) -> None:
 
 def test_a_split_is_changed_and_taken_back(begin: Any) -> None:
     ada, _ = begin("column_extension", JUMPS)
-    ada.press("ArrowDown", "ArrowDown")
+    ada.begins_at("Venue")
     ada.is_offered("Venue 1 | Venue 2")
     ada.press("1")
     first = ada.page.get_by_label("Name of part 1")

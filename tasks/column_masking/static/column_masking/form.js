@@ -23,9 +23,13 @@ class AskewMasking extends ColumnList {
         state: removed ? (stands ? "changed" : "look") : "",
         note: removed ? follows : note(evidence, good, given, answer || read),
         details: this.#details(evidence, answer, read, removed, left),
-        removed,
+        removed, stands,
       };
     });
+  }
+
+  opens({ stands }) {
+    return stands;
   }
 
   #details(evidence, answer, read, removed, left) {
