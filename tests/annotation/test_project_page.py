@@ -1,0 +1,80 @@
+"""The project's page: a new batch can be planned at any time, and the suggested next step stands beside it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.journeys import adjudicating, assigning, releasing, setting_up
+from annotation.models import Membership, Person, Project
+from tests.annotation.cast import NOON, World
+
+
+def actions(person: Person, project: Project) -> list[str]:
+    """The buttons at the Batches heading, the suggested one marked with a star."""
+    client = Client()
+    client.force_login(person)
+    page = client.get(f"/projects/{project.slug}/").content.decode()
+    header = re.search(r'<h2 id="batches">.*?</div>', page, re.DOTALL)
+    assert header is not None
+    links = re.findall(r'<a class="button( primary)?" href="[^"]+">([^<]+)</a>', header.group())
+    return [("* " if primary else "") + label for primary, label in links]
+
+
+def without_sources(world: World) -> Project:
+    return setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+
+
+def without_batches(world: World) -> Project:
+    return world.project
+
+
+def with_one_person(world: World) -> Project:
+    world.batch()
+    for membership in Membership.objects.exclude(person=world.mara):
+        setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+    return world.project
+
+
+def with_work_in_progress(world: World) -> Project:
+    world.batch()
+    return world.project
+
+
+def decided(world: World) -> Project:
+    batch = world.batch(size=1)
+    for who in ("ada", "bo", "cy"):
+        world.label(batch, who, "extraction")
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return world.project
+
+
+def released(world: World) -> Project:
+    project = decided(world)
+    releasing.make_release(project=project, name="v1", format="askew", by=world.rea, now=NOON)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("state", "buttons"),
+    [
+        (without_sources, ["* Import examples", "New batch"]),
+        (without_batches, ["* New batch"]),
+        (with_one_person, ["* Invite people", "New batch"]),
+        (with_work_in_progress, ["New batch"]),
+        (decided, ["* Create release", "New batch"]),
+        (released, ["New batch"]),
+    ],
+)
+def test_a_new_batch_can_be_planned_in_every_state_of_a_project(
+    world: World, state: Any, buttons: list[str]
+) -> None:
+    assert actions(world.mara, state(world)) == buttons
+
+
+def test_somebody_who_may_not_set_up_sees_no_button_for_a_new_batch(world: World) -> None:
+    assert actions(world.rea, decided(world)) == ["* Create release"]
