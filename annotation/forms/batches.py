@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
@@ -75,6 +76,7 @@ class BatchForm(TermsForm):
     purpose = forms.ChoiceField(
         required=False,
         label=gettext_lazy("What it is for"),
+        initial="work",
         choices=[
             ("work", gettext_lazy("work: its decisions make the benchmark")),
             (
@@ -113,6 +115,11 @@ class BatchForm(TermsForm):
         help_text=gettext_lazy(
             "Accepted outcomes of that batch become items of this one, and their makers never get them."
         ),
+    )
+    also_sources = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Also take examples of the ticked sources"),
+        help_text=gettext_lazy("Otherwise all items come from that batch."),
     )
     loop_model = forms.ChoiceField(
         required=False,
@@ -174,7 +181,9 @@ class BatchForm(TermsForm):
         required=False,
         initial=True,
         label=gettext_lazy("Open it at once"),
-        help_text=gettext_lazy("Annotators get items from then on."),
+        help_text=gettext_lazy(
+            "Annotators get items from then on. A qualification cannot open before its gold answers exist."
+        ),
     )
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
@@ -182,6 +191,8 @@ class BatchForm(TermsForm):
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = _source_in_words  # type: ignore[attr-defined]
+        if len(only := list(sources[:2])) == 1:
+            self.fields["sources"].initial = only
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
         self.fields["of"].choices = [(name, gettext(OF[name])) for name in assigning.about(task)]  # type: ignore[attr-defined]
         if len(assigning.about(task)) == 1:
@@ -215,6 +226,11 @@ class BatchForm(TermsForm):
         if given.get("purpose") not in ("", "work", None):
             given["strategy"] = ""  # everyone gets every item, whatever stands beside it
         given["purpose"] = given.get("purpose") or "work"
+        if given["purpose"] == "qualification":
+            given["open_at_once"] = False
+        if given.get("feeds_from") and not given.pop("also_sources", False):
+            given["sources"] = []
+        given.pop("also_sources", None)
         # Left empty it follows from who gets which items.
         work = given["purpose"] == "work"
         given["decide_at_close"] = given["decide_at_close"] or None if work else None
@@ -231,6 +247,16 @@ class BatchForm(TermsForm):
                 "repetitions": said["repetitions"] or helping.REPETITIONS,
             }
         return given
+
+    def open_folds(self) -> frozenset[str]:
+        """The names of `FOLDS` to show open: of a failed form, those that were open, were filled in or hold an error."""
+        if not self.is_bound:
+            return frozenset()
+        changed = {*self.changed_data, *self.errors}
+        opened = self.data.getlist("open") if isinstance(self.data, QueryDict) else []
+        return frozenset(
+            name for name, fields in FOLDS.items() if name in opened or not changed.isdisjoint(fields)
+        )
 
     def clean_only(self) -> list[str] | None:
         """The ids; None where none are named."""
@@ -257,7 +283,17 @@ class BatchForm(TermsForm):
         return found
 
 
-HELP = ("help", "help_rules", "help_models", "repetitions", "search", "unhelped")
+FOLDS = {
+    "draw": ("strategy", "strata", "seed", "only"),
+    "fed": ("feeds_from", "feeds_when", "also_sources"),
+    "rule": ("rule", "rule_options"),
+    "limits": ("items", "items_per_day", "hours_per_day"),
+    "pay": ("pay_currency", "pay_per_hour", "pay_per_item"),
+    "quality": ("purpose", "pass_percent", "requires", "must_practise", "gold_percent", "gold_feedback"),
+    "help": ("help", "help_rules", "help_models", "repetitions", "search", "unhelped"),
+}
+"""The folded parts of the form, each with its fields. The page says which are open in the parameter `open`."""
+HELP = FOLDS["help"]
 
 
 def _models() -> list[tuple[str, str]]:

@@ -142,9 +142,15 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
 def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
     """The item is no gold any more: in a work batch it goes, elsewhere it stays as an item without a known response.
 
-    Raises Refused(still_involved) where somebody has had it: what they were measured by stays.
+    Raises Refused(still_involved) where somebody has had it: what they were measured by stays. So does the gold of an open
+    qualification.
     """
     item = gold.item
+    if item.batch.purpose == Batch.Purpose.QUALIFICATION and item.batch.opened_at is not None:
+        raise Refused(
+            "still_involved",
+            gettext("Each item of an open qualification needs its gold answer. Change it instead."),
+        )
     with transaction.atomic():
         _lock(item)
         if Assignment.objects.filter(item=item).exists():

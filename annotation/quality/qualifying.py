@@ -188,8 +188,8 @@ def require_ready(batch: Batch) -> None:
         raise Refused(
             "invalid_request",
             gettext(
-                "{lacking} of the {items_count} items of {name} have no known response yet. "
-                "Say on its page of gold what is right, then open it."
+                "{lacking} of the {items_count} items of {name} have no gold answer. "
+                "Add the missing ones under Gold, then open the batch."
             ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
 

@@ -16,7 +16,7 @@ from annotation.forms.batches import BatchForm, SettingsForm
 from annotation.help import helping, predicting, proposing
 from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
-from annotation.quality import snapshots
+from annotation.quality import gold, snapshots
 from annotation.roles import Permission
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
@@ -47,6 +47,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
         "title": title,
         "form": form,
         "settings": own,
+        "open": form.open_folds(),
         "has_sources": Source.objects.ready().filter(project=project).exists(),
     }
     return render(request, "assigning/batch_new.html", context)
@@ -94,7 +95,7 @@ def _planned(
                 items_count=batch.items_count
             ),
         )
-    return redirect("batch", batch.public_id)
+    return redirect("gold" if gold.lacking(batch) else "batch", batch.public_id)
 
 
 # -- how it stands ----------------------------------------------------------------------------------
@@ -206,14 +207,16 @@ def propose(request: PageRequest, public_id: str) -> HttpResponse:
 
 @page("GET", "POST")
 def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
-    """Say what opening means, then open."""
+    """Say what opening means, then open. A qualification that lacks gold answers leads to the page where they are added."""
     batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    lacking = 0 if batch.opened_at else gold.lacking(batch)
     if request.method == "POST":
         with refusals_to(request):
             assigning.open_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is open.").format(name=batch.name))
-        return redirect("batch", batch.public_id)
-    return render(request, "assigning/open.html", {"batch": batch, "project": batch.project})
+        return redirect("gold" if lacking else "batch", batch.public_id)
+    context = {"batch": batch, "project": batch.project, "lacking": lacking}
+    return render(request, "assigning/open.html", context)
 
 
 @page("GET", "POST")

@@ -14,12 +14,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import access, visibility
 from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Person
+from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
@@ -302,12 +304,21 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
         messages.success(
             request, f"{_listed(batch.name for batch in changed)}: {gettext(assigning.ACTIONS[action].done)}."
         )
-    for _, why in refused:
-        messages.error(request, why)
+    for batch, why in refused:
+        messages.error(request, _with_link_to_gold(batch, why) if action == "open" else why)
     if action == "close":
         for batch in (one for one in changed if one.purpose == Batch.Purpose.WORK):
             adjudicating.start_resolving(batch=batch, by=request.user, now=now)
     return redirect("project", project.slug)
+
+
+def _with_link_to_gold(batch: Batch, why: str) -> str:
+    """Why a batch was not opened, with the page that mends it where gold answers are missing."""
+    if batch.opened_at or not gold.lacking(batch):
+        return why
+    return format_html(
+        '{} <a href="{}">{}</a>', why, reverse("gold", args=[batch.public_id]), gettext("Add gold answers")
+    )
 
 
 QUESTIONS = {

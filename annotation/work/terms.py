@@ -70,6 +70,13 @@ def check(
                 "A qualification batch, and no other, says which percentage passes it (pass_percent, 1 to 100)."
             ),
         )
+    if purpose == Batch.Purpose.QUALIFICATION and feeds_from is not None:
+        raise Refused(
+            "invalid_request",
+            gettext(
+                "A qualification takes no items from another batch: each item needs a gold answer before it opens."
+            ),
+        )
     resolve = _resolve(task, said["resolve"], overlap)
     at_close = said.get("decide_at_close")
     if at_close is None:

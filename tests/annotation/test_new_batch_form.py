@@ -1,0 +1,209 @@
+"""The form that plans a batch: what it has ready, what a failed form keeps, and qualifications, which wait for gold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.forms.batches import FOLDS, BatchForm
+from annotation.journeys import assigning, importing
+from annotation.models import Batch
+from annotation.quality import gold
+from annotation.refusals import Refused
+from tasks.contract import task_type
+from tests.annotation.cast import NOON, World
+
+ADDRESS = "/projects/films/batches/new/"
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    client = Client()
+    client.force_login(world.mara)
+    return client
+
+
+def form_page(client: Client, kind: str = "question_type") -> str:
+    return client.get(ADDRESS, {"kind": kind}).content.decode()
+
+
+def posted(client: Client, **fields: Any) -> Any:
+    """What the page says after these fields were sent, and the others as a browser sends them untouched."""
+    untouched = {"kind": "question_type", "seed": 0, "overlap": 1, "purpose": "work", "gold_percent": 0}
+    return client.post(ADDRESS, {**untouched, **fields}, follow=True)
+
+
+def ticked_sources(page: str) -> list[str]:
+    boxes = re.findall(r'<input[^>]+name="sources"[^>]*>', page)
+    return [re.search(r'value="([^"]+)"', box).group(1) for box in boxes if "checked" in box]  # type: ignore[union-attr]
+
+
+def open_folds(page: str) -> list[str]:
+    return re.findall(r'<details data-fold="([^"]+)" open>', page)
+
+
+class TestSources:
+    def test_the_only_source_is_ticked(self, world: World, mara: Client) -> None:
+        assert ticked_sources(form_page(mara)) == [world.source.public_id]
+
+    def test_of_several_sources_none_is_ticked(self, world: World, mara: Client, tmp_path: Path) -> None:
+        importing.import_examples(
+            project=world.project,
+            reader="wtq",
+            path=tmp_path / "films-dev.tsv",
+            name="second",
+            now=NOON,
+        )
+
+        assert ticked_sources(form_page(mara)) == []
+
+    def test_a_source_that_was_unticked_stays_so_in_a_failed_form(self, mara: Client) -> None:
+        assert ticked_sources(posted(mara, name="None").content.decode()) == []
+
+    def test_a_batch_that_another_one_feeds_takes_nothing_of_the_ticked_source(
+        self, world: World, mara: Client
+    ) -> None:
+        feeding = world.batch()
+        fields = {"sources": world.source.public_id, "feeds_from": feeding.public_id}
+
+        posted(mara, name="Fed", **fields)
+        posted(mara, name="Both", also_sources="on", **fields)
+
+        assert Batch.objects.get(name="Fed").items_count == 0
+        assert Batch.objects.get(name="Both").items_count == 4
+
+
+class TestFolds:
+    def test_every_folded_field_is_listed_with_its_fold(self, world: World, mara: Client) -> None:
+        for kind in ("question_type", "header_synonym"):
+            page = form_page(mara, kind)
+            for fold in re.findall(r"<details data-fold=.*?</details>", page, re.DOTALL):
+                name = re.search(r'data-fold="([^"]+)"', fold).group(1)  # type: ignore[union-attr]
+                inputs = set(re.findall(r'(?:input|select|textarea)[^>]* name="([^"]+)"', fold)) - {"open"}
+                assert inputs <= set(FOLDS[name])
+
+    def test_all_are_shut_at_first(self, mara: Client) -> None:
+        assert open_folds(form_page(mara)) == []
+
+    def test_a_failed_form_keeps_open_what_was_filled_in_with_its_values(self, mara: Client) -> None:
+        page = posted(
+            mara, name="None", seed=7, items_per_day=40, pay_currency="EUR", pay_per_hour=12
+        ).content.decode()
+
+        assert open_folds(page) == ["draw", "limits", "pay"]
+        for name, value in (("seed", "7"), ("items_per_day", "40"), ("pay_per_hour", "12")):
+            assert re.search(rf'<input[^>]+name="{name}" value="{value}"', page)
+
+    def test_a_failed_form_keeps_open_what_was_opened_by_hand(self, mara: Client) -> None:
+        assert open_folds(posted(mara, name="None", open=["fed", "quality"]).content.decode()) == [
+            "fed",
+            "quality",
+        ]
+
+    def test_a_fold_with_an_error_is_open(self, mara: Client) -> None:
+        assert open_folds(posted(mara, name="B", hours_per_day=25).content.decode()) == ["limits"]
+
+
+class TestQualification:
+    def plan(self, world: World, client: Client) -> Any:
+        return posted(
+            client,
+            name="Entry test",
+            sources=world.source.public_id,
+            purpose="qualification",
+            pass_percent=75,
+            open_at_once="on",
+        )
+
+    def mark_all(self, world: World, batch: Batch) -> None:
+        for item in batch.items.all():
+            gold.mark(
+                batch=batch,
+                example=item.example,
+                data={"label": "extraction"},
+                why="",
+                by=world.mara,
+                now=NOON,
+            )
+
+    def test_is_planned_and_leads_to_its_gold_even_if_open_at_once_was_ticked(
+        self, world: World, mara: Client
+    ) -> None:
+        page = self.plan(world, mara)
+
+        batch = Batch.objects.get(name="Entry test")
+        assert batch.state == "planned"
+        assert page.redirect_chain == [(reverse("gold", args=[batch.public_id]), 302)]
+        assert "4 items of this qualification have no known response yet" in page.content.decode()
+
+    def test_without_gold_its_page_links_to_gold_in_place_of_the_button(
+        self, world: World, mara: Client
+    ) -> None:
+        self.plan(world, mara)
+        batch = Batch.objects.get(name="Entry test")
+        gold_page = reverse("gold", args=[batch.public_id])
+
+        page = mara.get(reverse("open_batch", args=[batch.public_id])).content.decode()
+        refused = mara.post(reverse("open_batch", args=[batch.public_id]), follow=True)
+        several = mara.post(
+            reverse("act_on_batches", args=["films"]),
+            {"action": "open", "batches": [batch.public_id], "confirmed": "1"},
+            follow=True,
+        ).content.decode()
+
+        main = page[page.index("<main") :]
+        assert f'href="{gold_page}"' in main
+        assert "Open the batch</button>" not in main
+        assert refused.redirect_chain == [(gold_page, 302)]
+        assert "4 of the 4 items of Entry test have no gold answer" in refused.content.decode()
+        message = re.search(r'<p class="notice error">.*?</p>', several, re.DOTALL)
+        assert message is not None
+        assert f'<a href="{gold_page}">' in message.group()
+        assert mara.get(gold_page).status_code == 200
+        batch.refresh_from_db()
+        assert batch.state == "planned"
+
+    def test_opens_once_every_item_has_gold(self, world: World, mara: Client) -> None:
+        self.plan(world, mara)
+        batch = Batch.objects.get(name="Entry test")
+        self.mark_all(world, batch)
+
+        mara.post(reverse("open_batch", args=[batch.public_id]))
+
+        batch.refresh_from_db()
+        assert batch.state == "open"
+
+    def test_takes_no_items_from_another_batch_whose_answers_nobody_knows_yet(self, world: World) -> None:
+        feeding = world.batch()
+
+        with pytest.raises(Refused, match="takes no items from another batch"):
+            assigning.plan_batch(
+                project=world.project,
+                name="Entry test",
+                task=task_type("question_type"),
+                purpose="qualification",
+                pass_percent=75,
+                feeds_from=feeding,
+                by=world.mara,
+                now=NOON,
+            )
+
+    def test_keeps_its_gold_while_it_is_open(self, world: World, mara: Client) -> None:
+        self.plan(world, mara)
+        batch = Batch.objects.get(name="Entry test")
+        self.mark_all(world, batch)
+        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+
+        with pytest.raises(Refused, match="open qualification"):
+            gold.unmark(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]
+
+
+def test_the_form_offers_opening_at_once_with_what_it_means_for_a_qualification(world: World) -> None:
+    form = BatchForm(task=task_type("question_type"), project=world.project)
+
+    assert "qualification" in str(form.fields["open_at_once"].help_text)
