@@ -4,7 +4,14 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tableqa.readers.reader import ReaderError, check_cells, check_size, read_lines
+from tableqa.readers.reader import (
+    ReaderError,
+    check_cells,
+    check_separator,
+    check_size,
+    read_lines,
+    separator_hint,
+)
 from tableqa.tables import Table, TableError
 
 
@@ -52,7 +59,8 @@ def read_questions(
         shown = ", ".join(header)
         found = f"lacks {', '.join(missing)}" if missing else "names a column twice"
         what = f"the first line {found}: {shown if len(shown) <= 80 else shown[:79] + '…'}"
-        raise ReaderError(path, line, what, f"It names the columns: {', '.join(columns)}")
+        hint = separator_hint(header) if delimiter == "," else ""
+        raise ReaderError(path, line, what, hint or f"It names the columns: {', '.join(columns)}")
     for line, fields in rows:
         if len(fields) != len(header):
             what = f"the row has {len(fields)} fields, the first line names {len(header)}"
@@ -73,6 +81,7 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
     for line, cells in lines:
         check_cells(path, line, cells)
         if header is None:
+            check_separator(path, line, cells)
             header = cells
         elif len(cells) != len(header):
             what = f"the row has {len(cells)} cells, the header has {len(header)}"

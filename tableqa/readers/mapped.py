@@ -6,11 +6,12 @@ names; an object of columns; or a text that holds one of these as JSON, as HTML,
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tableqa.examples import Example
-from tableqa.readers.reader import Names
+from tableqa.readers.reader import Names, separator_hint
 from tableqa.readers.records import Fields, Place, context_of, decoded, example, kind, plain, table_of
 from tableqa.tables import Table
 
@@ -25,6 +26,9 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """For each part of an example the names of fields that it is looked for under, where nobody says which."""
 
+_PATH = re.compile(
+    r"[^\n]*\.(?:csv|tsv|txt|jsonl?|html?|xlsx?|ods|parquet)|[^\s,;]*[/\\][^\s,;]*", re.IGNORECASE
+)
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
 
@@ -163,7 +167,14 @@ def _from_text(place: Place, text: str) -> object:
         except ValueError as error:
             raise place.error(f"the text is no HTML of a table: {error}", "Correct it") from error
     try:
-        return list(_csv(text))
+        lines = list(_csv(text))
+        if len(lines) == 1 and _PATH.fullmatch(text.strip()):
+            what = f"the text {text.strip()[:80]!r} looks like the path of a file, and gives a table without rows"
+            mend = "Put the table itself there. Tables in files of their own are read by the reader csv"
+            raise place.error(what, mend)
+        if lines and (hint := separator_hint(lines[0])):
+            raise place.error(f"the table has one column: {lines[0][0][:80]!r}", hint)
+        return lines
     except csv.Error as error:
         mend = "A field that holds a comma, a quote or a line break stands in quotes"
         raise place.error(f"the text is no csv: {error}", mend) from error

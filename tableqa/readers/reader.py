@@ -1,6 +1,6 @@
 """What every reader is and keeps to: exact, streaming, and an error that says where to look and what to do."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -171,6 +171,7 @@ def read_lines(
     except OSError as error:
         raise cannot_open(path, error) from error
     with file:
+        check_is_text(path, file.peek(_START)[:_START])
         number = 0
         while line := file.readline(longest + 1):
             number += 1
@@ -201,6 +202,7 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise cannot_open(path, error) from error
+    check_is_text(path, data[:_START])
     return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
 
 
@@ -209,6 +211,40 @@ def cannot_open(path: Path, error: OSError) -> ReaderError:
     return ReaderError(
         path, None, f"the file cannot be opened ({error.strerror or error})", "Check the path and its rights"
     )
+
+
+_START = 4096
+"""Bytes by which a workbook or an archive is recognised."""
+_ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OFFICE_PARTS = (b"[Content_Types].xml", b"docProps/", b"_rels/.rels", b"xl/")
+_OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
+
+
+def check_is_text(path: Path, start: bytes) -> None:
+    """ReaderError for a workbook or an archive, by the first bytes of the file."""
+    zipped = start.startswith(_ZIP)
+    if start.startswith(_OLD_OFFICE) or (zipped and any(part in start for part in _OFFICE_PARTS)):
+        raise ReaderError(path, None, "this is an Excel file", "Save it as CSV UTF-8 (comma delimited)")
+    if zipped and _OPEN_DOCUMENT in start:
+        raise ReaderError(path, None, "this is an OpenDocument file", "Save it as CSV in UTF-8, with commas")
+    if zipped:
+        raise ReaderError(path, None, "this is a zip archive", "Unpack it and name the file in it")
+
+
+def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
+    """ReaderError if the header of a table is one cell that holds a semicolon or a tab: a line that was not parted."""
+    if hint := separator_hint(header):
+        shown = header[0] if len(header[0]) <= 80 else header[0][:79] + "…"
+        raise ReaderError(path, line, f"the table has one column: {shown!r}", hint)
+
+
+def separator_hint(header: Sequence[str]) -> str:
+    """What to ask about a first line that is one field with another separator in it; "" where it is not."""
+    if len(header) == 1:
+        for sign, name in ((";", "semicolon"), ("\t", "tab")):
+            if sign in header[0]:
+                return f"Is the separator a {name}? Save the file with commas"
+    return ""
 
 
 def _decoded(path: Path, data: bytes, first_line: int) -> str:
