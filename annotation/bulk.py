@@ -13,7 +13,7 @@ from __future__ import annotations
 import gc
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import connection, models
+from django.db.models import Value
 
 ROWS = 2_000
 """Rows that are in memory as text at once."""
@@ -50,7 +51,9 @@ class Json(str):
 
 
 def keys(model: type[models.Model], number: int) -> list[int]:
-    """So many keys that no row has or will get from elsewhere, in order; to be called in the transaction that uses them."""
+    """So many keys that no row has or will get from elsewhere, in order; to be called in a transaction. A later one may use
+    them, too.
+    """
     table, column = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -64,7 +67,14 @@ def keys(model: type[models.Model], number: int) -> list[int]:
             )
             return [key for (key,) in cursor.fetchall()]
         cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
-        last = (cursor.fetchone() or (0,))[0]
+        row = cursor.fetchone()
+        last = row[0] if row else 0
+        cursor.execute(
+            "UPDATE sqlite_sequence SET seq = %s WHERE name = %s"
+            if row
+            else "INSERT INTO sqlite_sequence (seq, name) VALUES (%s, %s)",
+            [last + number, table],
+        )
         return list(range(last + 1, last + 1 + number))
 
 
@@ -204,6 +214,32 @@ def _adapted(field: Any) -> Callable[[Any], Any]:
     if isinstance(field, models.DateTimeField):
         return connection.ops.adapt_datetimefield_value
     return lambda value: value
+
+
+def insert_from(
+    model: type[models.Model], given: Mapping[str, str | Value], source: str, params: Sequence[int]
+) -> int:
+    """Add a row of the model for each row of `source`, in one statement; how many rows there were.
+
+    `source` is SQL from FROM on, with `params`. `given` says what a field (by attribute) gets: SQL, or a value
+    that is the same in every row. The other fields but the primary key get their defaults, also the same in every row.
+    """
+    meta = model._meta
+    expressions = {meta.get_field(name): value for name, value in given.items() if isinstance(value, str)}
+    same = {
+        field: field.get_default()
+        for field in meta.concrete_fields
+        if field not in expressions and not field.primary_key
+    }
+    same |= {meta.get_field(name): value.value for name, value in given.items() if isinstance(value, Value)}
+    columns = ", ".join(connection.ops.quote_name(field.column) for field in [*same, *expressions])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {connection.ops.quote_name(meta.db_table)} ({columns}) "  # nosec B608: names of our own tables
+            f"SELECT {', '.join([*['%s'] * len(same), *expressions.values()])} {source}",
+            [*(field.get_db_prep_save(value, connection) for field, value in same.items()), *params],
+        )
+        return int(cursor.rowcount)
 
 
 def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

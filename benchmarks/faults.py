@@ -51,6 +51,8 @@ WEIGHTS = {
     "two tabs": 40,
     "pressed twice": 40,
     "given up and sent again": 40,
+    "an import of labels is killed": 1,
+    "a release during an import of labels": 1,
     "a deploy with a migration": 1,
 }
 """How often each kind is drawn; in the fixed order each comes in its turn, quick ones twice as often."""

@@ -1,5 +1,8 @@
 """Labels that people gave somewhere else, read from CSV into a batch: looked at first, then written whole or not at all.
 
+Writing has two steps. Pages of checked labels are committed to tables that only the import reads (`LabelImport`); an import
+that is killed goes on behind the last page. One transaction then turns all pages into assignments and annotations.
+
 One line is one person's response to one example. Whoever gave it becomes a person who cannot sign in (`is_external`), with a
 pseudonym like everybody else. The responses take planned places, so agreement counts them; exports mark them.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import hashlib
 import itertools
 import json
 import re
@@ -22,8 +26,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from django.db import transaction
-from django.db.models import Case, DateTimeField, F, Value, When
+from django.db import IntegrityError, transaction
+from django.db.models import Case, Count, DateTimeField, F, Value, When
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
@@ -40,16 +44,19 @@ from annotation.models import (
     Exclusion,
     Guidelines,
     Item,
+    LabelImport,
     Membership,
     Person,
     Place,
     Source,
+    StagedAnnotator,
+    StagedLabel,
     Tally,
 )
 from annotation.quality import guidance
 from annotation.refusals import Refused
 from annotation.work import queue
-from annotation.work.places import due_at
+from annotation.work.places import due_at, have_them_counted
 from tableqa.json_text import read_json
 from tableqa.on_disk import database
 from tableqa.tables import unstorable
@@ -100,6 +107,7 @@ class Labels:
     def __init__(self) -> None:
         self.annotators: Counter[str] = Counter()
         self.given = Given()
+        self._hash = hashlib.sha256()
         self._file = tempfile.SpooledTemporaryFile(AT_HAND, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
         weakref.finalize(self, self._file.close)
 
@@ -107,7 +115,14 @@ class Labels:
         self.annotators[label.annotator] += 1
         # The response comes last, as JSON in one line: it goes into the database as it is.
         name, said = json.dumps(label.annotator), queue.fingerprint(label.response)
-        self._file.write(f"{label.item}\t{said}\t{name}\t{json.dumps(label.response)}\n")
+        line = f"{label.item}\t{said}\t{name}\t{json.dumps(label.response)}\n"
+        self._hash.update(line.encode())
+        self._file.write(line)
+
+    @property
+    def digest(self) -> str:
+        """Equal for the same labels in the same order."""
+        return self._hash.hexdigest()
 
     def __len__(self) -> int:
         return self.annotators.total()
@@ -585,7 +600,10 @@ class _Items:
 def write(
     *, batch: Batch, text: str, by: Person | None, now: datetime, columns: Columns | None = None
 ) -> Preview:
-    """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing."""
+    """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing.
+
+    Where the process is killed, nothing of the file is visible; the same file goes on where it stopped.
+    """
     found = look(batch=batch, text=text, columns=columns)
     if found.troubles:
         first = found.troubles[0]
@@ -598,91 +616,195 @@ def write(
             ),
         )
     if found.labels:
-        with transaction.atomic():
-            _write(batch, found.labels, by, now)
+        staged = _stage(batch, found.labels, now)
+        try:
+            _publish(batch, staged, found.labels, by, now)
+        except Refused:
+            LabelImport.objects.filter(pk=staged.pk).delete()
+            raise
     return found
 
 
-def _write(batch: Batch, labels: Labels, by: Person | None, now: datetime) -> None:
-    """In the order of the queue: items, tallies by person, then assignments and their places."""
-    guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
-    _lock_items(array("q", labels.given.items()))
-    people = {name: _person(batch, name, now) for name in sorted(labels.annotators)}
-    for person in sorted(people.values(), key=lambda person: person.pk):
-        Tally.objects.get_or_create(batch=batch, person=person)
-        Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
-            "pk"
-        ).first()
-    due = due_at(batch, now + UNDO_WINDOW)
-    for page in labels.pages(ROWS):
-        _write_page(batch, page, people, by, guidelines, now)
-        _count(Counter(label.item for label in page), due)
-    for person_name, number in labels.annotators.items():
-        Tally.objects.filter(batch=batch, person=people[person_name]).update(
-            submitted=F("submitted") + number
+def _stage(batch: Batch, labels: Labels, now: datetime) -> LabelImport:
+    """Commit the labels page by page, where only the import reads them; an import of the same labels goes on."""
+    names = sorted(labels.annotators)
+    with transaction.atomic():
+        Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).first()
+        LabelImport.objects.filter(batch=batch).exclude(digest=labels.digest).delete()
+        staged, is_new = LabelImport.objects.get_or_create(
+            batch=batch, digest=labels.digest, defaults={"started_at": now}
         )
-    events.record(
-        project_id=batch.project_id,
-        actor=by,
-        thing="batch",
-        thing_id=batch.pk,
-        before=batch.state,
-        after="labels imported",
-        now=now,
-    )
+        if is_new:
+            rows = ((staged.pk, number, name) for number, name in enumerate(names))
+            bulk.insert(StagedAnnotator, ["label_import_id", "number", "name"], rows)
+    numbers = {name: number for number, name in enumerate(names)}
+    for index, page in enumerate(labels.pages(ROWS)):
+        _stage_page(staged, index * ROWS, page, numbers)
+    return staged
 
 
-def _write_page(
-    batch: Batch,
-    page: Sequence[Kept],
-    people: Mapping[str, Person],
-    by: Person | None,
-    guidelines: Guidelines,
-    now: datetime,
-) -> None:
-    """Some labels with their events and assignments, each on the first free place of its item."""
-    free = _free_places(sorted({label.item for label in page}))
-    places = []
-    for label in page:
-        if not free[label.item]:
+def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: Mapping[str, int]) -> None:
+    """Commit one page, the labels from `start` on, unless it is committed already."""
+    with transaction.atomic():
+        held = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
+        if held is None:
             raise Refused(
-                "place_taken",
-                gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
+                "import_failed",
+                gettext(
+                    "Another import of labels into this batch began or ended meanwhile. Import the file again: labels that "
+                    "are there already are left as they are."
+                ),
             )
-        places.append(free[label.item].pop(0))
-    assignments, logged, written = (bulk.keys(model, len(page)) for model in (Assignment, Event, Annotation))
-    submitted, actor = Assignment.State.SUBMITTED.value, by.pk if by else None
-    bulk.insert(
-        Event,
-        ["id", "project_id", "actor_id", "thing", "thing_id", "after", "at"],
-        (
-            (event, batch.project_id, actor, "assignment", assignment, submitted, now)
-            for event, assignment in zip(logged, assignments, strict=True)
-        ),
-    )
-    bulk.insert(
-        Assignment,
-        [
-            *("id", "batch_id", "item_id", "place_id", "person_id", "state", "reason", "annotation_id"),
-            *("said", "leased_at", "leased_until", "seen_at", "ended_at"),
-        ],
-        (
+        page = page[max(held.staged - start, 0) :]
+        if not page:
+            return
+        start = held.staged
+        assignments, annotations = bulk.keys(Assignment, len(page)), bulk.keys(Annotation, len(page))
+        bulk.insert(
+            StagedLabel,
+            [
+                *("label_import_id", "number", "item_key", "annotator", "said", "response"),
+                *("assignment_key", "annotation_key"),
+            ],
             (
-                *(key, batch.pk, label.item, place, people[label.annotator].pk, submitted),
-                *("made elsewhere", annotation, label.said, now, now, now, now),
+                (
+                    staged.pk,
+                    start + place,
+                    label.item,
+                    numbers[label.annotator],
+                    label.said,
+                    label.response,
+                    *keys,
+                )
+                for place, (label, *keys) in enumerate(zip(page, assignments, annotations, strict=True))
+            ),
+        )
+        held.staged = start + len(page)
+        held.save(update_fields=["staged"])
+
+
+def _publish(batch: Batch, staged: LabelImport, labels: Labels, by: Person | None, now: datetime) -> None:
+    """Make all labels visible in one transaction, and drop their pages.
+
+    In the order of the queue: items, tallies by person, then assignments and their places. Rows are made of rows by the
+    database, so that the transaction is short.
+    """
+    have_them_counted(StagedLabel)
+    with transaction.atomic():
+        if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
+            return  # somebody who imported the same file at the same time has made them visible
+        guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
+        _lock_items(array("q", labels.given.items()))
+        people = {name: _person(batch, name, now) for name in sorted(labels.annotators)}
+        for person in sorted(people.values(), key=lambda person: person.pk):
+            Tally.objects.get_or_create(batch=batch, person=person)
+            Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
+                "pk"
+            ).first()
+        for name, person in people.items():
+            StagedAnnotator.objects.filter(label_import=staged, name=name).update(person_key=person.pk)
+        _submit_all(batch, staged, by, guidelines, now)
+        rows = StagedLabel.objects.filter(label_import=staged)
+        counts = dict(rows.order_by().values_list("item_key").annotate(number=Count("pk")))
+        _count(counts, due_at(batch, now + UNDO_WINDOW))
+        for name, number in labels.annotators.items():
+            Tally.objects.filter(batch=batch, person=people[name]).update(submitted=F("submitted") + number)
+        events.record(
+            project_id=batch.project_id,
+            actor=by,
+            thing="batch",
+            thing_id=batch.pk,
+            before=batch.state,
+            after="labels imported",
+            now=now,
+        )
+        staged.delete()
+
+
+def _submit_all(
+    batch: Batch, staged: LabelImport, by: Person | None, guidelines: Guidelines, now: datetime
+) -> None:
+    """Assignments with their events and annotations, each on the first free place of its item."""
+    free = Place.objects.filter(batch=batch, taken=False, added=False, reserved_for__isnull=True)
+    rows = StagedLabel.objects.filter(label_import=staged)
+    locked = free.filter(item__in=rows.values("item_key")).order_by("item", "number")
+    list(locked.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    try:
+        with transaction.atomic():
+            number = bulk.insert_from(
+                Assignment,
+                {
+                    "id": "label.assignment_key",
+                    "public_id": "label.assignment_public_id",
+                    "batch_id": Value(batch.pk),
+                    "item_id": "label.item_key",
+                    "place_id": "room.id",
+                    "person_id": "who.person_key",
+                    "state": Value(Assignment.State.SUBMITTED.value),
+                    "reason": Value("made elsewhere"),
+                    "annotation_id": "label.annotation_key",
+                    "said": "label.said",
+                    **{name: Value(now) for name in ("leased_at", "leased_until", "seen_at", "ended_at")},
+                },
+                _ON_FREE_PLACES,
+                [staged.pk, batch.pk],
             )
-            for key, label, place, annotation in zip(assignments, page, places, written, strict=True)
-        ),
+    except IntegrityError:
+        number = 0
+    if number != rows.count():
+        raise Refused(
+            "place_taken",
+            gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
+        )
+    bulk.insert_from(
+        Event,
+        {
+            "project_id": Value(batch.project_id),
+            "actor_id": Value(by.pk if by else None),
+            "thing": Value("assignment"),
+            "thing_id": "label.assignment_key",
+            "after": Value(Assignment.State.SUBMITTED.value),
+            "at": Value(now),
+        },
+        _LABELS + "ORDER BY label.number",
+        [staged.pk],
     )
-    bulk.insert(
+    bulk.insert_from(
         Annotation,
-        ["id", "assignment_id", "revision", "response", "guidelines_id", "made_at", "event_id"],
-        (
-            (key, assignment, 1, label.response, guidelines.pk, now, event)
-            for key, assignment, label, event in zip(written, assignments, page, logged, strict=True)
-        ),
+        {
+            "id": "label.annotation_key",
+            "public_id": "label.annotation_public_id",
+            "assignment_id": "label.assignment_key",
+            "revision": Value(1),
+            "response": "label.response",
+            "guidelines_id": Value(guidelines.pk),
+            "made_at": Value(now),
+            "event_id": "event.id",
+        },
+        _WITH_EVENTS,
+        [staged.pk],
     )
-    Place.objects.filter(among("pk", places)).update(taken=True)
+    written = Assignment.objects.filter(pk__in=rows.values("assignment_key"))
+    Place.objects.filter(pk__in=written.values("place")).update(taken=True)
+
+
+_LABELS: Final = "FROM annotation_stagedlabel label WHERE label.label_import_id = %s "
+_WITH_EVENTS: Final = (
+    "FROM annotation_stagedlabel label "
+    "JOIN annotation_event event ON event.thing = 'assignment' AND event.thing_id = label.assignment_key "
+    "WHERE label.label_import_id = %s ORDER BY label.number"
+)
+_ON_FREE_PLACES: Final = (
+    "FROM (SELECT *, row_number() OVER (PARTITION BY item_key ORDER BY number) AS turn "
+    "FROM annotation_stagedlabel WHERE label_import_id = %s) label "
+    "JOIN (SELECT id, item_id, row_number() OVER (PARTITION BY item_id ORDER BY number) AS turn "
+    "FROM annotation_place WHERE batch_id = %s AND NOT taken AND NOT added AND reserved_for_id IS NULL) room "
+    "ON room.item_id = label.item_key AND room.turn = label.turn "
+    "JOIN annotation_stagedannotator who "
+    "ON who.label_import_id = label.label_import_id AND who.number = label.annotator "
+    "ORDER BY label.number"
+)
+"""The first label of an item gets its first free place, the second the second."""
 
 
 def _lock_items(keys: Sequence[int]) -> None:
@@ -700,18 +822,6 @@ def _decided(keys: Sequence[int]) -> bool:
         Decision.objects.filter(among("item", keys[start : start + ROWS])).exists()
         for start in range(0, len(keys), ROWS)
     )
-
-
-def _free_places(keys: Sequence[int]) -> dict[int, list[int]]:
-    """The free planned places of each item, locked, by number."""
-    free: dict[int, list[int]] = {key: [] for key in keys}
-    for start in range(0, len(keys), ROWS):
-        places = Place.objects.select_for_update(of=("self",), no_key=True).filter(
-            among("item", keys[start : start + ROWS]), taken=False, added=False, reserved_for__isnull=True
-        )
-        for pk, item in places.order_by("item", "number").values_list("pk", "item_id"):
-            free[item].append(pk)
-    return free
 
 
 def _count(per_item: Mapping[int, int], due: datetime | None) -> None:

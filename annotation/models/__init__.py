@@ -29,7 +29,10 @@ from annotation.models.work import (
     Flag,
     Guidelines,
     Item,
+    LabelImport,
     Place,
+    StagedAnnotator,
+    StagedLabel,
     Tally,
 )
 
@@ -57,6 +60,7 @@ __all__ = [
     "Invitation",
     "Item",
     "Job",
+    "LabelImport",
     "Membership",
     "ModelAnswer",
     "Outcome",
@@ -74,6 +78,8 @@ __all__ = [
     "SentBack",
     "Snapshot",
     "Source",
+    "StagedAnnotator",
+    "StagedLabel",
     "StoredTable",
     "Tally",
     "Telling",

@@ -428,3 +428,62 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} in {self.batch_id}"
+
+
+class LabelImport(models.Model):
+    """An import of labels into a batch that is not visible yet. Its pages are committed one by one, to `StagedLabel`.
+
+    The row goes, with its pages, in the transaction that makes all labels visible. `digest` is that of the checked labels:
+    the same file goes on after `staged` of them.
+    """
+
+    batch = models.OneToOneField(Batch, models.CASCADE, related_name="label_import")
+    digest = models.CharField(max_length=64)
+    staged = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.staged} labels for {self.batch_id}"
+
+
+class StagedAnnotator(models.Model):
+    """Somebody in the file of an import that is not visible yet; `person_key` is known when it becomes so."""
+
+    label_import = models.ForeignKey(LabelImport, models.CASCADE, db_index=False, related_name="annotators")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=120)
+    person_key = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["label_import", "number"], name="one_staged_annotator_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"annotator {self.number} of {self.label_import_id}"
+
+
+class StagedLabel(models.Model):
+    """One label of an import that is not visible yet, with the keys and ids of the rows that it becomes.
+
+    Only the import reads it, so it names item and annotator by key and number alone.
+    """
+
+    label_import = models.ForeignKey(LabelImport, models.CASCADE, db_index=False, related_name="labels")
+    number = models.PositiveIntegerField()
+    item_key = models.BigIntegerField()
+    annotator = models.PositiveIntegerField()
+    said = models.BigIntegerField()
+    response = models.JSONField()
+    assignment_key = models.BigIntegerField()
+    assignment_public_id = models.CharField(max_length=12, default=new_public_id)
+    annotation_key = models.BigIntegerField()
+    annotation_public_id = models.CharField(max_length=12, default=new_public_id)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["label_import", "number"], name="one_staged_label_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"label {self.number} of {self.label_import_id}"

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice
 
 from django.db import connection
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Person, Place
 from tasks import resolving
@@ -36,14 +36,16 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
     )
 
 
-def have_them_counted() -> None:
-    """Tell PostgreSQL how many items and places there are: nobody has counted those that were just written.
+def have_them_counted(*counted: type[Model]) -> None:
+    """Tell PostgreSQL how many rows these have, items and places by default: nobody has counted those just written.
 
     It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
     through all of them for it, once per item that somebody asks for, on connections that keep their plans.
     """
     if connection.vendor == "postgresql":
-        tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in (Item, Place))
+        tables = ", ".join(
+            connection.ops.quote_name(model._meta.db_table) for model in counted or (Item, Place)
+        )
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE {tables}")  # names of our own tables
 

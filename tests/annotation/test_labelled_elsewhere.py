@@ -25,8 +25,10 @@ from annotation.models import (
     Event,
     Exclusion,
     Item,
+    LabelImport,
     Membership,
     Person,
+    StagedLabel,
 )
 from annotation.refusals import Refused
 from annotation.work import queue
@@ -315,6 +317,128 @@ class TestWhatIsWrong:
 
         assert counted(batch) == before
         assert list(findings()) == []
+
+
+class Killed(BaseException):
+    """What a process meets that is killed: nothing of it runs any more."""
+
+
+class TestPages:
+    """Pages are committed one by one, become visible together, and an import that was killed goes on."""
+
+    @pytest.fixture
+    def killed(self, world: World, monkeypatch: pytest.MonkeyPatch) -> Batch:
+        """A batch into which an import was killed after the first of its four pages."""
+        batch = world.batch(overlap=2)
+        monkeypatch.setattr(labelled_elsewhere, "ROWS", 1)
+        with monkeypatch.context() as patched:
+            stage = labelled_elsewhere._stage_page
+
+            def one_page(staged: LabelImport, start: int, *more: Any) -> None:
+                if start == 1:
+                    raise Killed
+                stage(staged, start, *more)
+
+            patched.setattr(labelled_elsewhere, "_stage_page", one_page)
+            with pytest.raises(Killed):
+                write(batch, LABELS)
+        return batch
+
+    def test_nothing_is_visible_before_the_last_page(self, killed: Batch) -> None:
+        assert counted(killed)["assignments"] == counted(killed)["annotations"] == 0
+        assert not Person.objects.filter(is_external=True).exists()
+        assert not Event.objects.filter(after="labels imported").exists()
+        assert not killed.places.filter(taken=True).exists()
+        assert not killed.items.filter(submitted_count__gt=0).exists()
+        assert list(findings()) == []
+        assert (LabelImport.objects.get().staged, StagedLabel.objects.count()) == (1, 1)
+
+    def test_the_same_file_goes_on_and_nothing_is_there_twice(
+        self, killed: Batch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (first,) = StagedLabel.objects.values_list("pk", "assignment_public_id")
+        pages: list[list[tuple[int, str]]] = []
+        publish = labelled_elsewhere._publish
+
+        def publish_and_note(*given: Any) -> None:
+            pages.append(
+                list(StagedLabel.objects.order_by("number").values_list("pk", "assignment_public_id"))
+            )
+            publish(*given)
+
+        monkeypatch.setattr(labelled_elsewhere, "_publish", publish_and_note)
+        done = write(killed, LABELS)
+
+        assert len(done.labels) == 4
+        assert (len(pages[0]), pages[0][0]) == (4, first)
+        assert counted(killed)["assignments"] == counted(killed)["annotations"] == 4
+        assert not LabelImport.objects.exists()
+        assert not StagedLabel.objects.exists()
+        assert list(findings()) == []
+        assert write(killed, LABELS).known == 4
+
+    def test_killed_while_they_become_visible_nothing_is_and_the_same_file_goes_on(
+        self, killed: Batch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = counted(killed)
+        with monkeypatch.context() as patched:
+
+            def count(*given: Any) -> None:
+                assert Annotation.objects.count() == 4
+                raise Killed
+
+            patched.setattr(labelled_elsewhere, "_count", count)
+            with pytest.raises(Killed):
+                write(killed, LABELS)
+        assert counted(killed) == before
+        write(killed, LABELS)
+        assert counted(killed)["annotations"] == 4
+        assert list(findings()) == []
+
+    def test_pages_of_another_size_go_on_within_a_page(
+        self, killed: Batch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(labelled_elsewhere, "ROWS", 3)
+        write(killed, LABELS)
+        assert counted(killed)["annotations"] == 4
+        assert list(findings()) == []
+
+    def test_a_release_in_between_holds_none_and_one_afterwards_all(
+        self, world: World, killed: Batch
+    ) -> None:
+        world.label(killed, "ada", "extraction")
+        assert self.external(world, "between") == 0
+        write(killed, LABELS.replace("nu-0,Yuri,extraction\n", ""))
+        assert self.external(world, "afterwards") == 3
+
+    def test_another_file_takes_the_place_of_one_that_was_killed(self, killed: Batch) -> None:
+        write(killed, "example,annotator,label\nnu-3,Xenia,extraction\n")
+        assert counted(killed)["annotations"] == 1
+        assert not LabelImport.objects.exists()
+        assert Person.objects.filter(is_external=True).count() == 1
+
+    def test_of_two_imports_of_one_batch_at_the_same_time_one_is_told(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        batch, stage = world.batch(overlap=2), labelled_elsewhere._stage_page
+
+        def meanwhile(staged: LabelImport, *more: Any) -> None:
+            monkeypatch.setattr(labelled_elsewhere, "_stage_page", stage)
+            write(batch, "example,annotator,label\nnu-3,Xenia,extraction\n")
+            stage(staged, *more)
+
+        monkeypatch.setattr(labelled_elsewhere, "_stage_page", meanwhile)
+        with pytest.raises(Refused, match="Import the file again"):
+            write(batch, LABELS)
+        assert counted(batch)["annotations"] == 1
+        assert len(write(batch, LABELS).labels) == 4
+
+    def external(self, world: World, name: str) -> int:
+        release = releasing.make_release(
+            project=world.project, name=name, format="askew", by=world.rea, now=NOON
+        )
+        path = releasing.folder(release) / "annotations.jsonl"
+        return sum(bool(json.loads(line).get("external")) for line in path.read_text().splitlines())
 
 
 def held(batch: Batch, who: str) -> list[str]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -23,6 +24,9 @@ PATIENT = (1.5, 3.0, 6.0, 15.0)
 """Seconds until a person's page takes a request for lost; that of the annotators' page is the last."""
 ALLOWANCE = 15.0
 """Seconds after a part is back in which a person may still be told of a failure from before."""
+
+SOON = 0.25
+"""Seconds within which a person takes an answer for immediate: below that, nobody compares."""
 
 KINDS = (
     "a web worker is killed",
@@ -42,6 +46,8 @@ KINDS = (
     "two tabs",
     "pressed twice",
     "given up and sent again",
+    "an import of labels is killed",
+    "a release during an import of labels",
     "a deploy with a migration",
 )
 """What may happen to a site and its people."""
@@ -60,14 +66,22 @@ class Faults:
     """One site, its people, and the faults that come over them.
 
     `still`: items of the project in which nothing changes, and which is released over and over; `imported`: questions of an
-    import during which a worker is killed.
+    import during which a worker is killed; `labels`: those of an import of labels.
     """
 
     def __init__(
-        self, site: Site, *, people: int, think: float, seed: int, still: int = 120, imported: int = 2_000
+        self,
+        site: Site,
+        *,
+        people: int,
+        think: float,
+        seed: int,
+        still: int = 120,
+        imported: int = 2_000,
+        labels: int = 20_000,
     ) -> None:
         self.site, self.many, self.think, self.seed = site, people, think, seed
-        self.still, self.imported = still, imported
+        self.still, self.imported, self.labels = still, imported, labels
         self.rng = random.Random(seed)
         self.ledger = Ledger()
         self.people: list[Person] = []
@@ -225,6 +239,8 @@ class Faults:
             "two tabs": lambda: self._order_somebody("two_tabs"),
             "pressed twice": lambda: self._order_somebody("double"),
             "given up and sent again": lambda: self._order_somebody("given_up"),
+            "an import of labels is killed": self._kill_label_import,
+            "a release during an import of labels": self._release_during_label_import,
             "a deploy with a migration": self._deploy,
         }
         if self.site.postgres is not None:
@@ -276,6 +292,71 @@ class Faults:
         self.site.kill("worker")
         self.caught[f"workers killed in the middle of a job ({what})"] += self.site.tell("lose", id=id)
         self.site.start_worker()
+
+    def _kill_label_import(self) -> None:
+        """SIGKILL while labels are imported: none or all are visible, and the same file goes on."""
+        file = self.site.tell("label_file", folder=str(self.site.folder), labels=self.labels // 10)
+        import_labels = self._import_labels(file)
+        time.sleep(self.rng.uniform(2, 12))
+        import_labels.kill()
+        import_labels.wait(20)
+        found = self.site.tell("labels_in", batch=file["batch"])
+        if set(found.values()) not in ({0}, {self.labels // 10}):
+            raise Wrong(f"of {self.labels // 10} labels of a killed import there are {found}")
+        self.caught["imports of labels that were killed before anything was visible"] += not found[
+            "annotations"
+        ]
+        self._labels_arrive(self._import_labels(file), file, self.labels // 10)
+
+    def _release_during_label_import(self) -> None:
+        """Submissions are about as quick during an import of labels with releases of another project as without."""
+        quick = self._p99_during_label_import(releases=False)
+        slow = self._p99_during_label_import(releases=True)
+        for what, p99 in (("without", quick), ("with", slow)):
+            name = f"p99 of submissions during an import of labels {what} releases, in ms"
+            self.caught[name] = max(self.caught[name], round(p99 * 1000))
+        if slow > 2 * max(quick, SOON):
+            raise Wrong(
+                f"submissions take {slow:.2f} s (p99) during an import of labels with releases, {quick:.2f} s without"
+            )
+
+    def _p99_during_label_import(self, *, releases: bool) -> float:
+        """The 99th percentile of the seconds of all submissions while labels are imported."""
+        file = self.site.tell("label_file", folder=str(self.site.folder), labels=self.labels)
+        if releases:
+            self.site.slow_down("worker")
+        first = len(self.ledger.submissions)
+        import_labels = self._import_labels(file)
+        while import_labels.poll() is None:
+            if releases:
+                self.number += 1
+                self._release(f"during labels {self.number}")
+                self.caught["releases during an import of labels"] += 1
+            self.keep_ahead()
+            time.sleep(0.1)
+        times = sorted(seconds for _, seconds in self.ledger.submissions[first:])
+        self._labels_arrive(import_labels, file, self.labels)
+        if releases:
+            self.site.kill("worker")
+            self.site.start_worker()
+        self.caught[
+            f"submissions during an import of labels {'with' if releases else 'without'} releases"
+        ] += len(times)
+        return times[min(len(times) - 1, int(len(times) * 0.99))] if times else 0.0
+
+    def _import_labels(self, file: dict[str, str]) -> subprocess.Popen[bytes]:
+        words = ("import_labels", file["path"], "--project", "labels", "--batch", file["name"])
+        return self.site.in_background("manage.py", *words)
+
+    def _labels_arrive(
+        self, import_labels: subprocess.Popen[bytes], file: dict[str, str], labels: int
+    ) -> None:
+        self.site.until(lambda: import_labels.poll() is not None, "the labels are imported")
+        found = self.site.tell("labels_in", batch=file["batch"])
+        if import_labels.returncode or set(found.values()) != {labels}:
+            raise Wrong(
+                f"an import of {labels} labels ended with {import_labels.returncode}; there are {found}"
+            )
 
     def _kill_model(self) -> None:
         self.site.kill("model")

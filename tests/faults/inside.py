@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "fixtures" / "wtq" / "excerpt-dev.tsv"
-BUSY, STILL = "busy", "still"
-"""The projects: in one people work, in the other nothing changes any more."""
+BUSY, STILL, LABELS = "busy", "still", "labels"
+"""The projects: in one people work, in the other nothing changes any more. Labels are imported into the third."""
 
 
 def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
@@ -123,6 +123,61 @@ def imported(name: str) -> list[int]:
         Example.objects.filter(source=source).count()
         for source in Source.objects.filter(project__slug=BUSY, name=name)
     ]
+
+
+def label_file(folder: str, labels: int) -> dict[str, str]:
+    """A file of so many labels, two on each item, and an open batch for it in a project of its own."""
+    from django.utils import timezone
+
+    from annotation.journeys import assigning, importing, setting_up
+    from annotation.models import Batch, Project
+    from tasks.contract import task_type
+
+    now, mara = timezone.now(), _mara()
+    questions = Path(folder) / f"questions-{labels}.tsv"
+    first, *lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    if not questions.exists():
+        repeated = (
+            f"nu-{number}\t{lines[number % len(lines)].partition(chr(9))[2]}" for number in range(labels // 2)
+        )
+        questions.write_text("\n".join([first, *repeated, ""]), encoding="utf-8")
+    project = Project.objects.filter(slug=LABELS).first() or setting_up.create_project(
+        slug=LABELS, name="Labels", manager=mara, now=now
+    )
+    source = importing.import_examples(
+        project=project, reader="wtq", path=questions, tables=QUESTIONS.parent, now=now
+    ).source
+    batch = assigning.plan_batch(
+        project=project,
+        name=f"labels {Batch.objects.count()}",
+        task=task_type("question_type"),
+        by=mara,
+        now=now,
+        sources=[source],
+        size=labels // 2,
+        overlap=2,
+    )
+    assigning.open_batch(batch=batch, by=mara, now=now)
+    path = Path(folder) / f"{batch.public_id}.csv"
+    said = "".join(
+        f"nu-{number},{who},{('extraction', 'reasoning')[number % 2]}\n"
+        for number in range(labels // 2)
+        for who in ("Xenia", "Yuri")
+    )
+    path.write_text(f"example,annotator,label\n{said}", encoding="utf-8")
+    return {"batch": batch.public_id, "name": batch.name, "path": str(path)}
+
+
+def labels_in(batch: str) -> dict[str, int]:
+    """What is visible of a batch's labels."""
+    from annotation.models import Annotation, Assignment, Batch, Item
+
+    found = Batch.objects.get(public_id=batch)
+    return {
+        "annotations": Annotation.objects.filter(assignment__batch=found).count(),
+        "submitted": Assignment.objects.filter(batch=found, state="submitted").count(),
+        "counted": sum(Item.objects.filter(batch=found).values_list("submitted_count", flat=True)),
+    }
 
 
 def start_release(project: str, name: str) -> str:
@@ -364,8 +419,8 @@ def _signed_in(person: Any) -> dict[str, Any]:
 COMMANDS = {
     one.__name__: one
     for one in (
-        prepare, open_batch, start_import, imported, start_release, released, job, lose, lose_all, clock, pass_time,
-        check, open_jobs, failed_jobs, undecided, stuck,
+        prepare, open_batch, start_import, imported, label_file, labels_in, start_release, released, job, lose, lose_all,
+        clock, pass_time, check, open_jobs, failed_jobs, undecided, stuck,
     )
 }  # fmt: skip
 

@@ -36,6 +36,8 @@ class Ledger:
     batches: list[str] = field(default_factory=list)
     met: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
+    submissions: list[tuple[float, float]] = field(default_factory=list)
+    """When each submission was answered, and the seconds from the first time it was sent."""
     failures: list[tuple[float, int, str]] = field(default_factory=list)
     """When, with which status and what the site said, wherever it failed (5xx)."""
     wrong: list[str] = field(default_factory=list)
@@ -148,8 +150,10 @@ class Person(threading.Thread):
         return {key: held[key] for key in ("type", "variant", "version", "base")} | {"data": data}
 
     def _submit(self, held: dict[str, Any], answer: dict[str, Any]) -> None:
-        id = held["id"]
+        id, began = held["id"], time.monotonic()
         status, found = self.ask("POST", f"/api/assignments/{id}/submit/", _sent(answer), about=id)
+        with self.ledger.lock:
+            self.ledger.submissions.append((time.monotonic(), time.monotonic() - began))
         self._submitted(held, answer, status, found)
 
     def _submitted(

@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240.0
 """Seconds within which a part that was started has to answer, on a machine that has other things to do."""
 CLOCKS = ("web", "worker", "database")
+NICE = 10
+"""By how much work in the background gives way to people's requests."""
 SMALL = "256m"
 """Room on the data folder's own file system, where the site has one."""
 
@@ -197,6 +199,25 @@ class Site:
         if done.returncode:
             raise Wrong(f"migrate failed: {done.stderr[-2000:]}")
         return done.stdout
+
+    def in_background(self, *words: str) -> subprocess.Popen[bytes]:
+        """A command of the site that gives way to people's requests (`nice`); its output is in the log."""
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, *words],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=lambda: os.nice(NICE),
+            )
+
+    def slow_down(self, name: str) -> None:
+        """Have one part give way to the others, as `nice` does."""
+        for pid in [self.processes[name].pid, *children(self.processes[name].pid)]:
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.setpriority(os.PRIO_PROCESS, int(thread.name), NICE)
 
     def python(self, *words: str) -> subprocess.CompletedProcess[str]:
         """A command of the site, to its end."""

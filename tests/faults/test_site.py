@@ -29,7 +29,7 @@ WANTS = {
 def at_work() -> Iterator[Faults]:
     on_postgres = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
     site = Site(database="postgresql" if on_postgres else "sqlite", small_disk=True, clocks=True)
-    made = Faults(site, people=6, think=0.5, seed=3, still=12, imported=1_000)
+    made = Faults(site, people=6, think=0.5, seed=3, still=12, imported=1_000, labels=400)
     try:
         made.begin()
         yield made
