@@ -432,7 +432,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
             release.project, batches, watermark=release.watermark, until=_moment(release.watermark)
         ),
         "counts": release_files.counted(raw),
-        "agreement": release_files.figures(raw),
+        "agreement": release_files.figures(raw, exact=True),
         "waivers": waivers,
         "contradicted": list(raw.contradicted.values()),
         "mix": (

@@ -210,14 +210,13 @@ def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zon
     return ", then ".join(parts)
 
 
-def _hours(
-    project: Project, batches: Sequence[int], watermark: int, until: datetime
-) -> dict[str, float | dict[str, float]]:
+def _hours(project: Project, batches: Sequence[int], watermark: int, until: datetime) -> dict[str, Any]:
     """Hours at work: what is in the release, and all that is paid.
 
     `all` is the time of the newest responses on the items of the release, as its records have it: gold items are in none;
     `median_day` and `longest_day` are of a person and day of it. `beside` is what else was paid until then: gold items,
-    what was not submitted (skipped, given back), and other batches by their purpose. `paid` is both, as on a payment sheet.
+    what was not submitted (skipped, given back), and other batches by their purpose. `paid` is both, as on a payment
+    sheet. `exact` has the same in full precision.
     """
     newer = Annotation.objects.filter(
         assignment_id=OuterRef("assignment_id"), revision__gt=OuterRef("revision"), event_id__lte=watermark
@@ -234,13 +233,15 @@ def _hours(
         days[person, made_at.astimezone(zone).date()] += seconds / 3600
     in_it = math.fsum(days.values())
     beside = _beside(project, batches, until, in_it)
-    return {
-        "all": round(in_it, DIGITS),
-        "median_day": round(median(days.values()), DIGITS) if days else 0.0,
-        "longest_day": round(max(days.values()), DIGITS) if days else 0.0,
-        "beside": {name: round(hours, DIGITS) for name, hours in beside.items()},
-        "paid": round(math.fsum([in_it, *beside.values()]), DIGITS),
+    exact = {
+        "all": in_it,
+        "median_day": median(days.values()) if days else 0.0,
+        "longest_day": max(days.values(), default=0.0),
+        "paid": math.fsum([in_it, *beside.values()]),
     }
+    rounded = {name: round(hours, DIGITS) for name, hours in exact.items()}
+    rounded_beside = {name: round(hours, DIGITS) for name, hours in beside.items()}
+    return {**rounded, "beside": rounded_beside, "exact": {**exact, "beside": beside}}
 
 
 def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: float) -> dict[str, float]:

@@ -127,7 +127,7 @@ class Tally:
 
     def figure(self, statistic: str) -> Figure:
         """One statistic, rounded as it is stored."""
-        return _figure(self.measure, statistic, self.agreement(statistic))
+        return rounded(self.measure, statistic, self.agreement(statistic))
 
     def agreement(self, statistic: str) -> Agreement:
         """One statistic as `tableqa` gives it; where units belong together, with its interval over items."""
@@ -280,7 +280,8 @@ def _distance(statistic: str) -> Literal["jaccard", "masi"]:
     return "masi" if statistic.endswith("_masi") else "jaccard"
 
 
-def _figure(measure: Measure, statistic: str, found: Agreement) -> Figure:
+def rounded(measure: Measure, statistic: str, found: Agreement) -> Figure:
+    """A statistic as it is stored, to `DIGITS` decimals."""
     return Figure(
         measure=measure.name,
         statistic=statistic,

@@ -47,12 +47,12 @@ def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
 
 
 def records(
-    format: str, dataset: str, original: tableqa.Example, instance: Instance
+    format: str, dataset: str, original: tableqa.Example, instance: Instance, cells: Sequence[CellRef] = ()
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(part, record) of an instance in a format of a release; none where the format does not know the kind.
 
-    FREB-TQA and RobuT compare with the original, which stands in a file beside, once, whatever was made of it. `dataset` is
-    what the release calls the source (`Raw.datasets`).
+    FREB-TQA and RobuT compare with the original, which stands in a file beside, once, whatever was made of it. `dataset`
+    is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant.
     """
     kind, seed, made = instance.kind, instance.seed, instance.perturbed
     paper = PERTURBATIONS[kind].paper
@@ -66,7 +66,10 @@ def records(
         before = {"seed": NOTHING_DRAWN, "dataset": dataset, "perturb": UNPERTURBED}
         yield f"01_str/{{reader}}_{{split}}_{UNPERTURBED}", {**freb_example(original), **before}
         more = {"seed": seed, "dataset": dataset, "perturb": kind}
-        yield f"{folder}/{{reader}}_{{split}}_{kind}", {**freb_example(made.example), "id": id, **more}
+        yield (
+            f"{folder}/{{reader}}_{{split}}_{kind}",
+            {**freb_example(made.example, cells or None), "id": id, **more},
+        )
     elif format == "robut" and paper == ROBUT:
         yield "{reader}_{split}_original", robut_record(original, original, "original")
         yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}

@@ -201,6 +201,8 @@ class Raw:
 
     purpose = ""
     """What the release is for (`Release.purpose`); set once the records are there."""
+    rules: int | None = None
+    """By which rules its files follow from the records, where these are not the present ones; set like `purpose`."""
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 import tableqa
+from annotation.money.statements import DIGITS
 from annotation.quality import agreement
 from annotation.releases import automatic, mixing, provenances
 from annotation.releases.part_three import PartThree
@@ -41,6 +42,7 @@ from annotation.releases.raw_records import (
 from tableqa import verdicts
 from tableqa.by_place import by_place
 from tableqa.canonical import Worded, canonical, digest
+from tableqa.evidence import CellRef
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
@@ -60,12 +62,14 @@ ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 LAYOUT = 1
 """The version of this layout; a reader that meets a higher one should stop."""
-RULES = 3
+RULES = 4
 """By which rules benchmark files and figures follow from the raw records; raised when one of them changes.
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
-perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back.
+perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back. Up
+to 3, FREB-TQA's records named no relevant cells beside question types and edits, and figures had their rounded values alone.
 """
+_RULES_OF_REL_CELL = _RULES_OF_EXACT = 4
 
 
 # -- deriving ---------------------------------------------------------------------------------------
@@ -104,7 +108,9 @@ def derived(
         yield path, WHOLE, record
     if raw.purpose == provenances.TRAINING:
         for parts, origin in provenances.training(raw, format):
-            for path, record in numbering.once([(_path(part, raw, origin), one) for part, one in parts]):
+            for path, record in numbering.once(
+                [_by_rules(raw, _path(part, raw, origin), one) for part, one in parts]
+            ):
                 yield path, PROPOSED, record
 
 
@@ -185,7 +191,7 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
                 continue
             response = agreement.stored(task, outcome["response"])
             yield [
-                (_path(exported.part, raw, source), exported.record)
+                _by_rules(raw, _path(exported.part, raw, source), exported.record)
                 for exported in task.export(format, item, response, task.perturb(item, response))
             ]
 
@@ -200,9 +206,26 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
         if raw.left_out(line["source"], instance.id_of(original.id)):
             continue
         yield [
-            (_path(part, raw, source), record)
-            for part, record in automatic.records(format, raw.datasets[source["name"]], original, instance)
+            _by_rules(raw, _path(part, raw, source), record)
+            for part, record in automatic.records(
+                format, raw.datasets[source["name"]], original, instance, _cells(line)
+            )
         ]
+
+
+def _cells(line: Mapping[str, Any]) -> list[CellRef]:
+    return [(row, column) for row, column in line.get("cells", ())]
+
+
+def _by_rules(raw: Raw, path: str, record: dict[str, Any]) -> Export:
+    """A record as the rules of the release have it: by those before 4, two kinds of files only name relevant cells."""
+    of_cells = _OF_CELLS.fullmatch(path)
+    if (raw.rules or RULES) >= _RULES_OF_REL_CELL or of_cells:
+        return path, record
+    return path, {name: value for name, value in record.items() if name != "rel_cell"}
+
+
+_OF_CELLS = re.compile(r"(training/)?(cell_relevance|02_rel/.*_nonfactoid(_.*)?)\.json", re.DOTALL)
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
@@ -366,18 +389,24 @@ def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {**record, name: f"{record[name]}#{number}"}
 
 
-def figures(raw: Raw, only: Collection[tuple[str, str, str]] | None = None) -> list[dict[str, Any]]:
+def figures(
+    raw: Raw, only: Collection[tuple[str, str, str]] | None = None, *, exact: bool = False
+) -> list[dict[str, Any]]:
     """Agreement of every batch from the raw responses: newest revisions, planned places.
 
     `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
+    With `exact`, each has its value and its interval in full precision as well.
     """
-    return [
-        {"batch": batch, **tally.figure(statistic).to_dict()}
-        for batch in raw.batches
-        for tally in tallies(raw, batch)
-        for statistic in agreement.named(tally.measure)
-        if only is None or (batch, tally.measure.name, statistic) in only
-    ]
+    found = []
+    for batch in raw.batches:
+        for tally in tallies(raw, batch):
+            for statistic in agreement.named(tally.measure):
+                if only is None or (batch, tally.measure.name, statistic) in only:
+                    given = tally.agreement(statistic)
+                    figure = {"batch": batch, **agreement.rounded(tally.measure, statistic, given).to_dict()}
+                    full = {"value": given.value, "low": given.low, "high": given.high}
+                    found.append({**figure, "exact": full} if exact else figure)
+    return found
 
 
 def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
@@ -486,7 +515,7 @@ def _by_other_rules(manifest: Mapping[str, Any]) -> str:
 def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
     _check_files(folder, manifest)
     raw = load(folder, manifest["batches"])
-    raw.purpose = manifest.get("purpose", "")
+    raw.purpose, raw.rules = manifest.get("purpose", ""), manifest.get("rules", 1)
     _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
@@ -538,6 +567,8 @@ KEYS = frozenset(
 )
 CLOSE = 0.0001
 """Hours that a rounded sum may be off."""
+CLOSE_EXACT = 1e-9
+"""What a value in full precision may be off: the last digits of a sum differ between machines."""
 MAY_BE = frozenset(("purpose", "rules", "statement"))
 
 
@@ -593,6 +624,42 @@ def _check_hours(manifest: Mapping[str, Any], of_records: float) -> None:
     summed = hours["all"] + sum(hours["beside"].values())
     if abs(hours["paid"] - summed) > CLOSE * (1 + len(hours["beside"])):
         raise Difference(f"{MANIFEST}: statement.hours.paid is {hours['paid']}, its parts give {summed:.4f}")
+    if manifest.get("rules", 1) >= _RULES_OF_EXACT:
+        _check_exact_hours(hours, of_records)
+
+
+def _check_exact_hours(hours: Mapping[str, Any], of_records: float) -> None:
+    """The hours in full precision are those of the records, add up, and round to the others."""
+    exact = hours.get("exact", {})
+    rounded = {name: value for name, value in hours.items() if name != "exact"}
+    if not _same_numbers(_rounded_like(exact, DIGITS), rounded):
+        raise Difference(f"{MANIFEST}: statement.hours.exact does not round to the hours beside it")
+    summed = math.fsum([exact["all"], *exact["beside"].values()])
+    for name, value in (("all", of_records), ("paid", summed)):
+        if not _is_close(exact[name], value):
+            raise Difference(f"{MANIFEST}: statement.hours.exact.{name} is {exact[name]!r}, not {value!r}")
+
+
+def _rounded_like(value: Any, digits: int) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _rounded_like(one, digits) for name, one in value.items()}
+    return round(value, digits)
+
+
+def _same_numbers(claimed: Any, given: Mapping[str, Any]) -> bool:
+    """Whether two records of numbers, None among them, are equal but for the last digits."""
+    if not isinstance(claimed, Mapping) or claimed.keys() != given.keys():
+        return False
+    return all(
+        _same_numbers(claimed[name], value) if isinstance(value, Mapping) else _is_close(claimed[name], value)
+        for name, value in given.items()
+    )
+
+
+def _is_close(one: Any, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return isinstance(one, int | float) and math.isclose(one, other, rel_tol=CLOSE_EXACT, abs_tol=CLOSE_EXACT)
 
 
 def _check_once(raw: Raw) -> None:
@@ -871,20 +938,17 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
 
 def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> None:
     claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
-    again = figures(raw, claims)
+    rules = manifest.get("rules", 1)
+    again = figures(raw, claims, exact=rules >= _RULES_OF_EXACT)
     # By the rules before, kinds had fewer measures than they have here.
-    measured = {
-        key
-        for key, batch in raw.batches.items()
-        if manifest.get("rules", 1) == RULES and task_type(batch["type"]).measures
-    }
+    measured = {key for key, batch in raw.batches.items() if rules >= 3 and task_type(batch["type"]).measures}
     if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
         raise Difference(
             f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"
         )
     for claimed, figure in zip(manifest["agreement"], again, strict=True):
         for key, value in figure.items():
-            if claimed.get(key) != value:
+            if claimed.get(key) != value and not (key == "exact" and _same_numbers(claimed.get(key), value)):
                 name = f"{figure['statistic']} of {figure['measure']} in batch {figure['batch']}"
                 raise Difference(
                     f"{MANIFEST}: {name}: {key} is {claimed.get(key)!r}, the responses give {value!r}"

@@ -24,14 +24,16 @@ from tableqa.readers.records import (
 )
 from tableqa.tables import Table
 
-_META = ("order", "answer_type", "answer_from", "derivation", "scale", "req_comparison", "rel_paragraphs")
+_READ = ("uid", "question", "answer")
+"""Fields of a question that are fields of its example; the others go into `meta`."""
 
 
 class TatQa:
     """The reader "tat_qa"; see `tableqa.readers.reader.Reader`.
 
     The id of an example is the uid of its question. context holds the paragraphs in their order and the scale of the
-    answer; meta the fields of the question under their names, "table_uid", and "paragraphs" with uid, order and text.
+    answer; meta all other fields of the question under their names (in the test file also "facts", "consts" and
+    "mappings"), "table_uid", and "paragraphs" with uid, order and text.
     An answer that is a number is taken as it is written. A question without an answer has none.
     """
 
@@ -61,7 +63,8 @@ class TatQa:
             for question in record.fields.nested_each("questions"):
                 uid = question.name("uid")
                 ids.add(uid, record.line)
-                meta = {**question.rest(*_META), "table_uid": table_uid, "paragraphs": paragraphs}
+                others = [name for name in question.value if name not in _READ]
+                meta = {**question.rest(*others), "table_uid": table_uid, "paragraphs": paragraphs}
                 yield example(
                     question.place,
                     uid,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tableqa.examples import Example
+from tableqa.language import sentence
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.serialisations import SERIALISATIONS, TORR
 from tableqa.serialisations.serialisation import Serialisation
@@ -26,6 +27,10 @@ DEMONSTRATIONS = 5
 """How many demonstrations ToRR gives; for WikiTableQuestions one. Answers are decoded greedily, 512 tokens at most."""
 
 SEED = 33
+
+SAME_TEXT = sentence("The table changed, but the text of the prompt is the same.")
+"""Why a prompt is not perturbed although its table is; in English."""
+
 INSTRUCTION = (
     "Answer the question about the table. Use only what the table and the text beside it say. "
     "Give the answer alone, without an explanation; write several answers with a comma between them."
@@ -66,7 +71,7 @@ class Prompt:
     """What a model is asked in one configuration.
 
     demonstrations   the ids of the examples that are shown with their answers, in their order
-    is_noop, reason  whether the perturbation left the table as it was, and why: such a prompt equals the unperturbed one
+    is_noop, reason  whether the perturbation left the text as it was, and why: such a prompt equals the unperturbed one
                      and is not to be counted as perturbed
     left_out         what of the example's table is in the prompt nowhere, in words
     """
@@ -111,8 +116,9 @@ def prompts(
 ) -> Iterator[Prompt]:
     """The prompt of the example in each configuration, in their order; nothing is sent anywhere.
 
-    `seed` draws the demonstrations and the perturbations. A configuration whose perturbation does nothing to this
-    table is given, too, and says so, so that every example has as many prompts as there are configurations.
+    `seed` draws the demonstrations and the perturbations. A configuration whose perturbation does nothing to this table,
+    or nothing that its serialisation shows, is given, too, and says so, so that every example has as many prompts as
+    there are configurations.
     """
     shown = demonstrations(example, pool, k, seed)
     perturbed = {
@@ -121,6 +127,10 @@ def prompts(
         if name is not None
     }
     heads: dict[str, str] = {}
+    plain = {
+        name: _asked(example, SERIALISATIONS[name], with_answer=False)
+        for name in {one.serialisation for one in configurations}
+    }
     for one in configurations:
         form = SERIALISATIONS[one.serialisation]
         if one.serialisation not in heads:
@@ -128,17 +138,19 @@ def prompts(
             heads[one.serialisation] = "\n\n".join(part for part in parts if part)
         done = perturbed[one.perturbation] if one.perturbation else None
         changed = done.example if done else example
-        text = "\n\n".join(
-            part for part in (heads[one.serialisation], _asked(changed, form, with_answer=False)) if part
-        )
+        asked = _asked(changed, form, with_answer=False)
+        text = "\n\n".join(part for part in (heads[one.serialisation], asked) if part)
+        reason = done.reason if done else ""
+        if done is not None and not done.is_noop and asked == plain[one.serialisation]:
+            reason = SAME_TEXT
         yield Prompt(
             example=example.id,
             configuration=one,
             text=text,
             answers=example.answers,
             demonstrations=tuple(each.id for each in shown),
-            is_noop=done.is_noop if done else False,
-            reason=done.reason if done else "",
+            is_noop=bool(reason),
+            reason=reason,
             left_out=form.leaves_out(replace(changed.table, title="", caption="")),  # these have lines
         )
 

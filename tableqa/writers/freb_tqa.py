@@ -1,11 +1,14 @@
 """The item form that FREB-TQA (Zhou et al., NAACL 2024) and RobuT (Zhao et al., ACL 2023) share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tableqa.canonical import thaw
 from tableqa.examples import Example
 from tableqa.tables import Table
+
+Cell = Sequence[str]
+"""(row id, column id)."""
 
 
 def freb_record(id: str, question: str, answers: Sequence[str], table: Table, name: str) -> dict[str, Any]:
@@ -26,10 +29,31 @@ def freb_record(id: str, question: str, answers: Sequence[str], table: Table, na
     }
 
 
-def freb_example(example: Example) -> dict[str, Any]:
-    """The record of an example; its table is named as the source names it (`context` in WTQ), or not at all."""
+def freb_example(example: Example, cells: Iterable[Cell] | None = None) -> dict[str, Any]:
+    """The record of an example; its table is named as the source names it (`context` in WTQ), or not at all.
+
+    `cells` are its relevant cells, by default those of `meta`. The record has their positions in its table as "rel_cell",
+    [[row, column], ...] counted from 0 below the header, while the table still has all of them; a cell of the header has
+    no position.
+    """
     name = str(example.meta.get("context", ""))
-    return freb_record(example.id, example.question, example.answers, example.table, name)
+    record = freb_record(example.id, example.question, example.answers, example.table, name)
+    marked = example.meta.get("relevant_cells", ()) if cells is None else cells
+    places = [_position(example.table, row, column) for row, column in marked]
+    inside = [place for place in places if place is None or place[0] >= 0]
+    return {**record, "rel_cell": inside} if inside and None not in inside else record
+
+
+def _position(table: Table, row: str, column: str) -> list[int] | None:
+    """[row, column] of a cell, the header being row -1; None where the table does not have it.
+
+    After a transposition (row, column) is (column, row).
+    """
+    for first, second in ((row, column), (column, row)):
+        if second in table.column_ids and (first in table.row_ids or first == table.header_id):
+            below = -1 if first == table.header_id else table.row_index(first)
+            return [below, table.column_index(second)]
+    return None
 
 
 def published_record(example: Example) -> dict[str, Any]:

@@ -305,3 +305,49 @@ def test_the_page_of_an_example_shows_where_it_comes_from_and_where_it_went(
     assert "answer_changes" not in other
     client.force_login(world.ada)
     assert client.get(f"/examples/{made.public_id}/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_relevant_cells_follow_into_the_perturbed_records(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    table = {"header": ["Film", "Minutes"], "rows": [["Alien", "117"], ["Heat", "170"], ["Jaws", "124"]]}
+    asked = {
+        "id": "t1",
+        "question": "how long is Heat?",
+        "answers": ["170"],
+        "table": table,
+        "rel_cell": [[1, 1]],
+    }
+    path = tmp_path / "marked.json"
+    path.write_text(json.dumps(asked) + "\n", "utf-8")
+    importing.import_examples(
+        project=world.project, reader="freb_tqa", path=path, name="marked", split="dev", now=NOON
+    )
+    source = world.project.sources.get(name="marked")
+    run(world, ["row_shuffle", "transpose", "escape_table"], sources=[source])
+    out = tmp_path / "release"
+    release(world, out, "freb_tqa")
+    of_kind = {file.stem.split("_dev_")[-1]: lines(file) for file in out.rglob("*_dev_*.json")}
+    assert of_kind.keys() == {"no_shuffle", "row_shuffle", "transpose", "escape_table"}
+    for kind, records in of_kind.items():
+        for record in records:
+            cells = [record["table"]["rows"][row][column] for row, column in record.get("rel_cell", ())]
+            assert cells == ([] if kind == "escape_table" else ["170"])
+    with_older_rules(out)
+    release_files.verify(out)
+
+
+def with_older_rules(out: Path) -> None:
+    """Make a release what it was by rules 3: no relevant cells in these files, no exact values."""
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    for file in out.rglob("*_dev_*.json"):
+        records = lines(file)
+        for record in records:
+            record.pop("rel_cell", None)
+        release_files.write_records(file, records)
+    manifest["files"] = release_files.describe(out)
+    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(Difference, match="differs from what the perturbations give"):
+        release_files.verify(out)
+    manifest["rules"] = 3
+    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")

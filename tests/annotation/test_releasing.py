@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -159,6 +160,61 @@ def test_a_forged_figure_is_found(released: Path) -> None:
     (released / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(Difference, match=r"value is 0\.99"):
         release_files.verify(released)
+
+
+def changed_manifest(folder: Path, change: Callable[[dict], object]) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    change(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_figures_and_hours_have_exact_values_beside_the_rounded_ones(released: Path) -> None:
+    manifest = json.loads((released / "manifest.json").read_text())
+    for figure in manifest["agreement"]:
+        assert figure["exact"].keys() == {"value", "low", "high"}
+        for name, exact in figure["exact"].items():
+            assert figure[name] == (None if exact is None else round(exact, 6))
+    exact = manifest["statement"]["hours"]["exact"]
+    assert {name: manifest["statement"]["hours"][name] for name in ("all", "paid")} == {
+        name: round(exact[name], 4) for name in ("all", "paid")
+    }
+    records = release_files.records(released / "annotations.jsonl")
+    seconds = [record["active_seconds"] for record in records if record["newest"]]
+    assert exact["all"] * 3600 == pytest.approx(math.fsum(seconds), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["value", "low", "high"])
+def test_a_forged_exact_value_is_found(released: Path, name: str) -> None:
+    changed_manifest(released, lambda manifest: manifest["agreement"][0]["exact"].update({name: 0.123}))
+    with pytest.raises(Difference, match="exact is"):
+        release_files.verify(released)
+
+
+def test_a_missing_exact_value_is_found(released: Path) -> None:
+    changed_manifest(released, lambda manifest: manifest["agreement"][0].pop("exact"))
+    with pytest.raises(Difference, match="exact is None"):
+        release_files.verify(released)
+
+
+@pytest.mark.parametrize(("name", "by"), [("all", 0.00001), ("paid", 0.00001), ("median_day", 0.01)])
+def test_forged_exact_hours_are_found(released: Path, name: str, by: float) -> None:
+    def forge(manifest: dict) -> None:
+        manifest["statement"]["hours"]["exact"][name] += by
+
+    changed_manifest(released, forge)
+    with pytest.raises(Difference, match=r"statement\.hours\.exact"):
+        release_files.verify(released)
+
+
+def test_a_release_that_was_made_before_there_were_exact_values_verifies(released: Path) -> None:
+    def as_before(manifest: dict) -> None:
+        manifest["rules"] = 3
+        del manifest["statement"]["hours"]["exact"]
+        for figure in manifest["agreement"]:
+            del figure["exact"]
+
+    changed_manifest(released, as_before)
+    assert release_files.verify(released)["figures"] == 4
 
 
 def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(

@@ -62,7 +62,8 @@ def test_every_example_comes_in_35_configurations_with_the_same_demonstrations()
     assert {one["configuration"].partition("/")[2] for one in prompts if one["is_noop"]} == {
         "torr_row_swap",
         "torr_column_swap",
-    }, "one row cannot be swapped, nor one column"
+        "torr_empty_rows",
+    }, "one row or column cannot be swapped, and a concatenation does not show blank rows at its end"
 
 
 def test_the_released_recipes_shuffle_where_the_paper_swaps() -> None:

@@ -48,6 +48,14 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     return context
 
 
+def test_every_other_field_of_a_question_is_in_meta(tmp_path: Path) -> None:
+    """The test file has gold evidence that the dev file lacks."""
+    more = {"facts": ["9.9"], "consts": [], "mappings": [{"table": [[2, 1]]}], "of_next_year": {"a": 1}}
+    (example,) = read(tmp_path, changed(lambda context: context["questions"][0].update(more)))
+    assert thaw({name: example.meta[name] for name in more}) == more
+    assert {"uid", "question", "answer"}.isdisjoint(example.meta)
+
+
 # On the real data -----------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,14 @@ import pytest
 
 from tableqa import Context, Example, Table, Turn
 from tableqa.serialisations import SERIALISATIONS
-from tableqa.serialisations.torr import CONFIGURATIONS, Configuration, configurations, demonstrations, prompts
+from tableqa.serialisations.torr import (
+    CONFIGURATIONS,
+    SAME_TEXT,
+    Configuration,
+    configurations,
+    demonstrations,
+    prompts,
+)
 
 
 def example(number: int, rows: int = 3) -> Example:
@@ -79,6 +86,23 @@ def test_a_perturbation_that_does_nothing_is_told() -> None:
     assert made["csv/torr_row_swap"].text == made["csv/none"].text
     assert not made["csv/torr_transpose"].is_noop
     assert not made["csv/none"].is_noop
+
+
+def test_a_perturbation_that_the_text_does_not_show_is_no_perturbation() -> None:
+    """Blank rows at the end of a concatenation, for instance."""
+    equal_columns = Table(["Year", "Year"], [["1998", "1998"], ["1999", "1999"]])
+    asked = [POOL[0], Example("twice", "which year is last?", equal_columns, ["1999"])]
+    reasons = set()
+    for one in asked:
+        for seed in range(30):
+            made = {each.configuration.name: each for each in prompts(one, POOL, k=0, seed=seed)}
+            for name, each in made.items():
+                serialisation, _, perturbation = name.partition("/")
+                same = each.text == made[f"{serialisation}/none"].text
+                assert each.is_noop == (same and perturbation != "none"), (seed, name)
+                if each.is_noop:
+                    reasons.add((name, each.reason))
+    assert ("concatenation_torr/torr_empty_rows", SAME_TEXT) in reasons
 
 
 def test_what_stands_beside_the_table_is_asked_along() -> None:
