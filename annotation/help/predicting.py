@@ -125,9 +125,12 @@ class Seen:
 def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq: int, now: datetime) -> Seen:
     """What the batch's model says of a response as it is now: a "preview", or a "try", which is kept and counted.
 
-    A try of what was tried before is the same try. Raises Refused: already_submitted, invalid_request, draft_too_large.
+    A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises Refused:
+    already_submitted, invalid_request, draft_too_large.
     """
     if assignment.state == Assignment.State.SUBMITTED:
+        if kind == "preview":
+            return Seen("stale", gettext(WORDS["stale"]), tries=tries.of_person(assignment))
         raise Refused(
             "already_submitted", gettext("This item is submitted. Undo the submission to try something else.")
         )

@@ -23,6 +23,7 @@ export class Draft {
   #flight = null;
   #failures = 0;
   #stopped = true;
+  #settled = false; // while a submission is on its way
 
   constructor(handlers) {
     this.handlers = handlers;
@@ -50,6 +51,7 @@ export class Draft {
     this.#wanted = null;
     this.#failures = 0;
     this.#stopped = false;
+    this.#settled = false;
   }
 
   /* Called with the whole response at every change. */
@@ -57,7 +59,7 @@ export class Draft {
     if (this.#stopped) return;
     this.#wanted = response;
     keepCopy(this.#id, { revision: this.#revision, response, at: Date.now() });
-    if (this.#failures) return; // the next try is planned and will take the newest
+    if (this.#failures || this.#settled) return; // the next try is planned and will take the newest
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
@@ -66,7 +68,7 @@ export class Draft {
   async flush() {
     clearTimeout(this.#timer);
     while (this.#flight) await this.#flight;
-    if (this.#stopped || !this.unsaved) return !this.unsaved;
+    if (this.#stopped || this.#settled || !this.unsaved) return !this.unsaved;
     this.#flight = this.#put(this.#id, this.#wanted);
     try {
       await this.#flight;
@@ -77,14 +79,17 @@ export class Draft {
     return !this.unsaved;
   }
 
-  /* Wait for a request that is under way, so that nothing overtakes it; plan no further one. */
+  /* Wait for a request that is under way, so that nothing overtakes it. Until `resume` or `open`, no further one is sent:
+     it would meet an item that is submitted already. */
   async settle() {
     clearTimeout(this.#timer);
+    this.#settled = true;
     await Promise.race([this.#flight, new Promise((resolve) => setTimeout(resolve, 3000))]);
   }
 
   /* The item stays after all: go on saving. */
   resume() {
+    this.#settled = false;
     if (!this.#stopped && this.unsaved) this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
 
@@ -93,6 +98,7 @@ export class Draft {
     this.#revision = draft.revision;
     this.#confirmed = draft.response;
     this.#stopped = false;
+    this.#settled = false;
     this.#failures = 0;
     if (response) this.change(response);
     else this.forget();

@@ -219,6 +219,13 @@ class TestATry:
         with pytest.raises(Refused, match="is submitted"):
             look(world.reload(assignment), SAME_TO_IT)
 
+    def test_as_a_preview_that_comes_after_the_submission_is_stale(
+        self, world: World, server: Scripted
+    ) -> None:
+        assignment = take(world, a_batch(world), film="Alien")
+        world.answer(assignment, REWORDED)
+        assert look(world.reload(assignment), SAME_TO_IT, "preview").state == "stale"
+
     def test_freezes_the_model_of_its_batch(self, world: World, server: Scripted) -> None:
         batch = a_batch(world)
         assignment = take(world, batch, film="Alien")

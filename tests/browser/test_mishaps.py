@@ -214,3 +214,31 @@ def test_of_two_versions_none_is_chosen_by_accident_and_the_chosen_one_is_saved(
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     stored = Draft.objects.get().response["data"]
     assert [operation["new"] for operation in stored["operations"]] == [kept]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_draft_is_sent_while_a_submission_is_on_its_way(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path)
+    batch = world.batch("answer_check", of="originals", overlap=1)
+    page = adas_page(world, new_context, live_server.url, batch)
+    question = page.locator("h1.question").inner_text()
+    drafts: list[Route] = []
+    submissions: list[Route] = []
+    page.route("**/draft/", lambda route: drafts.append(route))
+    page.route("**/submit/", lambda route: submissions.append(route))
+    page.clock.install()
+    answers = page.locator("textarea[name=answers]")
+    answers.fill("19")
+    with page.expect_request("**/draft/"):
+        page.clock.run_for(400)
+    answers.fill("1995")  # to be saved once the first draft is
+    page.keyboard.press("Control+Enter")
+    with page.expect_request("**/submit/"):
+        drafts[0].continue_()
+    page.clock.run_for(1000)  # more than the pause after which a change is saved
+    assert len(drafts) == 1
+    submissions[0].continue_()
+    expect(page.locator("h1.question")).not_to_have_text(question)
+    assert Annotation.objects.get().response["data"]["answers"] == ["1995"]
