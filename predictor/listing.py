@@ -74,21 +74,21 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
             reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
         except ChatError as error:
             if error.kind == "cut_off":
-                return Listed(None, "", (*unread, _kept(error.text)), seen, total, str(error))
+                return Listed(None, "", (*unread, storable(error.text)), seen, total, str(error))
             if error.kind != "unreadable":
                 raise
             reply = ""
         answers = prompts.read_answers(reply)
         if answers is not None and not any(unstorable(text) for text in (reply, *answers)):
             return Listed(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
-        unread.append(_kept(reply))
+        unread.append(storable(reply))
         shown = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
         messages = [*first, *shown, {"role": "user", "content": AGAIN}]
     return Listed(None, "", tuple(unread), seen, total)
 
 
-def _kept(reply: str) -> str:
-    """A reply as it can be kept: JSON may spell NUL and half a surrogate pair, which no file holds."""
+def storable(reply: str) -> str:
+    """A text as it can be stored: JSON may spell NUL and half a surrogate pair, which no file holds."""
     return reply[:LONGEST_REPLY].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 

@@ -46,6 +46,7 @@ from annotation.refusals import Refused
 from annotation.work import lending
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import chat_model
+from predictor.listing import storable
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw
 from tasks.contract import Invalid, Proposed, TaskType, Wanted, unstorable_in
@@ -81,8 +82,8 @@ def make(
 ) -> dict[str, int]:
     """What is missing: rules for every item first, then trials, then language models with trials of theirs.
 
-    Returns how many of each were made. Raises Refused(predictor_failed) where a language model gives no answer; what is
-    there is kept.
+    Returns how many of each were made. One refused, empty or over-long reply is a reply like any other. Raises
+    Refused(predictor_failed) where the endpoint of a language model is away; what is there is kept.
     """
     task, wants = batch.task(), batch.help_from
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
@@ -295,6 +296,7 @@ class Asked:
         seed = seed_of(self.batch, item, wanted.key, repetition)
         shown = drawn(self.pool.get(wanted.key, ()), original_of(item), wanted.demonstrations, seed)
         self.usage.clear()
+        reason = ""
         try:
             (text,) = self.model.ask(
                 conversation(wanted, shown, self.task.put(plain)),
@@ -303,10 +305,13 @@ class Asked:
                 most_tokens=MOST_TOKENS,
             )
         except ChatError as error:
-            raise Refused(
-                "predictor_failed", gettext("{error} What was proposed so far is kept.").format(error=error)
-            ) from None
-        read = read_reply(text, self.task, wanted, plain)
+            if error.kind == "away":
+                raise Refused(
+                    "predictor_failed",
+                    gettext("{error} What was proposed so far is kept.").format(error=error),
+                ) from None
+            text, reason = error.text, str(error)
+        read = Read(Reply.Outcome.REFUSED, reason) if reason else read_reply(text, self.task, wanted, plain)
         proposal, said = None, read.outcome
         if read.held is not None:
             before = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
@@ -324,7 +329,7 @@ class Asked:
             seed=seed,
             demonstrations=[one.id for one in shown],
             outcome=said,
-            reason=read.reason[:400],
+            reason=storable(read.reason)[:400],
             text="" if unstorable_in(text) else text[:LONGEST_REPLY],
             proposal=proposal,
             prompt_tokens=_count(used.get("prompt_tokens")),

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.test import Client
 from hypothesis import given
@@ -22,6 +23,7 @@ from annotation.models import Annotation, Batch, Job, Proposal, Provenance, Repl
 from annotation.quality import reporting
 from annotation.refusals import Refused
 from predictor import client
+from predictor.chat import ChatModel
 from tableqa import medians
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
@@ -256,6 +258,52 @@ def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -
     assert sorted(set(Reply.objects.values_list("outcome", flat=True))) == ["again", "proposed"]
     (line,) = proposing.counts(batch)
     assert (line["requests"], line["proposals"], line["again"]) == (9, 1, 8)
+
+
+def completion(content: str | None, finish: str = "stop") -> httpx.Response:
+    choices = [{"message": {"content": content}, "finish_reason": finish}]
+    return httpx.Response(200, json={"choices": choices, "usage": {"prompt_tokens": 500}})
+
+
+@pytest.mark.parametrize(
+    ("response", "reason", "text"),
+    [
+        (httpx.Response(400, text="context length is 4096"), "answered 400: context length is 4096", ""),
+        (completion(None), "answered without a text", ""),
+        (completion(""), "not one JSON object", ""),
+        (httpx.Response(200, json={"choices": []}), "answered without a text", ""),
+        (completion('{"why": "so', "length"), "finish_reason=length", '{"why": "so'),
+        (completion("<think>\x00", "length"), "finish_reason=length", ""),
+        (completion("x" * 30_000), "not one JSON object", "x" * 20_000),
+        (httpx.Response(200, content=b" " * 5_000_000), "more than 4,000,000 bytes", ""),
+    ],
+    ids=["refused", "null", "empty", "no choice", "cut off", "unstorable", "long", "megabytes"],
+)
+def test_one_bad_reply_is_recorded_and_the_job_goes_on(
+    world: World,
+    llm: type[Endpoint],
+    monkeypatch: pytest.MonkeyPatch,
+    response: httpx.Response,
+    reason: str,
+    text: str,
+) -> None:
+    asked: list[int] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content)["seed"])
+        return response if len(asked) == 1 else completion(applies(question=f"wording {asked[-1]}?"))
+
+    chat = ChatModel("http://model/v1", "small", transport=httpx.MockTransport(handle))
+    monkeypatch.setattr(proposing, "chat_model", lambda predictors, name: chat)
+    batch = a_batch(world)
+    assert proposing.make(batch=batch)["replies"] == 12
+    first, *others = Reply.objects.order_by("pk")
+    assert first.outcome == "refused"
+    assert reason in first.reason
+    assert first.text == text
+    assert {row.outcome for row in others} == {"proposed"}
+    assert proposing.make(batch=batch)["replies"] == 0
+    assert len(asked) == 12, "no request is made twice"
 
 
 def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[Endpoint]) -> None:
