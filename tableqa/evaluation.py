@@ -4,42 +4,48 @@
     evaluation.to_dict(); evaluation.lines()
 
     judged = judge(instances, predictions)      which instances are right
+    judge(instances, predictions, match="wtq")  ... by another rule of `MATCHES`
     figures(judged)                             the same evaluation
     compare(judged, other)                      another model on the same questions
 
 An instance knows what it was made of: pairs are made by id and never by position. The baselines are those of the
 papers (FREB-TQA 5): structure and evidence against the original, a value change against the table it was made on (the
-short one), judged by its new gold. Whatever is right is right by `tableqa.answers.compare`.
+short one), judged by its new gold. What is right, a rule of `MATCHES` says: "askew", if no other is named.
 
 Sources:
   Zhou et al. (2024), FREB-TQA, section 5 (Em, Emd, VP; five seeds, mean and deviation; macro mean over sources; what is
   still right without evidence), Table 6 (questions that compare against others).
   Zhao et al. (2023), RobuT, section 4.1 (accuracy before and after, R-ACC; SQA by question and by sequence).
+  Zhu et al. (2021), TAT-QA, section 5 (exact match and F1 with scales: `tableqa.tat_metric`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from tableqa.answers import compare as compare_answers
+from tableqa import matchers, tat_metric
 from tableqa.metrics import DIVIDES_BY_NOTHING, Estimate, Parts, difference, gap, ratio
 from tableqa.predictions import (
     EvaluationError,
     Generated,
     Predictions,
     Question,
+    Scaled,
     answer_to,
     read_predictions,
 )
+from tableqa.scales import compare_scaled
 
 __all__ = [
     "COMPARISON",
     "MACRO",
+    "MATCHES",
     "ORIGINAL",
+    "SIDE_BY_SIDE",
     "Difference",
     "Evaluation",
     "EvaluationError",
@@ -48,6 +54,7 @@ __all__ = [
     "Instance",
     "Judged",
     "Judgement",
+    "Match",
     "Row",
     "Unsupported",
     "compare",
@@ -89,6 +96,8 @@ class Instance:
     group     `COMPARISON` for a question that compares, "" for another
     sequence  the dialogue that the question belongs to, "" where it belongs to none
     turn      its place in the dialogue, from 0
+    scale     the scale of the gold answers (`tableqa.scales`), "" for none
+    answer_type   what the source calls their kind; TAT-QA's rule asks for it
     """
 
     source: str
@@ -101,15 +110,21 @@ class Instance:
     group: str = ""
     sequence: str = ""
     turn: int = 0
+    scale: str = ""
+    answer_type: str = ""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An instance that a model answered: whether it, and what it is compared with, was answered rightly."""
+    """An instance that a model answered: whether it, and what it is compared with, was answered rightly.
+
+    `f1` is the score of its own answer between wrong and right, under a rule that has one.
+    """
 
     instance: Instance
     before: bool
     after: bool
+    f1: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,7 @@ class Row:
     r_acc           right on both of those right before, R-ACC
     seeds           `after` for each seed on its own, and their standard deviation (of a sample; None with one seed)
     emd_deviation, vp_deviation   the standard deviation over seeds of these two
+    f1              the mean F1 of the instances, under a rule that has one
     """
 
     kind: str
@@ -145,6 +161,7 @@ class Row:
     deviation: float | None
     emd_deviation: float | None = None
     vp_deviation: float | None = None
+    f1: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -238,12 +255,40 @@ class Difference:
         return asdict(self)
 
 
-def is_right(predicted: Sequence[str], gold: Sequence[str]) -> bool:
-    """Whether an answer is right. A generated text is right as one answer or as several with ", " between them."""
-    if compare_answers(predicted, gold).equal:
+def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> bool:
+    """Whether an answer is right. A generated text is right as one answer or as several with ", " between them.
+
+    `scale` is that of the gold answers (`tableqa.scales`). Where the prediction names one, it is part of the answer.
+    """
+    said = predicted.said if isinstance(predicted, Scaled) else predicted
+    if compare_scaled(said, gold, scale).equal:
         return True
     split = isinstance(predicted, Generated) and len(gold) > 1
-    return split and compare_answers(predicted[0].split(", "), gold).equal
+    return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
+
+
+Match = Literal["askew", "wtq", "tapex", "tat"]
+
+
+def _by_tat(predicted: Sequence[str], instance: Instance) -> tat_metric.Score:
+    return tat_metric.score(
+        predicted,
+        instance.answers,
+        scale=instance.scale,
+        predicted_scale=predicted.scale if isinstance(predicted, Scaled) else "",
+        answer_type=instance.answer_type,
+    )
+
+
+MATCHES: Mapping[Match, Callable[[Sequence[str], Instance], bool | tat_metric.Score]] = {
+    "askew": lambda predicted, instance: is_right(predicted, instance.answers, instance.scale),
+    "wtq": lambda predicted, instance: matchers.wtq_official(predicted, instance.answers),
+    "tapex": lambda predicted, instance: matchers.tapex(predicted, instance.answers),
+    "tat": _by_tat,
+}
+"""The rules by which an answer is right: ours (`is_right`), WikiTableQuestions', TAPEX's and RobuT's, TAT-QA's."""
+SIDE_BY_SIDE: tuple[Match, ...] = ("askew", "wtq", "tapex")
+"""The rules that are reported beside each other where none is named; the first makes the other tables."""
 
 
 def evaluate(
@@ -252,9 +297,10 @@ def evaluate(
     *,
     leave_out_missing: bool = False,
     replicates: int = 1_000,
+    match: Match = "askew",
 ) -> Evaluation:
     """The figures of one model: `judge`, then `figures`."""
-    judged = judge(instances, predictions, leave_out_missing=leave_out_missing)
+    judged = judge(instances, predictions, leave_out_missing=leave_out_missing, match=match)
     return figures(judged, replicates=replicates)
 
 
@@ -263,12 +309,13 @@ def judge(
     predictions: Predictions,
     *,
     leave_out_missing: bool = False,
+    match: Match = "askew",
 ) -> Judgement:
     """Which instances a model answers rightly. EvaluationError where some have no prediction, unless those are left out.
 
     A pair of which either side has no prediction, or was not to be asked, is left out whole.
     """
-    right: dict[tuple[str, str], bool] = {}
+    scores: dict[tuple[str, str], bool | tat_metric.Score] = {}
     asked: list[Instance] = []
     missing: list[Instance] = []
     named: dict[Question, str] = {}
@@ -278,19 +325,25 @@ def judge(
         if predicted is None:
             missing.append(instance)
         else:
-            right[instance.source, instance.id] = is_right(predicted, instance.answers)
+            scores[instance.source, instance.id] = MATCHES[match](predicted, instance)
     if not asked:
         raise EvaluationError("There is nothing to evaluate: no instance was given.")
     if missing and not leave_out_missing:
         listed = ", ".join(f"{one.id} ({one.source})" for one in missing[:5])
         raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {listed}")
     judged = (
-        Judged(one, before, after)
-        for one in asked
-        if (after := right.get((one.source, one.id))) is not None
-        and (before := right.get((one.source, one.baseline))) is not None
+        _judged(instance, before, after)
+        for instance in asked
+        if (after := scores.get((instance.source, instance.id))) is not None
+        and (before := scores.get((instance.source, instance.baseline))) is not None
     )
     return Judgement(tuple(judged), len(missing))
+
+
+def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score) -> Judged:
+    f1 = after.f1 if isinstance(after, tat_metric.Score) else None
+    was, is_now = (score.em if isinstance(score, tat_metric.Score) else score for score in (before, after))
+    return Judged(instance, was, is_now, f1)
 
 
 def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
@@ -410,9 +463,24 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
         deviation=_deviation(list(values["after"].values())),
         emd_deviation=_deviation(list(values["emd"].values())),
         vp_deviation=_deviation(list(values["vp"].values())),
+        f1=_f1(judged, replicates),
     )
     _check_bounds(row, of_one_source=len(pairs) == 1)
     return row
+
+
+def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
+    scores: dict[str, dict[str, list[float]]] = {}
+    for one in judged:
+        if one.f1 is None:
+            return None
+        of_source = scores.setdefault(one.instance.source, {})
+        of_source.setdefault(one.instance.question, []).append(one.f1)
+    parts = {
+        source: {question: (_mean(of), 1.0) for question, of in questions.items()}
+        for source, questions in scores.items()
+    }
+    return ratio(parts, replicates=replicates)
 
 
 def _by_question(judged: Iterable[Judged]) -> Pairs:

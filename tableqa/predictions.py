@@ -3,11 +3,14 @@
     predictions = read_predictions(Path("tapex.jsonl"), {"wtq-dev": "wtq"})
     answer_to(predictions, instance, {})
 
-Two forms of JSON Lines are read, also mixed in one file:
+Two forms of JSON Lines are read, also mixed in one file, and one whole object:
 
 * ours: {"id", "answers", "source"}, where the id is that of the instance (`nt-652~row_shuffle-33`);
 * FREB-TQA's, as its program writes them: {"id", "pred_answer", "dataset", "perturb", "seed"}, where the id is that of
-  the original, and the other three say which of its instances is meant.
+  the original, and the other three say which of its instances is meant;
+* TAT-QA's, one object for the whole file: {id: [answer, scale]}.
+
+An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `Scaled`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeGuard
 
 from tableqa.perturbations import PERTURBATIONS
 
@@ -29,6 +32,8 @@ Predictions = Mapping[Any, Sequence[str]]
 
 ANSWERS = ("answers", "prediction", "pred", "pred_answer")
 """The names under which a record may give what a model said."""
+MOST_BYTES = 64_000_000
+"""Of a file that is one object."""
 LONGEST_LINE = 1_000_000
 """Characters of one line: an answer is a few words, and a file without line breaks is no JSON Lines."""
 
@@ -52,6 +57,24 @@ class EvaluationError(ValueError):
 
 class Generated(tuple[str, ...]):
     """One text that a sequence model wrote, which may stand for several answers."""
+
+
+class Scaled(tuple[str, ...]):
+    """Answers whose numbers are in `scale`: "thousand", "million", "billion" or "percent"."""
+
+    scale: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The answers with their scale behind each of them."""
+        return tuple(f"{answer} {self.scale}" for answer in self)
+
+
+def scaled(answers: Iterable[str], scale: str) -> Scaled:
+    """These answers in that scale."""
+    made = Scaled(answers)
+    made.scale = scale
+    return made
 
 
 class Asked(Protocol):
@@ -90,6 +113,9 @@ def read_lines(
 ) -> dict[Key | Question, tuple[str, ...]]:
     """The same from an open file, which `name` names in errors."""
     known = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "")
+    if (whole := _tat_qa(lines, name)) is not None:
+        source = _source({"dataset": "tat_qa"} if len(known) > 1 else {}, name, known)
+        return {(source, id): answers for id, answers in whole.items()}
     found: dict[Key | Question, tuple[str, ...]] = {}
     said: dict[tuple[object, ...], tuple[str, ...]] = {}
     for number, line in _numbered(lines, name):
@@ -128,6 +154,43 @@ def answer_to(predictions: Predictions, asked: Asked, named: dict[Question, str]
     return given
 
 
+# -- TAT-QA's form ----------------------------------------------------------------------------------
+
+
+def _tat_qa(lines: IO[bytes], name: str) -> dict[str, tuple[str, ...]] | None:
+    """The answers by id where the file is one object of the form {id: [answer, scale]}, else None; the file is rewound."""
+    first = lines.readline(LONGEST_LINE + 1)
+    lines.seek(0)
+    if first.lstrip(b"\xef\xbb\xbf").strip() != b"{" and not _is_tat_qa(_loaded(first)):
+        return None
+    whole = _loaded(lines.read(MOST_BYTES + 1))
+    lines.seek(0)
+    if not _is_tat_qa(whole):
+        return None
+    found: dict[str, tuple[str, ...]] = {}
+    for id, (value, scale) in whole.items():
+        answers = tuple(str(one) for one in (value if isinstance(value, list) else [value]))
+        found[id] = scaled(answers, scale) if scale else answers
+    return found
+
+
+def _loaded(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_tat_qa(value: object) -> TypeGuard[dict[str, tuple[Any, str]]]:
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(
+            isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str) for pair in value.values()
+        )
+    )
+
+
 # -- one line ---------------------------------------------------------------------------------------
 
 
@@ -162,7 +225,10 @@ def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         answers = Generated(given) if "pred_answer" in record and len(given) == 1 else tuple(given)
     else:
         raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
-    return record, answers
+    scale = record.get("scale", "")
+    if not isinstance(scale, str):
+        raise EvaluationError(f'{where}: "scale" is a text, such as "thousand"')
+    return record, scaled(answers, scale) if scale else answers
 
 
 def _source(record: Mapping[str, object], where: str, sources: Mapping[str, str]) -> str:

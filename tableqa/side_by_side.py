@@ -67,6 +67,15 @@ _NOTE_OF_VALUES = gettext_noop(
     "values against what they were changed in, by their own gold. VP: answers that turned right or wrong. ±: standard "
     "deviation over seeds. Zhou et al. (2024), section 5."
 )
+RULES: Mapping[str, str] = {
+    "askew": gettext_noop("Right is what says the same as the gold answer (rule of Askew)."),
+    "wtq": gettext_noop("Right is what the evaluator of WikiTableQuestions accepts (rule wtq)."),
+    "tapex": gettext_noop("Right is what the evaluation of TAPEX and RobuT accepts (rule tapex)."),
+    "tat": gettext_noop(
+        "Right is what the evaluator of TAT-QA accepts, with the scale of the answer (rule tat)."
+    ),
+}
+"""A sentence for each rule of `tableqa.evaluation.MATCHES`."""
 _HEADINGS = {"after": gettext_noop("accuracy"), "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
 LONGEST = 50
 """Characters of an answer in a table of answers."""
@@ -82,11 +91,13 @@ def in_order(kinds: Iterable[str]) -> list[str]:
 def sheets(
     models: Mapping[str, Evaluation],
     differences: Mapping[tuple[str, str], Sequence[Difference]] | None = None,
+    by_rule: Mapping[str, Mapping[str, Evaluation]] | None = None,
 ) -> list[Sheet]:
-    """Every table that there is something for, the papers' first."""
+    """Every table that there is something for, the papers' first. `by_rule`: the same models by several matching rules."""
     made = [_part(models, *part) for part in _PARTS]
     made += [_levels(models), _rows("others", gettext("Other perturbations"), models, _others(models))]
     made += [_sequences(models), _gaps(models), _unsupported(models)]
+    made.append(_by_rule(by_rule or {}))
     made += [
         _differences(f"difference-{number}", *pair, found)
         for number, (pair, found) in enumerate((differences or {}).items(), start=1)
@@ -299,6 +310,41 @@ def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
     return next((row for row in rows if (row.kind, row.source) == (kind, source)), None)
 
 
+# -- matching rules ---------------------------------------------------------------------------------
+
+
+def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
+    """Em and R-ACC of the same predictions, by each matching rule beside the others."""
+    if len(by_rule) < 2:
+        return None
+    rules = list(by_rule)
+    first = by_rule[rules[0]]
+    keys = dict.fromkeys((row.kind, row.source) for one in first.values() for row in one.rows)
+    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
+    columns = (
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column("n"),
+        *(Column(rule, figure) for figure in ("Em", "R-ACC") for rule in rules),
+    )
+    lines = []
+    for kind, source in sorted(keys, key=lambda key: order.index(key[0])):
+        for model, evaluation in first.items():
+            if (row := evaluation.row(kind, source)) is None:
+                continue
+            line = [text(model), text(_source_in_words(source)), text(kind), count(row.questions)]
+            of_rules = [by_rule[rule][model].row(kind, source) for rule in rules]
+            line += [_figure(of_rule, "after") for of_rule in of_rules]
+            line += [_figure(of_rule, "r_acc") if kind != ORIGINAL else text(NOTHING) for of_rule in of_rules]
+            lines.append(tuple(line))
+    note = gettext(
+        "Shares times 100 of the same predictions. askew: what says the same. wtq: the evaluator of WikiTableQuestions. "
+        "tapex: the evaluation of TAPEX and RobuT. Compare a published figure with the rule it was counted by."
+    )
+    return Sheet("matching-rules", gettext("Matching rules"), columns, tuple(lines), note)
+
+
 # -- everything -------------------------------------------------------------------------------------
 
 
@@ -319,11 +365,13 @@ def _rows(
     )
     if not wanted:
         return None
+    scored = any(row.f1 is not None for one in models.values() for row in one.rows)
     columns = (
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Source"), numeric=False),
         Column(gettext("Model"), numeric=False),
         *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP", "R-ACC")),
+        *((Column("F1"),) if scored else ()),
     )
     lines = []
     for kind, source in wanted:
@@ -335,7 +383,8 @@ def _rows(
             of_row = (row.before, row.after, row.emd, row.vp, row.r_acc)
             before, after, emd, vp, r_acc = (share(one) for one in of_row)
             line = (text(kind), text(_source_in_words(source)), text(model), count(row.questions))
-            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc))
+            f1 = (share(row.f1) if row.f1 else text(NOTHING),) if scored else ()
+            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc, *f1))
     note = gettext(
         "Shares times 100. With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on "
         "what the perturbation is compared with. sd: standard deviation of after over seeds. Rows for all sources are "

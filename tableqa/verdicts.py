@@ -17,6 +17,7 @@ from tableqa import matchers
 from tableqa.answers import Comparison, Difference, compare, normal_forms
 from tableqa.language import gettext_noop
 from tableqa.nearness import same_in_another_form
+from tableqa.scales import compare_scaled
 
 Verdict = Literal[
     "fooled", "not_fooled", "wrong_on_original", "unsure", "gold_suspect", "model_error", "pending"
@@ -63,15 +64,16 @@ class Judgement:
         }
 
 
-def judge(answers: Sequence[str], gold: Sequence[str], text: str = "") -> Judgement:
-    """Hold a model's answers against the gold ones. `text` is what it wrote before it was split into answers.
+def judge(answers: Sequence[str], gold: Sequence[str], text: str = "", scale: str = "") -> Judgement:
+    """Hold a model's answers against the gold ones. `text` is what it wrote before it was split into answers, `scale` the
+    scale of the gold ones (`tableqa.scales`).
 
     A model that writes its answers after each other cannot say "Salt Lake City, Utah" otherwise than two answers are
     said: where the split list is wrong and the whole text is right, the text counts.
     """
-    said, found = list(answers), compare(answers, gold)
+    said, found = list(answers), compare_scaled(answers, gold, scale)
     if not found.equal and text.strip():
-        whole = compare([text], gold)
+        whole = compare_scaled([text], gold, scale)
         if whole.equal:
             said, found = [text], whole
     near = _is_near(said, gold, found)

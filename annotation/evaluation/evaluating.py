@@ -28,10 +28,11 @@ from predictor.chat import ChatError
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
 from predictor.protocol import PredictRequest
-from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, judge
+from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
 from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
 from tableqa.question_types import comparisons
+from tableqa.scales import scale_of
 
 AT_ONCE = client.MOST_WAITING
 """Examples that a model is asked about at the same time."""
@@ -62,10 +63,10 @@ def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
     The baseline of what people made is the example that they made it of: a value change made on a short table is
     compared with that (FREB-TQA 5).
     """
-    of_question: dict[tuple[str, str], tuple[str, str, int]] = {}
+    of_question: dict[tuple[str, str], tuple[str, str, int, str, str]] = {}
     for source, id in raw.originals:
         example = raw.example(source, id)
-        more = of_question[source, id] = (group(example), *dialogue(example))
+        more = of_question[source, id] = (group(example), *dialogue(example), *kind_of_answer(example))
         yield Instance(source, id, id, ORIGINAL, 0, id, example.answers, *more), example
     for line, original in release_files.automatic_lines(raw):
         if "digest" not in line:
@@ -92,7 +93,7 @@ def instances(raw: Raw) -> Iterator[tuple[Instance, tableqa.Example]]:
         question, parent = id, record["parent"]
         while (source, question) in raw.derived:
             question = raw.derived[source, question]["parent"]
-        more = of_question.get((source, question), ("", "", 0))
+        more = of_question.get((source, question), ("", "", 0, "", ""))
         yield (
             Instance(source, id, question, record["perturbation"], 0, parent, example.answers, *more),
             example,
@@ -116,6 +117,12 @@ def group(example: tableqa.Example) -> str:
         if isinstance(said := example.meta.get(name), bool):
             return COMPARISON if said else ""
     return COMPARISON if comparisons(example.question) else ""
+
+
+def kind_of_answer(example: tableqa.Example) -> tuple[str, str]:
+    """The scale of an example's answers and what its source calls their kind, as TAT-QA does; "" for none."""
+    answer_type = example.meta.get("answer_type")
+    return scale_of(example), answer_type if isinstance(answer_type, str) else ""
 
 
 def dialogue(example: tableqa.Example) -> tuple[str, int]:
@@ -152,11 +159,16 @@ def asked(
 
 
 def judged(
-    of: tuple[list[Instance], int], predictions: Predictions, *, leave_out_missing: bool = False
+    of: tuple[list[Instance], int],
+    predictions: Predictions,
+    *,
+    leave_out_missing: bool = False,
+    match: Match = "askew",
 ) -> Judgement:
     """Which of these instances (`asked`) a model answers rightly. A pair that lost one side is left out whole."""
     kept, left_out = of
-    return replace(judge(kept, predictions, leave_out_missing=leave_out_missing), left_out=left_out)
+    judgement = judge(kept, predictions, leave_out_missing=leave_out_missing, match=match)
+    return replace(judgement, left_out=left_out)
 
 
 def collect(

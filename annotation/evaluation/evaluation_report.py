@@ -81,6 +81,7 @@ class Report:
     sheets: Sequence[Sheet]
     figures: Sequence[Figure]
     about: Sequence[str] = field(default_factory=tuple)
+    by_rule: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
 
     @property
     def tables(self) -> list[tuple[Sheet, SafeString]]:
@@ -97,7 +98,17 @@ class Report:
         return {
             "benchmark": self.title,
             "about": list(self.about),
-            "models": [{"name": name, **one.to_dict()} for name, one in self.evaluations.items()],
+            "models": [
+                {
+                    "name": name,
+                    **one.to_dict(),
+                    "by_rule": {
+                        rule: [row.to_dict() for row in models[name].rows]
+                        for rule, models in self.by_rule.items()
+                    },
+                }
+                for name, one in self.evaluations.items()
+            ],
             "differences": [
                 {"first": first, "second": second, "rows": [one.to_dict() for one in found]}
                 for (first, second), found in self.differences.items()
@@ -130,9 +141,11 @@ def make_report(
     about: Sequence[str] = (),
     replicates: int = 1_000,
     found: Numbers | None = None,
+    by_rule: Mapping[str, Mapping[str, Judgement]] | None = None,
 ) -> Report:
     """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
-    was left out, by which limit. `found` are the figures where they were worked out before."""
+    was left out, by which limit. `found` are the figures where they were worked out before. `by_rule` are the same
+    predictions judged by several rules of `MATCHES`, `models` among them."""
     evaluations, differences = found or numbers(models, replicates=replicates)
     drawn = [
         _robustness(evaluations),
@@ -141,13 +154,21 @@ def make_report(
         _seeds(evaluations),
         _questions(models, _kinds(evaluations)),
     ]
+    rules = {
+        rule: {
+            name: evaluations[name] if one is models.get(name) else figures(one, replicates=replicates)
+            for name, one in judged.items()
+        }
+        for rule, judged in (by_rule or {}).items()
+    }
     return Report(
         title,
         evaluations,
         differences,
-        sheets(evaluations, differences),
+        sheets(evaluations, differences, rules),
         [figure for figure in drawn if figure is not None],
         tuple(about),
+        rules,
     )
 
 

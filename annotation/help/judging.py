@@ -17,6 +17,7 @@ import tasks.contract
 from predictor.protocol import PredictRequest
 from tableqa import programs, verdicts
 from tableqa.canonical import digest
+from tableqa.scales import scale_of
 from tasks.contract import TaskType
 
 Raw = Mapping[str, Any]
@@ -27,8 +28,9 @@ Raw = Mapping[str, Any]
 class Asked:
     """The two examples that a model is asked about; `perturbed` is None while there is nothing to try.
 
-    What of them goes to the model is question, table with titles, earlier questions, and context where the kind shows
-    it. Their answers stay here: they are the gold answers. `computed` is what a confirmed program says of the perturbed.
+    What of them goes to the model is question, table with titles, earlier questions, the scale of the answers, and the
+    rest of the context where the kind shows it. Their answers stay here: they are the gold answers. `computed` is what
+    a confirmed program says of the perturbed.
     """
 
     original: tableqa.Example
@@ -60,7 +62,10 @@ def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
     shows = task.showing(item)
 
     def visible(example: tableqa.Example) -> tableqa.Example:
-        return example if "context" in shows else dataclasses.replace(example, context=None)
+        if "context" in shows:
+            return example
+        scale = scale_of(example)
+        return dataclasses.replace(example, context=tableqa.Context(scale=scale) if scale else None)
 
     perturbed = task.tried(data, item)
     preview = task.preview(data, item) if perturbed is not None else None
@@ -77,10 +82,13 @@ def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
 
 @dataclass(frozen=True)
 class Held:
-    """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed"."""
+    """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
+
+    `gold` has the "scale" of the answers, too, where they have one.
+    """
 
     verdict: verdicts.Verdict
-    gold: Mapping[str, list[str]]
+    gold: Mapping[str, Any]
     judgements: Mapping[str, verdicts.Judgement | None]
 
     @property
@@ -106,20 +114,20 @@ def hold(
             gold if gold is not None else asked.perturbed.answers if asked.perturbed is not None else ()
         ),
     }
-    said = {"original": original, "perturbed": perturbed}
-    found = {name: _judged(said[name], right[name]) for name in right}
+    said, scale = {"original": original, "perturbed": perturbed}, scale_of(asked.original)
+    found = {name: _judged(said[name], right[name], scale) for name in right}
     verdict = verdicts.verdict(
         found["original"],
         found["perturbed"],
-        original_computed=_judged(original, _computed(asked.original)),
-        perturbed_computed=_judged(perturbed, asked.computed),
+        original_computed=_judged(original, _computed(asked.original), scale),
+        perturbed_computed=_judged(perturbed, asked.computed, scale),
         failed=failed,
     )
-    return Held(verdict, right, found)
+    return Held(verdict, {**right, "scale": scale} if scale else right, found)
 
 
-def _judged(said: Raw | None, gold: Sequence[str] | None) -> verdicts.Judgement | None:
-    return verdicts.judge(said["answers"], gold, said["text"]) if said is not None and gold else None
+def _judged(said: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:
+    return verdicts.judge(said["answers"], gold, said["text"], scale) if said is not None and gold else None
 
 
 def _computed(example: tableqa.Example) -> list[str] | None:

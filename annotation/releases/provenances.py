@@ -5,6 +5,7 @@ In the records, an annotation of a batch with help says in `help` whose it is; `
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,11 +152,16 @@ def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[
         asked, said = judging.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
         failed = any(one is None or (one.get("unread") and not one["answers"]) for one in said)
         again = judging.hold(asked, *said, failed=failed).verdict
-        if trial["verdict"] != again:
+        if trial["verdict"] not in (again, judging.hold(_without_scale(asked), *said, failed=failed).verdict):
             yield (
                 f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
                 f"not {trial['verdict']}"
             )
+
+
+def _without_scale(asked: judging.Asked) -> judging.Asked:
+    """As releases judged before the scale of the answers counted."""
+    return dataclasses.replace(asked, original=dataclasses.replace(asked.original, context=None, meta={}))
 
 
 def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) -> Iterator[str]:

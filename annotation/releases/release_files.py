@@ -702,7 +702,12 @@ def _check_tries(raw: Raw) -> None:
             raise Difference(f"{TRIES}: try {record['id']} is of an annotation that is in no record")
         for said in record["verdicts"]:
             found = {
-                name: verdicts.judge(record[name]["answers"], said["gold"][name], record[name]["text"])
+                name: verdicts.judge(
+                    record[name]["answers"],
+                    said["gold"][name],
+                    record[name]["text"],
+                    said["gold"].get("scale", ""),
+                )
                 if record[name] is not None and said["gold"][name]
                 else None
                 for name in ("original", "perturbed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -16,9 +16,11 @@ from django.core.management.base import CommandError
 
 import tableqa
 from annotation.evaluation import evaluating
+from annotation.help import judging
 from annotation.journeys import adjudicating, perturbing, releasing
+from predictor import prompts
 from predictor.protocol import PredictRequest
-from tableqa import Example, Table, Turn
+from tableqa import Context, Example, Table, Turn
 from tableqa.evaluation import (
     COMPARISON,
     ORIGINAL,
@@ -29,11 +31,14 @@ from tableqa.evaluation import (
     Judgement,
     Unsupported,
     figures,
+    judge,
 )
 from tableqa.predictions import read_predictions
 from tableqa.readers import READERS
+from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
+from tests.tasks.test_contract import sample
 
 LATER = NOON + timedelta(days=1)
 
@@ -112,6 +117,66 @@ def test_a_model_that_reads_the_first_row_is_found_out_by_the_shuffles(tmp_path:
     call_command("evaluate", str(out), "--predictions", str(file), stdout=text)
     (line,) = [line for line in text.getvalue().splitlines() if line.startswith("original ")]
     assert line.split()[1:5] == ["all", "sources", "said", "4"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_predictions_are_judged_by_the_papers_rules_side_by_side(tmp_path: Path) -> None:
+    """ "Heat, 1995" is one answer to us and to WikiTableQuestions, and two to TAPEX; "1,995" is a number to us alone."""
+    out, file = released(make_world(tmp_path), tmp_path / "out"), tmp_path / "said.jsonl"
+    spelt = {"1995": "1,995", "1979": "1979.", "1996": "1,996"}
+
+    def answer(example: tableqa.Example) -> dict[str, Any]:
+        return {"answers": [spelt.get(one, one) for one in example.answers]}
+
+    evaluating.collect(evaluating.load(out), answer, file)
+
+    def evaluated(*options: str) -> dict[str, Any]:
+        printed = StringIO()
+        call_command("evaluate", str(out), "--predictions", str(file), *options, "--json", stdout=printed)
+        whole: dict[str, Any] = json.loads(printed.getvalue())
+        return whole
+
+    (model,) = evaluated()["models"]
+    by_rule = {rule: rows[0]["after"]["value"] for rule, rows in model["by_rule"].items()}
+    assert list(by_rule) == ["askew", "wtq", "tapex"]
+    assert by_rule["askew"] == model["rows"][0]["after"]["value"] == 1.0
+    assert by_rule["wtq"] < 1.0
+    for rule in ("askew", "wtq", "tapex", "tat"):
+        whole = evaluated("--match", rule)
+        row = whole["models"][0]["rows"][0]
+        assert row["after"]["value"] == by_rule.get(rule, row["after"]["value"])
+        assert (row["f1"] is not None) == (rule == "tat")
+        assert any(f"(rule {rule})" in sentence or rule == "askew" for sentence in whole["about"])
+        assert list(whole["models"][0]["by_rule"]) == [rule]
+    text = StringIO()
+    call_command("evaluate", str(out), "--predictions", str(file), stdout=text)
+    assert "Matching rules" in text.getvalue()
+
+
+@pytest.mark.django_db
+def test_the_scale_of_an_answer_reaches_prompt_verdict_and_evaluation() -> None:
+    table = Table(["Item", "2019"], [["Sales", "1,305"]])
+    example = Example(
+        id="q",
+        question="sales in 2019?",
+        table=table,
+        answers=["1,305"],
+        context=Context("Paragraphs.", scale="thousand"),
+    )
+    kind = task_type("header_synonym")
+    assert "context" not in kind.shows
+    asked = judging.asked(kind, replace(sample(kind)["items"][0], example=example), {})
+    assert asked.original.context == Context(scale="thousand"), "the paragraphs stay hidden"
+    request = PredictRequest.about(asked.original)
+    messages, _ = prompts.asking(request.question, request.table, (), request.context)
+    assert "Scale: thousand" in messages[-1]["content"]
+    said = {"answers": ["1,305 thousand"], "text": "1,305 thousand"}
+    held = judging.hold(judging.Asked(example, example), said, {"answers": ["1,305 million"], "text": ""})
+    assert (held.verdict, held.gold["scale"]) == ("fooled", "thousand")
+    instance = Instance(
+        "tat", "q", "q", ORIGINAL, 0, "q", ("1,305",), "", "", 0, *evaluating.kind_of_answer(example)
+    )
+    assert judge([instance], {("tat", "q"): ["1,305 thousand"]}).judged[0].after
 
 
 @pytest.mark.django_db(transaction=True)

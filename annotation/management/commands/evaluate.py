@@ -6,15 +6,18 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext
 
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.releases.release_files import Difference
 from predictor.tokenizing import NoTokenizer, read_tokenizer
+from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Match
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError, read_predictions
 from tableqa.serialisations import SERIALISATIONS
+from tableqa.side_by_side import RULES
 
 
 class Command(BaseCommand):
@@ -45,6 +48,13 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--leave-out-missing", action="store_true", help="do without instances that have no prediction"
+        )
+        parser.add_argument(
+            "--match",
+            choices=list(MATCHES),
+            metavar="RULE",
+            help="by which rule an answer is right: askew (ours), wtq (WikiTableQuestions' evaluator), tapex (TAPEX's and "
+            "RobuT's) or tat (TAT-QA's, with scales and F1); default: askew, with wtq and tapex beside it",
         )
         parser.add_argument("--longest", type=int, metavar="N", help="ask only what has at most N tokens")
         parser.add_argument("--tokenizer", type=Path, metavar="DIR", help="a folder with a tokenizer.json")
@@ -116,10 +126,15 @@ class Command(BaseCommand):
         said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
         asked = evaluating.asked(raw, keep)
         leave_out = options["leave_out_missing"]
-        judgements = {
-            name: evaluating.judged(asked, predictions, leave_out_missing=leave_out)
-            for name, predictions in said.items()
+        rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
+        by_rule = {
+            rule: {
+                name: evaluating.judged(asked, predictions, leave_out_missing=leave_out, match=rule)
+                for name, predictions in said.items()
+            }
+            for rule in rules
         }
+        judgements = by_rule[rules[0]]
         about += [
             f"{name}: left out for want of a prediction: {one.missing} of its instances."
             for name, one in judgements.items()
@@ -129,7 +144,8 @@ class Command(BaseCommand):
             about.append(
                 f"{left_out} instances are longer than that and were left out, with what is compared to them."
             )
-        return make_report(options["release"].resolve().name, judgements, about=about)
+        about.insert(0, gettext(RULES[rules[0]]))
+        return make_report(options["release"].resolve().name, judgements, about=about, by_rule=by_rule)
 
     def _limit(self, options: dict[str, Any]) -> tuple[Keep | None, list[str]]:
         """The filter by length, and the sentence that says which it is."""

@@ -1,0 +1,53 @@
+"""Answers whose numbers are in a scale that stands beside them: TAT-QA's thousand, million, billion and percent.
+
+    scale_of(example)                                 the scale of an example's answers, "" where there is none
+    compare_scaled(["1,305 thousand"], ["1,305"], "thousand").equal
+
+A gold answer of "1,305" in thousands is said as "1,305", as "1,305 thousand" and as "1305000".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from tableqa.answers import Comparison, compare
+from tableqa.cells import number_of
+from tableqa.examples import Example
+
+FACTORS = {
+    "hundred": Decimal(100),
+    "thousand": Decimal(10**3),
+    "million": Decimal(10**6),
+    "billion": Decimal(10**9),
+    "percent": Decimal("0.01"),
+}
+_WORDS = {name: name + "s?" for name in FACTORS} | {"percent": "%|percent|per cent"}
+
+
+def scale_of(example: Example) -> str:
+    """The scale of an example's answers, from its context or its meta; "" where it has none."""
+    if example.context is not None and example.context.scale:
+        return example.context.scale
+    scale = example.meta.get("scale")
+    return scale if isinstance(scale, str) else ""
+
+
+def compare_scaled(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> Comparison:
+    """`tableqa.answers.compare`, by which an answer may also say the scale of the gold answers, or be multiplied out."""
+    plain = compare(predicted, gold)
+    name = scale.strip().lower()
+    if plain.equal or name not in FACTORS:
+        return plain
+    end = re.compile(rf"(?<=\S) ?(?:{_WORDS[name]})$", re.IGNORECASE)
+    without = [end.sub("", text.strip()) for text in predicted]
+    multiplied = [_times(text, FACTORS[name]) for text in gold]
+    if compare(without, gold).equal or compare(predicted, multiplied).equal:
+        return Comparison(True, "form")
+    return plain
+
+
+def _times(text: str, factor: Decimal) -> str:
+    number = number_of(text)
+    return text if number is None else f"{number.value * factor:f}"
