@@ -165,7 +165,7 @@ def import_examples(
             started_at=now,
         )
         try:
-            left_out = read.left_out(path, tables) if isinstance(read, Sifting) else ""
+            left_out = read.left_out(path, tables, limit) if isinstance(read, Sifting) else ""
             done = _write(source, rows, progress, by)
             return replace(done, numbered=tuple(numbered), left_out=left_out)
         except BaseException:

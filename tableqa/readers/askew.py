@@ -107,8 +107,8 @@ class AskewRelease:
         """The manifest: it holds the checksums of all the others."""
         yield _located(path, tables)[0]
 
-    def left_out(self, path: str | Path, tables: str | Path | None = None) -> str:
-        """What of the release is not given, and why, in a sentence; "" where all is."""
+    def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
+        """What of the whole release is not given, and why, in a sentence; "" where all is."""
         manifest = _located(path, tables)[0]
         number = sum(
             bool(one.get("left_out")) for one in _contradicted(manifest, _manifest(manifest)).values()

@@ -6,6 +6,7 @@ question, the table and the answers is a matter of each project; usual names are
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,34 @@ class LabelStudio:
         """The one file; ReaderError as for reading."""
         yield _located(path)
 
+    def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
+        """How many annotations are not imported as responses, and how to import them; "" where there is none."""
+        control = self.fields.get("answers", "").partition(_FROM)[2]
+        annotations = tasks = 0
+        for record in islice(read_records(_located(path)), limit):
+            number = len(_counting(record.fields))
+            if control and number:
+                number -= 1  # its answers are those of the example
+            annotations += number
+            tasks += bool(number)
+        if not annotations:
+            return ""
+        of_tasks = "1 task" if tasks == 1 else f"{tasks:,} tasks"
+        verb = (
+            f"1 annotation of {of_tasks} was not imported as a response"
+            if annotations == 1
+            else f"{annotations:,} annotations of {of_tasks} were not imported as responses"
+        )
+        return f"{verb}. {HOW_TO_IMPORT}"
+
+
+HOW_TO_IMPORT = (
+    "To import them, export the project from Label Studio as CSV, keep the columns id, annotator and those of the controls, "
+    "and load the file into an open batch under Labels made elsewhere, or with the command import_labels (--example id, "
+    "--field CONTROL=FIELD). To use a control as the answers of the examples, import them under another name with the field "
+    "answers=annotations.NAME."
+)
+
 
 def _located(path: str | Path) -> Path:
     path = Path(path)
@@ -87,9 +116,7 @@ def _data(record: Record) -> Fields:
 
 def _said(task: Fields, control: str) -> list[str]:
     """What the annotation that counts says under a control: the texts of a text area, choices or labels."""
-    given = list(task.nested_each("annotations")) if "annotations" in task else []
-    counting = [one for one in given if not one.value.get("was_cancelled")]
-    counting.sort(key=lambda one: not one.value.get("ground_truth"))
+    counting = sorted(_counting(task), key=lambda one: not one.value.get("ground_truth"))
     for annotation in counting[:1]:
         said: list[str] = []
         for result in annotation.nested_each("result"):
@@ -97,6 +124,12 @@ def _said(task: Fields, control: str) -> list[str]:
                 said += _texts(result.nested("value"))
         return said
     return []
+
+
+def _counting(task: Fields) -> list[Fields]:
+    """The annotations of a task that were not cancelled."""
+    given = list(task.nested_each("annotations")) if "annotations" in task else []
+    return [one for one in given if not one.value.get("was_cancelled")]
 
 
 def _texts(value: Fields) -> list[str]:

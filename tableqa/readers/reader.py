@@ -79,10 +79,10 @@ class Credited(Protocol):
 
 @runtime_checkable
 class Sifting(Protocol):
-    """A reader that leaves out what the files themselves say should not be used."""
+    """A reader that leaves out something of its files."""
 
-    def left_out(self, path: str | Path, tables: str | Path | None = None) -> str:
-        """What is not given, and why, in a sentence; "" where all is. ReaderError."""
+    def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
+        """What is not given, and why, in a sentence; "" where all is. `limit` as for reading. ReaderError."""
 
 
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:

@@ -1,0 +1,106 @@
+"""Annotations in a Label Studio export: an import says how many it leaves out, and the way it names brings them in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation.journeys import importing
+from annotation.models import Annotation
+from tests.annotation.cast import NOON, World
+
+TABLE = [["Film", "Year"], ["Heat", "1995"]]
+
+
+def annotation(label: str, **more: Any) -> dict[str, Any]:
+    result = [{"from_name": "type", "to_name": "question", "value": {"choices": [label]}}]
+    return {"id": 1, "result": result, **more}
+
+
+def export(folder: Path, *annotations_of_tasks: list[dict[str, Any]]) -> Path:
+    tasks = [
+        {"id": number, "data": {"question": "when?", "table": TABLE}, "annotations": given}
+        for number, given in enumerate(annotations_of_tasks, start=1)
+    ]
+    path = folder / "export.json"
+    path.write_text(json.dumps(tasks), "utf-8")
+    return path
+
+
+def left_out(world: World, path: Path, **more: Any) -> str:
+    done = importing.import_examples(
+        project=world.project, reader="label_studio", path=path, now=NOON, **more
+    )
+    return done.left_out
+
+
+def test_an_import_says_how_many_annotations_it_leaves_out_and_how_to_import_them(
+    world: World, tmp_path: Path
+) -> None:
+    tasks = [annotation("a"), annotation("b")], [annotation("a"), annotation("c", was_cancelled=True)], []
+
+    words = left_out(world, export(tmp_path, *tasks))
+
+    assert words.startswith("3 annotations of 2 tasks were not imported as responses.")
+    for hint in ("CSV", "Labels made elsewhere", "import_labels", "answers=annotations.NAME"):
+        assert hint in words
+
+
+def test_one_annotation_is_one(world: World, tmp_path: Path) -> None:
+    words = left_out(world, export(tmp_path, [annotation("a")]))
+
+    assert words.startswith("1 annotation of 1 task was not imported as a response.")
+
+
+def test_annotations_beyond_the_limit_are_not_counted(world: World, tmp_path: Path) -> None:
+    path = export(tmp_path, [annotation("a")], [annotation("a")])
+
+    assert left_out(world, path, limit=1).startswith("1 annotation of 1 task")
+
+
+def test_what_was_taken_as_the_answer_is_not_counted(world: World, tmp_path: Path) -> None:
+    path = export(tmp_path, [annotation("a"), annotation("b")], [annotation("a")])
+
+    words = left_out(world, path, fields={"answers": "annotations.type"})
+
+    assert words.startswith("1 annotation of 1 task was not imported")
+
+
+@pytest.mark.parametrize("given", [[], [annotation("a", was_cancelled=True)]])
+def test_an_export_without_annotations_says_nothing(
+    world: World, tmp_path: Path, given: list[dict[str, Any]]
+) -> None:
+    assert left_out(world, export(tmp_path, given)) == ""
+
+
+def test_the_command_says_it(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = export(tmp_path, [annotation("a")])
+    command = ["import_examples", str(path), "--project", "films", "--reader", "label_studio"]
+
+    call_command(*command)
+
+    assert "1 annotation of 1 task was not imported" in capsys.readouterr().out
+
+
+def test_the_way_it_names_brings_them_in(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Label Studio's CSV export of the same project, cut to the columns that the sentence names."""
+    path = export(tmp_path, [annotation("extraction"), annotation("reasoning")])
+    done = importing.import_examples(project=world.project, reader="label_studio", path=path, now=NOON)
+    batch = world.batch(sources=[done.source], overlap=3)
+    csv = tmp_path / "export.csv"
+    csv.write_text(
+        "annotator,id,type\nxenia@example.org,1,extraction\nyuri@example.org,1,reasoning\n", "utf-8"
+    )
+
+    call_command(
+        "import_labels", str(csv), project="films", batch=batch.name, example="id", field=["type=label"]
+    )
+
+    labels = Annotation.objects.values_list("response__data__label", flat=True)
+    assert sorted(labels) == ["extraction", "reasoning"]
