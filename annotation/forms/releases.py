@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.releases.release_files import FORMATS
 
@@ -62,8 +63,27 @@ class ReleaseForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, simulated: bool, **kwargs: Any) -> None:
+    include_unchecked = forms.BooleanField()
+
+    def __init__(self, *args: Any, simulated: bool, unchecked: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if unchecked:
+            field = self.fields["include_unchecked"]
+            field.label = ngettext(
+                "Include {number} edit that nobody has answered blind",
+                "Include {number} edits that nobody has answered blind",
+                unchecked,
+            ).format(number=number_format(unchecked, force_grouping=True))
+            field.help_text = gettext(
+                "A blind answer checks that the edited table gives the answer that its author wrote down."
+            )
+            field.error_messages["required"] = ngettext(
+                "Tick this to release the edit unchecked, or plan a batch of answer checks first.",
+                "Tick this to release the edits unchecked, or plan a batch of answer checks first.",
+                unchecked,
+            )
+        else:
+            del self.fields["include_unchecked"]
         if not simulated:
             del self.fields["allow_simulated"]
 

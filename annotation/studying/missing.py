@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
+from annotation import visibility
 from annotation.journeys import assigning
 from annotation.models import (
     Assignment,
@@ -19,6 +20,7 @@ from annotation.models import (
     Decision,
     Example,
     Inquiry,
+    Person,
     PerturbationRun,
     Project,
 )
@@ -53,6 +55,28 @@ def missing(project: Project) -> list[Missing]:
         *_unchecked(project, batches),
         *_people(project),
     ]
+
+
+def missing_for(person: Person, project: Project) -> list[Missing]:
+    """The same for a page; of a batch whose counts are kept from its reader, that they are."""
+    batches = list(Batch.objects.filter(project=project))
+    kept = visibility.counts_kept_from(person, batches)
+    names = {batch.name for batch in batches if batch.pk in kept}
+    found = [one for one in missing(project) if one.about not in names]
+    return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
+
+
+def unchecked(project: Project) -> tuple[int, int]:
+    """How many of the examples that people made nobody has answered blind, and how many they made."""
+    answered = Decision.objects.filter(
+        kind=Decision.Kind.ACCEPTED,
+        item__example=OuterRef("pk"),
+        item__batch__task_type__in=_blind(),
+        item__batch__set_aside_at__isnull=True,
+    )
+    made = Example.objects.perturbed().filter(source__project=project)
+    made = made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
+    return made.filter(~Exists(answered)).count(), made.count()
 
 
 def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
@@ -131,22 +155,20 @@ def _runs(project: Project) -> Iterator[Missing]:
 
 def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
     """Examples that people made and nobody has answered blind, where the study has a batch for that."""
-    kinds = [key for key, task in task_types().items() if task.says_gold]
+    kinds = _blind()
     if not any(batch.task_type in kinds for batch in batches):
         return
-    answered = Decision.objects.filter(
-        kind=Decision.Kind.ACCEPTED,
-        item__example=OuterRef("pk"),
-        item__batch__task_type__in=kinds,
-        item__batch__set_aside_at__isnull=True,
-    )
-    made = Example.objects.perturbed().filter(source__project=project)
-    made = made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
-    if number := made.filter(~Exists(answered)).count():
+    number, made = unchecked(project)
+    if number:
         words = gettext("{number} of {made} have not been answered blind by somebody else.").format(
-            number=_n(number), made=_n(made.count())
+            number=_n(number), made=_n(made)
         )
         yield Missing(gettext("perturbed examples"), words, number)
+
+
+def _blind() -> list[str]:
+    """The task types in which people answer an example without knowing its answer."""
+    return [key for key, task in task_types().items() if task.says_gold]
 
 
 def _people(project: Project) -> Iterator[Missing]:

@@ -15,6 +15,7 @@ from annotation.journeys import releasing
 from annotation.models import Assignment, Person, Project, Release
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.studying import missing
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 
@@ -29,8 +30,11 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotation__isnull=False
     ).exists()
-    form = ReleaseForm(request.POST or None, simulated=simulated)
+    may_release = Permission.RELEASE in access.may(actor, project) and not barred
+    unchecked = missing.unchecked(project)[0] if may_release else 0
+    form = ReleaseForm(request.POST or None, simulated=simulated, unchecked=unchecked)
     if form.is_valid():
+        form.cleaned_data.pop("include_unchecked", None)  # it has to be ticked, and says nothing else
         with refusals_on(form):
             visibility.require_no_open_work(actor.person, project)
             release = releasing.start_release(
@@ -45,7 +49,8 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         "releases": cut(request, made),
         "form": form,
         "barred": barred,
-        "may_release": Permission.RELEASE in access.may(actor, project) and not barred,
+        "may_release": may_release,
+        "missing": missing.missing_for(actor.person, project) if may_release else [],
     }
     return render(request, "releasing/releases.html", context)
 

@@ -59,7 +59,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         "involved": involved,
         # Counts every item of the project: only for those who ask.
         "asked": "missing" in request.GET,
-        "missing": _missing(request, project) if "missing" in request.GET else [],
+        "missing": missing.missing_for(request.user, project) if "missing" in request.GET else [],
         "under_way": list(under_way.order_by("-pk")[:5]),
     }
     return keep_to_yourself(render(request, "studying/study.html", context))  # type: ignore[return-value]
@@ -79,13 +79,6 @@ def _kept(request: PageRequest, project: Project) -> set[str]:
     batches = list(Batch.objects.filter(project=project))
     kept = visibility.counts_kept_from(request.user, batches)
     return {batch.name for batch in batches if batch.pk in kept}
-
-
-def _missing(request: PageRequest, project: Project) -> list[missing.Missing]:
-    """What a release would lack; of a batch whose counts are kept from the reader, that they are."""
-    kept = _kept(request, project)
-    found = [one for one in missing.missing(project) if one.about not in kept]
-    return found + [missing.Missing(name, visibility.why_no_counts()) for name in sorted(kept)]
 
 
 def _annotates(request: PageRequest, project: Project) -> bool:

@@ -1,0 +1,126 @@
+"""The release page says what a release now would lack, and asks for a tick where edits were not answered blind."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotation.journeys import adjudicating, assigning
+from annotation.models import Batch, Person, Release
+from tests.annotation.cast import NOON, World
+
+RELEASES = "/projects/films/releases/"
+FIELDS = {"name": "v1", "format": "askew"}
+TICK = "include_unchecked"
+
+
+def client_of(person: Person) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def edited(world: World) -> Batch:
+    """A closed batch with one accepted edit."""
+    batch = world.batch("value_change", variant="answer_stays", only=["nu-0"], overlap=1, name="Edits")
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    cell = {"op": "set_cell", "row": "r1", "column": "c2", "at": [1, 2], "old": "117", "new": "118"}
+    world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return batch
+
+
+def answered_blind(world: World, feeding: Batch) -> Batch:
+    batch = world.batch("answer_check", sources=[], feeds_from=feeding, overlap=1, name="Check")
+    assignment = world.take(batch, "bo")
+    assert assignment is not None
+    world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    return batch
+
+
+def listed(page: str) -> list[str]:
+    """The preflight, which stands above the button."""
+    above, _, _ = page.partition('<button class="primary">')
+    section = re.search(r'id="lacks".*?</ul>', above, re.DOTALL)
+    found = re.findall(r"<li>(.*?)</li>", section.group(), re.DOTALL) if section else []
+    return [re.sub(r"<[^>]+>", "", words).replace("&#x27;", "'").strip() for words in found]
+
+
+def dry_run() -> list[str]:
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("release", project="films", dry_run=True, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def plan(folder: Path) -> list[str]:
+    file, out = folder / "films.yaml", StringIO()
+    call_command("study", "export", str(file), "--project", "films")
+    call_command("study", "plan", str(file), stdout=out)
+    start = "A release now would lack: "
+    return [line.removeprefix(start) for line in out.getvalue().splitlines() if line.startswith(start)]
+
+
+def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World, tmp_path: Path) -> None:
+    world.batch("answer_check", sources=[], feeds_from=edited(world), name="Check")
+
+    page = client_of(world.rea).get(RELEASES).content.decode()
+
+    assert "A release now would lack" in page
+    assert listed(page) == dry_run() == plan(tmp_path)
+    assert "perturbed examples: 1 of 1 have not been answered blind by somebody else." in listed(page)
+
+
+def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:
+    edited(world)
+    rea = client_of(world.rea)
+
+    refused = rea.post(RELEASES, FIELDS)
+
+    page = refused.content.decode()
+    assert "Include 1 edit that nobody has answered blind" in page
+    assert "Tick this to release the edit unchecked" in page
+    assert 'value="v1"' in page
+    assert not Release.objects.exists()
+
+    assert rea.post(RELEASES, {**FIELDS, TICK: "on"}).status_code == 302
+    assert Release.objects.get().name == "v1"
+
+
+def test_edits_that_somebody_answered_blind_need_none(world: World) -> None:
+    answered_blind(world, edited(world))
+    rea = client_of(world.rea)
+
+    assert TICK not in rea.get(RELEASES).content.decode()
+    assert rea.post(RELEASES, FIELDS).status_code == 302
+
+
+def test_who_may_not_release_and_who_annotates_see_no_preflight(world: World) -> None:
+    edited(world)
+
+    assert "A release now would lack" not in client_of(world.ivo).get(RELEASES).content.decode()
+
+
+def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
+    from annotation.money import statements
+
+    world.project.statement = {one.name: "said" for one in statements.ASKED}
+    world.project.save()
+    batch = world.batch(size=1)
+    for who in ("ada", "bo", "cy"):
+        world.label(batch, who, "extraction")
+    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+
+    page = client_of(world.rea).get(RELEASES).content.decode()
+
+    assert "A release now would lack nothing." in page
