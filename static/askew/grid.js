@@ -32,6 +32,7 @@ const PAUSE = 250; // ms: what is said of a range waits until the keys rest
 const SELECTED_AT_MOST = 500; // cells of a range that are told to screen readers one by one
 const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
 const FEW_COLUMNS = 8;
+const NAMED = 3; // hidden columns that are named one by one
 
 let numbers = 0;
 
@@ -63,6 +64,7 @@ export class AskewGrid extends HTMLElement {
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
   #told = element("p", { className: "told", ariaHidden: "true" });
+  #hidden = element("p", { className: "hidden-columns", hidden: true });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
   #opened = null; // the cell over which something lies
@@ -263,11 +265,29 @@ export class AskewGrid extends HTMLElement {
     this.#twin = other;
     if (!other) return;
     other.#twin = this;
+    this.#painting.pairWith(other.#painting);
+    for (const one of [this, other]) { // with other widths they begin anew
+      one.#painting.sheet.scrollTo(0, 0);
+      one.#led = [0, 0];
+    }
     for (const one of [this, other]) {
       one.#lead();
       if (one.#mode.first) one.#painting.bringIntoSight(one.#mode.first);
     }
     other.#lead();
+    for (const one of [this, other]) one.#tellHidden();
+  }
+
+  /* Which columns of a comparison are out of sight, in words above the table. Both tables of a pair keep a line for it as
+     long as one of them needs it, so that their rows stay beside each other. */
+  #tellHidden() {
+    if (this.#name !== "compare") return;
+    const names = this.#painting.hiddenColumns.map((id) => this.edits.columnName(id));
+    const more = names.length > NAMED ? t` and ${names.length - NAMED} more` : "";
+    write(this.#hidden, names.length ? t`Hidden: ${names.slice(0, NAMED).join(", ")}${more}. Scroll sideways.` : "");
+    const pair = this.#twin ? [this, this.#twin] : [this];
+    const line = pair.some((one) => one.#hidden.textContent);
+    for (const one of pair) one.#hidden.hidden = !line;
   }
 
   /* The other table goes where this one is, unless that is where it was led. */
@@ -606,9 +626,14 @@ export class AskewGrid extends HTMLElement {
     const bar = element("div", { className: "grid-state" });
     bar.append(this.#where, this.#told);
     write(this.#told, "");
-    this.replaceChildren(this.#tools.bar, this.#find.bar, sheet, bar, ...(mode.help ? [help] : []), this.#status);
+    this.replaceChildren(this.#tools.bar, this.#find.bar, this.#hidden, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);
-    sheet.addEventListener("scroll", () => this.#lead(), { passive: true });
+    sheet.addEventListener("scroll", () => {
+      this.#lead();
+      this.#tellHidden();
+    }, { passive: true });
+    this.#painting.onLayout = () => this.#tellHidden();
+    this.#tellHidden();
     if (!mode.isGrid) passBy(sheet, bar);
     this.#led = [0, 0];
     this.#select();

@@ -20,11 +20,14 @@ const BLANKS = /\s+/u;
 const ROOM = 24; // px of more or less room before columns are measured again
 const CHEAP = 4000; // cells up to which they are
 const REST = 120; // ms that the room has been what it is
+const SQUEEZED = 1.6; // times its room: a table that is wider is not squeezed into it
+const CUT = 4; // px of a column that may be out of sight without a word
 const SLICE = 6; // ms of painting between two looks at what else there is to do
 
 export class Painting {
   sheet = element("div", { className: "sheet", role: "region" });
   table = element("table", { className: "tabular" });
+  onLayout = null; // called when the sheet or the table in it has another size
   #head = element("thead", { role: "rowgroup" });
   #headCells = new Map(); // column id -> th
   #dressed = new WeakMap(); // th -> the class names that were painted
@@ -45,6 +48,7 @@ export class Painting {
   #rooms = null;
   #room = 0;
   #fitting = null;
+  #twin = null; // the Painting beside this one, in a comparison of two tables
 
   /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
      notes: column id -> words, moved: set of row ids, choosing: whether cells are marked}. */
@@ -72,8 +76,10 @@ export class Painting {
     this.#sizes = new ResizeObserver(() => {
       if (this.#widths) this.#drawAreas();
       else requestAnimationFrame(() => this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0)); // it was hidden until now
+      this.onLayout?.();
     });
     this.#sizes.observe(this.table);
+    this.#sizes.observe(this.sheet);
     this.#rooms = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
     if (this.sheet.parentElement) this.#rooms.observe(this.sheet.parentElement);
     this.#paintLater();
@@ -85,9 +91,7 @@ export class Painting {
     if (this.#state.rows.length * this.#state.columns.length > CHEAP) return;
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
-      this.table.classList.remove("locked", "pinned");
-      this.table.style.width = "";
-      this.table.style.paddingInlineEnd = "";
+      this.#unlock();
       this.#lockWidths(room);
       this.#drawAreas();
     }, REST);
@@ -253,6 +257,24 @@ export class Painting {
 
   scaled() {
     this.#drawAreas();
+    if (this.#twin) this.#alignRows();
+  }
+
+  /* Lay this table and another one out for comparison: shared columns have the same width, shared rows the same height. */
+  pairWith(twin) {
+    this.#twin = twin;
+    twin.#twin = this;
+    this.#lockPair();
+  }
+
+  /* The names of the columns that are not, or not wholly, in sight. */
+  get hiddenColumns() {
+    if (!this.sheet.clientWidth) return [];
+    const { starts, ends, still, beside } = this.#edges();
+    const { scrollLeft, clientWidth } = this.sheet;
+    return this.#state.columns
+      .filter((_, at) => (at >= still && starts[at] < scrollLeft + beside - CUT) || ends[at] > scrollLeft + clientWidth + CUT)
+      .map(({ id }) => id);
   }
 
   // --- the head ----------------------------------------------------------------------------------------------------
@@ -477,19 +499,30 @@ export class Painting {
   /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
      too wide is squeezed into the page, a much wider one scrolls. */
   #lockWidths(room) {
+    if (this.#twin) {
+      this.#lockPair();
+      return;
+    }
     const { table } = this;
-    const measure = () => [...this.#head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
     const widest = this.#widestTexts();
     if (widest) table.append(widest);
     table.classList.add("natural");
-    let widths = measure();
+    let widths = this.#headWidths();
     const natural = sum(widths);
-    if (natural && room && natural <= 1.6 * room) {
+    if (natural && room && natural <= SQUEEZED * room) {
       table.classList.remove("natural");
-      widths = measure();
+      widths = this.#headWidths();
     }
     widest?.remove();
-    if (!natural || !room) return;
+    if (natural && room) this.#lock(widths, room);
+  }
+
+  #headWidths() {
+    return [...this.#head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
+  }
+
+  #lock(widths, room) {
+    const { table } = this;
     this.#room = room;
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
@@ -501,6 +534,90 @@ export class Painting {
     table.classList.toggle("pinned", widths[1] <= room / 3);
     table.classList.add("locked");
   }
+
+  #unlock() {
+    const { table } = this;
+    table.classList.remove("locked", "pinned", "dense");
+    table.style.width = "";
+    table.style.paddingInlineEnd = "";
+    table.style.removeProperty("--number");
+  }
+
+  /* The same widths for both tables. Columns take what they need as long as both tables fit; then they are squeezed, then
+     they lose their padding, and only then does a table scroll. */
+  #lockPair() {
+    const pair = [this, this.#twin];
+    const rooms = pair.map(({ sheet }) => sheet.parentElement?.clientWidth ?? 0);
+    if (!rooms.every(Boolean)) return;
+    for (const one of pair) one.#unlock();
+    const frame = Math.max(...pair.map(({ sheet }) => sheet.offsetWidth - sheet.clientWidth)) + 1;
+    const room = Math.min(...rooms) - frame - Math.max(...pair.map(({ table }) => table.tHead.lastElementChild.cells.length)); // lock() rounds up
+    let layout = null;
+    for (const dense of [false, true]) {
+      for (const one of pair) one.table.classList.toggle("dense", dense);
+      layout = shared(pair.map((one) => one.#extremes()), room);
+      if (layout.fits) break;
+    }
+    pair.forEach((one, at) => one.#lock(layout.widths[at], rooms[at]));
+    this.#alignRows();
+    for (const one of pair) one.#drawAreas();
+  }
+
+  /* [id, least width, width without wrapping] of each column; the first one is that of the rows' numbers. */
+  #extremes() {
+    const { table } = this;
+    const widest = this.#widestTexts();
+    if (widest) table.append(widest);
+    table.classList.add("natural");
+    const most = this.#headWidths();
+    table.classList.remove("natural");
+    table.style.width = "1px";
+    const least = this.#headWidths();
+    table.style.width = "";
+    widest?.remove();
+    return [null, ...this.#state.columnIds].map((id, at) => [id, least[at], most[at]]);
+  }
+
+  /* Rows of both tables of a pair beside each other: as high as the higher one, with room where only one has a row. */
+  #alignRows() {
+    const pair = [this, this.#twin];
+    const rows = pair.map((one) => one.#state.rows);
+    for (const one of pair) {
+      for (const tr of [one.#head.lastElementChild, ...one.#spaced]) tr.removeAttribute("style");
+      one.#spaced.clear();
+    }
+    level(pair.map((one) => one.#head.lastElementChild));
+    const known = pair.map((one) => new Set(one.#state.rowIds));
+    const [left, right] = rows.map((list, at) => list.filter(({ id }) => known[1 - at].has(id)));
+    if (!left.every(({ id }, at) => id === right[at].id)) return; // rows were moved: nothing stands beside itself
+    const special = new Set(rows.flat().filter(({ old, removed, inserted }) => old || removed || inserted).map(({ id }) => id));
+    if (!special.size) return;
+    for (const one of pair) one.#paintAll();
+    const height = (one, id) => one.#entries.get(id).tr.getBoundingClientRect().height;
+    const space = (one, id, property, pixels) => {
+      const { tr } = one.#entries.get(id);
+      tr.style[property] = `${(Number.parseFloat(tr.style[property]) || 0) + pixels}px`;
+      one.#spaced.add(tr);
+    };
+    const levels = left.filter(({ id }) => special.has(id)).map(({ id }) => [id, Math.max(...pair.map((one) => height(one, id)))]);
+    pair.forEach((one, at) => {
+      const other = pair[1 - at];
+      let above = null;
+      let missing = 0;
+      for (const { id } of rows[at]) {
+        if (!known[1 - at].has(id)) missing += height(one, id);
+        else {
+          if (missing) space(other, id, "marginTop", missing);
+          missing = 0;
+          above = id;
+        }
+      }
+      if (missing && above !== null) space(other, above, "marginBottom", missing);
+    });
+    for (const [id, pixels] of levels) for (const one of pair) space(one, id, "minHeight", pixels);
+  }
+
+  #spaced = new Set(); // rows with a height or a margin of their own
 
   /* Of the rows that are not painted yet, the longest text and the longest word of each column, as rows to measure. */
   #widestTexts() {
@@ -583,6 +700,31 @@ export class Painting {
     box.style.width = scaled(sum(this.#widths.slice(left + 1, right + 2)));
     return box;
   }
+}
+
+/* Widths for two tables: columns of the same id are as wide in both. Between least and most, as far as the wider one has
+   room; `fits` is whether both have. `tables` are lists of [id, least, most]. */
+function shared(tables, room) {
+  const columns = new Map();
+  for (const [id, least, most] of tables.flat()) {
+    const known = columns.get(id) ?? [0, 0];
+    columns.set(id, [Math.max(known[0], least), Math.max(known[1], least, most)]);
+  }
+  const sums = tables.map((table) => [0, 1].map((which) => sum(table.map(([id]) => columns.get(id)[which]))));
+  const part = Math.min(...sums.map(([least, most]) => (most <= room ? 1 : (room - least) / (most - least))));
+  const wide = sums.some(([least]) => least > SQUEEZED * room); // most of it scrolls anyhow: its texts need not wrap
+  const stretch = wide ? 1 : Math.max(0, part);
+  const width = (id) => {
+    const [least, most] = columns.get(id);
+    return least + stretch * (most - least);
+  };
+  return { fits: part >= 0, widths: tables.map((table) => table.map(([id]) => width(id))) };
+}
+
+/* Make elements as high as the highest of them. */
+function level(elements) {
+  const height = Math.max(...elements.map((one) => one.getBoundingClientRect().height));
+  for (const one of elements) one.style.minHeight = `${height}px`;
 }
 
 const scaled = (rem) => `calc(${Math.round(rem * 1e4) / 1e4}rem * var(--zoom, 1))`;

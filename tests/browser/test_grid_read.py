@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -342,6 +343,7 @@ def test_two_tables_begin_at_the_same_place_and_scroll_as_one(grid: Grid) -> Non
             const [one] = document.querySelectorAll("askew-grid");
             const other = document.createElement("askew-grid");
             one.after(other);
+            document.getElementById("main").style.maxWidth = "30rem"; // too little room for all columns
             const change = (column) => (
                 { op: "rename_header", column, old: table.header[Number(column.slice(1))], new: "x" }
             );
@@ -376,6 +378,103 @@ def test_two_tables_begin_at_the_same_place_and_scroll_as_one(grid: Grid) -> Non
         )
         assert grid.page.evaluate(first)[0] != left
         left = grid.page.evaluate(first)[0]
+
+
+WINNERS: dict[str, Any] = {
+    "header": ["Year", "City", "Country", "Champion", "Seconds"],
+    "rows": [
+        ["1896", "Athens", "Greece", "Thomas Burke", "12.0"],
+        ["1900", "Paris", "France", "Frank Jarvis", "11.0"],
+        ["1904", "St. Louis", "United States", "Archie Hahn", "11.0"],
+        ["1908", "London", "United Kingdom", "Reggie Walker", "10.8"],
+    ],
+}
+
+
+def set_champion(text: str) -> dict[str, Any]:
+    return {"op": "set_cell", "row": "r2", "column": "c3", "old": "Archie Hahn", "new": text}
+
+
+def compare_two(
+    grid: Grid, left: list[Any], right: list[Any], table: dict[str, Any] = WINNERS, width: int = 470
+) -> None:
+    """Two tables beside each other, each with so many pixels of room."""
+    grid.page.evaluate(
+        """([table, left, right, width]) => {
+            const grids = [left, right].map(() => document.createElement("askew-grid"));
+            const room = document.createElement("div");
+            room.append(...grids);
+            document.getElementById("main").replaceChildren(room);
+            document.getElementById("main").style.maxWidth = "none";
+            const sheet = new CSSStyleSheet();
+            sheet.replaceSync(`#main > div { display: grid; grid-template-columns: ${width}px ${width}px; gap: 36px }`);
+            document.adoptedStyleSheets = [sheet];
+            grids[0].compare(table, left);
+            grids[1].compare(table, right);
+            grids[0].scrollWith(grids[1]);
+        }""",
+        [table, left, right, width],
+    )
+
+
+def tops(grid: Grid) -> list[dict[str, float]]:
+    """Of each table: row id -> where it begins on the page."""
+    found: list[dict[str, float]] = grid.page.evaluate(
+        """() => [...document.querySelectorAll("askew-grid")].map((grid) => Object.fromEntries(
+            [...grid.querySelectorAll("tbody tr")].map((tr) => [tr.dataset.row, tr.getBoundingClientRect().top])))"""
+    )
+    return found
+
+
+def sideways(grid: Grid) -> list[int]:
+    """How far each table would scroll to the side."""
+    found: list[int] = grid.page.evaluate(
+        "() => [...document.querySelectorAll('.sheet')].map((sheet) => sheet.scrollWidth - sheet.clientWidth)"
+    )
+    return found
+
+
+def test_two_tables_that_fit_side_by_side_hide_no_column(grid: Grid) -> None:
+    compare_two(
+        grid, [set_champion("Nat Cartmell the second of Pennsylvania")], [set_champion("Fay Moulton")]
+    )
+    assert sideways(grid) == [0, 0]
+    expect(grid.page.locator(".hidden-columns:visible")).to_have_count(0)
+    heads = grid.page.evaluate(
+        """() => [...document.querySelectorAll("askew-grid")].map((grid) => (
+            [...grid.querySelectorAll("thead th")].map((th) => Math.round(th.getBoundingClientRect().width))))"""
+    )
+    assert heads[0] == heads[1]
+
+
+def test_rows_of_two_tables_are_beside_each_other(grid: Grid) -> None:
+    new_row = {"op": "insert_row", "row": "n1", "after": "r0", "cells": ["1898", "Nowhere", "", "", ""]}
+    removal = {"op": "remove_row", "row": "r1", "at": 1, "after": "r0", "old": WINNERS["rows"][1]}
+    compare_two(
+        grid,
+        [set_champion("Nat Cartmell, the second of Pennsylvania, and a half"), removal],
+        [new_row, {"op": "rename_header", "column": "c4", "old": "Seconds", "new": "Time in seconds"}],
+    )
+    left, right = tops(grid)
+    assert "n1" in right
+    assert "n1" not in left
+    for row in ("r0", "r1", "r2", "r3"):
+        assert abs(left[row] - right[row]) < 1, row
+    assert left["r1"] - left["r0"] > 50  # room for the row that only the other table has
+    grid.press("Control++")
+    left, right = tops(grid)
+    assert all(abs(left[row] - right[row]) < 1 for row in left)
+
+
+def test_a_hidden_column_is_named_above_the_table(grid: Grid) -> None:
+    compare_two(grid, [set_champion("Nat Cartmell")], [set_champion("Fay Moulton")], width=240)
+    hidden = grid.page.locator(".hidden-columns")
+    expect(hidden.first).to_have_text(re.compile(r"^Hidden: .*Seconds.*\. Scroll sideways\.$"))
+    for left, seen, unseen in ((10_000, "Seconds", "City"), (0, "City", "Seconds")):
+        grid.page.evaluate("(left) => { document.querySelector('.sheet').scrollLeft = left; }", left)
+        for one in hidden.all():
+            expect(one).not_to_contain_text(seen)
+            expect(one).to_contain_text(unseen)
 
 
 def test_a_column_is_as_wide_as_what_stands_far_down_in_it(grid: Grid) -> None:
