@@ -263,7 +263,14 @@ class _PostgreSQL(_Database):
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
         with self._snapshot() as name:
             rows, migrations = _rows(), _migrations()
-            self._run("pg_dump", "--format=custom", f"--snapshot={name}", f"--file={path}", *_PLAIN)
+            self._run(
+                "pg_dump",
+                "--format=custom",
+                f"--snapshot={name}",
+                f"--file={path}",
+                f"--dbname={_dsn()}",
+                *_PLAIN,
+            )
         return rows, migrations
 
     def load(self, path: Path) -> None:
@@ -271,7 +278,7 @@ class _PostgreSQL(_Database):
             "pg_restore",
             "--exit-on-error",
             "--single-transaction",
-            f"--dbname={connection.settings_dict['NAME']}",
+            f"--dbname={_dsn()}",
             *_PLAIN,
             str(path),
         )
@@ -298,6 +305,18 @@ class _PostgreSQL(_Database):
 
 
 _PLAIN = ("--no-owner", "--no-privileges", "--no-password")
+
+
+def _dsn() -> str:
+    """The database's name with the limits of a connection: these programs know no variables for all of them."""
+    from psycopg2.extensions import make_dsn  # where SQLite is used it need not be there
+
+    options = connection.settings_dict.get("OPTIONS", {})
+    names = ("connect_timeout", "tcp_user_timeout")
+    limits = {
+        name: value for name, value in options.items() if name in names or name.startswith("keepalives")
+    }
+    return str(make_dsn(dbname=str(connection.settings_dict["NAME"]), **limits))
 
 
 def _for_clients() -> dict[str, str]:

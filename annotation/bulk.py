@@ -138,7 +138,8 @@ def _copied(model: type[models.Model], fields: Sequence[Any], pages: Iterator[li
             # A column at a time: whether there is anything to escape is asked once for all its values.
             cells = [text(column) for text, column in zip(texts, page, strict=True)]
             lines = "".join(f"{line}\n" for line in map("\t".join, zip(*cells, strict=True)))
-            cursor.copy_expert(sql, io.BytesIO(lines.encode("utf-8")))
+            with connection.wrap_database_errors:  # Django does so for statements alone
+                cursor.copy_expert(sql, io.BytesIO(lines.encode("utf-8")))
             done += len(page[0])
     return done
 

@@ -26,6 +26,7 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 from kombu.exceptions import OperationalError
 
+from annotation.database import limits
 from annotation.tasks_api import BaseTaskBackend, InvalidTaskError, TaskResult, TaskResultStatus
 
 # Nothing of the application is loaded above: it loads this module while it is still being loaded itself. In a Celery
@@ -99,6 +100,7 @@ class Backend(BaseTaskBackend):
 @worker_process_init.connect
 def _keep_alive(**_: Any) -> None:
     """In each process of a Celery worker: say that its jobs are being worked at, also while a model thinks."""
+    limits.use(limits.WORKER)
     threading.Thread(target=_say_so, name="heartbeats", daemon=True).start()
 
 

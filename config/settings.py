@@ -5,6 +5,17 @@
 | SECRET_KEY        | required; signs sessions and tokens. At least 32 characters where PUBLIC_URL is set       |
 | DATABASE_URL      | sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME; default: SQLite in the data    |
 | CONN_MAX_AGE      | seconds a connection to PostgreSQL is kept; default: 600                                  |
+| DB_CONNECT_TIMEOUT | seconds until connecting to PostgreSQL fails; default: 4                                 |
+| DB_KEEPALIVES_IDLE | seconds of silence after which TCP asks whether PostgreSQL's machine is there; default: 30 |
+| DB_KEEPALIVES_INTERVAL | seconds between two such questions; default: 10                                      |
+| DB_KEEPALIVES_COUNT | unanswered questions that end the connection; default: 3                                |
+| DB_TCP_USER_TIMEOUT | seconds until data that nobody acknowledges ends the connection; default: 20            |
+| DB_STATEMENT_TIMEOUT_WEB | seconds for one statement of a web process, 0 for no limit; default: 6             |
+| DB_STATEMENT_TIMEOUT_WORKER | the same of a worker; default: 600                                              |
+| DB_STATEMENT_TIMEOUT_COMMAND | the same of a command; default: 6 hours. Migrations have no limit              |
+| DB_IDLE_IN_TRANSACTION_TIMEOUT_WEB | seconds between two statements of a transaction; default: 60             |
+| DB_IDLE_IN_TRANSACTION_TIMEOUT_WORKER | the same of a worker; default: 1 hour                                 |
+| DB_IDLE_IN_TRANSACTION_TIMEOUT_COMMAND | the same of a command, such as a backup; default: 24 hours           |
 | ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
 | PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
 | PLAIN_HTTP        | true where PUBLIC_URL may be http beyond this machine: on a network that all of you trust |
@@ -207,9 +218,10 @@ def _database(url: str) -> dict[str, Any]:
         # half-way. FULL: work that was acknowledged survives a power cut.
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
+            "timeout": 20,  # seconds, while connecting; afterwards DATABASE_LIMITS
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
         }
+        config["ENGINE"] = "annotation.database.sqlite3"
         config["CONN_MAX_AGE"] = None
         if config["NAME"] != ":memory:":
             Path(config["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -222,6 +234,16 @@ def _database(url: str) -> dict[str, Any]:
             config["HOST"] = socket_folder
         if "host" in config.get("OPTIONS", {}):  # postgres://user@/name?host=/var/run
             config["HOST"] = config["OPTIONS"].pop("host")
+        config["ENGINE"] = "annotation.database.postgresql"
+        # All of them are libpq's own: none is sent to the server, where a pooler might refuse it.
+        config["OPTIONS"] = {
+            "connect_timeout": env.int("DB_CONNECT_TIMEOUT", default=4),
+            "keepalives_idle": env.int("DB_KEEPALIVES_IDLE", default=30),
+            "keepalives_interval": env.int("DB_KEEPALIVES_INTERVAL", default=10),
+            "keepalives_count": env.int("DB_KEEPALIVES_COUNT", default=3),
+            "tcp_user_timeout": env.int("DB_TCP_USER_TIMEOUT", default=20) * 1000,
+            **config.get("OPTIONS", {}),
+        }
         config["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=600)
         config["CONN_HEALTH_CHECKS"] = True
     else:
@@ -234,6 +256,21 @@ def _database(url: str) -> dict[str, Any]:
 
 DATABASES = {
     "default": _database(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'askew.sqlite3'}")
+}
+# What annotation/database/limits.py holds each process to, by its role.
+DATABASE_LIMITS = {
+    "web": {
+        "statement": env.float("DB_STATEMENT_TIMEOUT_WEB", default=6),
+        "idle_in_transaction": env.float("DB_IDLE_IN_TRANSACTION_TIMEOUT_WEB", default=60),
+    },
+    "worker": {
+        "statement": env.float("DB_STATEMENT_TIMEOUT_WORKER", default=600),
+        "idle_in_transaction": env.float("DB_IDLE_IN_TRANSACTION_TIMEOUT_WORKER", default=3600),
+    },
+    "command": {
+        "statement": env.float("DB_STATEMENT_TIMEOUT_COMMAND", default=6 * 3600),
+        "idle_in_transaction": env.float("DB_IDLE_IN_TRANSACTION_TIMEOUT_COMMAND", default=24 * 3600),
+    },
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -7,6 +7,8 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from annotation.database import limits
+
 WAIT = "400ms"
 """For a lock. Less than the second after which PostgreSQL looks for deadlocks: the migration gives way, and never somebody
 who has just submitted."""
@@ -43,11 +45,22 @@ class Command(migrate.Command):
     help = "Bring the database up to date with this version, also while people work: they wait for it, and it for them."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """As Django's own. On PostgreSQL a migration that does not get its locks at once is undone and begun again."""
-        connection = connections[options.get("database") or DEFAULT_DB_ALIAS]
+        """As Django's own. On PostgreSQL a migration that does not get its locks at once is undone and begun again.
+
+        No statement of a migration is cut for the time it takes.
+        """
+        connection: Any = connections[options.get("database") or DEFAULT_DB_ALIAS]
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return
+        try:
+            with limits.lifted():
+                connection.set_limits()
+                self._in_turns(connection, *args, **options)
+        finally:
+            connection.set_limits()
+
+    def _in_turns(self, connection: Any, *args: Any, **options: Any) -> None:
         migrate.MigrationExecutor = InOrder  # type: ignore[attr-defined]
         for left in reversed(range(TRIES)):
             with connection.cursor() as cursor:

@@ -19,6 +19,7 @@ from django_tasks_db.management.commands.db_worker import Worker
 from prometheus_client import start_http_server
 
 from annotation import jobs, metrics
+from annotation.database import limits
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
 
@@ -34,6 +35,8 @@ SLOWER = 1.0
 """Seconds, at least, between two looks of each hand for jobs that wait for models."""
 AWAY = (OperationalError, InterfaceError)
 """What is raised where the database does not answer, or has closed a connection since."""
+ANSWER = 30.0
+"""Seconds within which the database answers what is no job: looks at the queue and housekeeping."""
 PATIENCE = 3.0
 """Seconds that a worker which is told to stop gives to what waits for models."""
 
@@ -58,6 +61,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        limits.use(limits.WORKER)
         if options["metrics"]:
             _show_figures(*options["metrics"])
         stop = threading.Event()
@@ -113,7 +117,8 @@ class Hand(threading.Thread):
         set_script_prefix(settings.FORCE_SCRIPT_NAME or "/")
         while self.worker.running:
             try:
-                self.worker.run()
+                with limits.at_most(ANSWER):
+                    self.worker.run()
             except AWAY:
                 log.warning("%s wait for the database", self.name, exc_info=True)
                 connection.close()
@@ -142,7 +147,8 @@ def _take_jobs(interval: float) -> None:
     """Until a signal says stop. A database that is away, or busy for longer than anybody waits, is tried again."""
     while True:
         try:
-            call_command("db_worker", interval=interval, reload=False, queue_name="default")
+            with limits.at_most(ANSWER):
+                call_command("db_worker", interval=interval, reload=False, queue_name="default")
             return
         except AWAY:
             log.warning("the queue waits for the database", exc_info=True)

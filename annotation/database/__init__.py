@@ -1,0 +1,1 @@
+"""Connections to the database that wait for a limited time, and what it means when one fails."""
