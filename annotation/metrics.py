@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 from django.db.models import Count, F, Min, Q, Sum
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse
@@ -84,7 +84,7 @@ class InTheDatabase(Collector):
         up = GaugeMetricFamily("askew_database_up", "Whether the database answers.")
         try:
             found = [*self._jobs(), *self._work()]
-        except DatabaseError:
+        except Error:
             up.add_metric((), 0)
             yield up
             return

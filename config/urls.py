@@ -11,3 +11,5 @@ urlpatterns = [
     path("metrics", metrics.page, name="metrics"),
     path("", include("annotation.urls")),
 ]
+
+handler500 = "config.server_errors.server_error"

@@ -19,7 +19,7 @@ CONTENT_TYPE = "application/problem+json"
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn what the journeys raise into a problem document; anything unforeseen stays a 500."""
+    """Turn what the journeys raise into a problem document; anything unforeseen is for `config.server_errors`."""
     if isinstance(error, Refused):
         refusal = problem(error.status, error.code, error.detail, **error.more)
         if "retry_after" in error.more:
@@ -54,14 +54,20 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 def problem(status: int, code: str, detail: str, **more: Any) -> Response:
     """A problem document; `more` are members of its own besides the standard ones."""
-    body = {
+    return Response(
+        _sayable({**document(status, code, detail), **more}), status=status, content_type=CONTENT_TYPE
+    )
+
+
+def document(status: int, code: str, detail: str) -> dict[str, Any]:
+    """The members that every problem document has."""
+    return {
         "type": f"/problems/{code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,
         "detail": detail,
     }
-    return Response(_sayable({**body, **more}), status=status, content_type=CONTENT_TYPE)
 
 
 def _sayable(said: Any) -> Any:

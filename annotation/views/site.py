@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation import access, visibility
+from annotation.database import limits
 from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Item, Job, Project, Release
 from annotation.roles import Permission
@@ -159,6 +160,9 @@ def _result(job: Job) -> tuple[str, str, str]:
 
 # -- health -----------------------------------------------------------------------------------------
 
+READY = 2.0
+"""Seconds within which the database has to answer each question of a site that is ready."""
+
 
 @never_cache
 @require_safe
@@ -172,8 +176,9 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """The database answers, and has every migration that this code needs; else 503 with the reason."""
     try:
-        missing = _unapplied()
-    except DatabaseError:
+        with limits.at_most(READY):
+            missing = _unapplied()
+    except Error:
         return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
     if missing:
         return HttpResponse(f"{missing} migrations are not applied\n", content_type="text/plain", status=503)

@@ -1,0 +1,36 @@
+"""What a failed statement says about the database: away, locked, or something else."""
+
+from __future__ import annotations
+
+from django.db import Error, InterfaceError, OperationalError, connection
+
+RETRY_AFTER = 5
+"""Seconds after which a client may try again while the database is away."""
+
+_SQLITE = ("locked", "busy", "unable to open", "disk i/o", "full")
+
+
+def is_unavailable(error: BaseException | None) -> bool:
+    """Whether this error, or what it was raised from, says that the database did not answer or could not be used."""
+    found = _database_error(error)
+    if not isinstance(found, OperationalError | InterfaceError):
+        return False
+    # To SQLite a missing table or column is an OperationalError, too.
+    return connection.vendor != "sqlite" or any(part in str(found).lower() for part in _SQLITE)
+
+
+def is_locked(error: BaseException | None) -> bool:
+    """Whether another process held SQLite's write lock for longer than this one waits."""
+    found = _database_error(error)
+    if not isinstance(found, OperationalError) or connection.vendor != "sqlite":
+        return False
+    return "locked" in str(found).lower() or "busy" in str(found).lower()
+
+
+def _database_error(error: BaseException | None) -> Error | None:
+    """The first error of the database in the chain of causes."""
+    for _ in range(10):
+        if error is None or isinstance(error, Error):
+            return error
+        error = error.__cause__ or error.__context__
+    return None

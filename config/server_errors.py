@@ -1,0 +1,41 @@
+"""What a request is answered with that failed inside: 503 while the database is away, else 500.
+
+Programs get a problem document, people a page; both are told when to try again.
+"""
+
+from __future__ import annotations
+
+import sys
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext
+
+from annotation.api import problems
+from annotation.database import failures
+from config.language import API
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`: called while the exception is being handled."""
+    error = sys.exc_info()[1]
+    status, code = HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
+    detail = gettext("Something broke on our side. It is written to the log.")
+    if failures.is_unavailable(error):
+        status, code = HTTPStatus.SERVICE_UNAVAILABLE, "database_unavailable"
+        detail = gettext("The database does not answer. Try again in a few seconds.")
+        if failures.is_locked(error):
+            detail = gettext(
+                "The database is locked: another process is writing to it. Try again in a few seconds."
+            )
+    response: HttpResponse
+    if request.path_info.startswith(API):
+        document = problems.document(status, code, detail)
+        response = JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)
+    else:
+        page = render_to_string(f"{status.value}.html", {"detail": detail})
+        response = HttpResponse(page, status=status)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response["Retry-After"] = str(failures.RETRY_AFTER)
+    return response

@@ -1,0 +1,93 @@
+"""What people and programs are told where something fails inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import InterfaceError, OperationalError
+from django.test import Client
+
+from annotation import access
+from annotation.api import problems
+from annotation.views import site
+
+pytestmark = pytest.mark.django_db
+
+AWAY = [
+    OperationalError("database is locked"),
+    InterfaceError("database is locked: connection already closed"),
+]
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch, django_user_model: Any) -> Any:
+    """A signed-in client, and what makes each of its requests fail with an error."""
+    client = Client(raise_request_exception=False)
+    client.force_login(django_user_model.objects.create_person("Ada"))
+
+    def fail(error: Exception) -> Client:
+        def actor(*_: Any, **__: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(access, "actor", actor)
+        return client
+
+    return fail
+
+
+@pytest.mark.parametrize("error", AWAY)
+def test_a_program_is_told_that_the_database_is_away_and_when_to_ask_again(failing: Any, error: Any) -> None:
+    answer = failing(error).get("/api/projects/")
+
+    assert answer.status_code == 503
+    assert answer["Content-Type"] == problems.CONTENT_TYPE
+    assert int(answer["Retry-After"]) > 0
+    assert answer.json()["code"] == "database_unavailable"
+
+
+def test_what_is_wrapped_in_another_error_is_found(failing: Any) -> None:
+    error = RuntimeError("while rendering")
+    error.__cause__ = AWAY[0]
+
+    assert failing(error).get("/api/projects/").status_code == 503
+
+
+def test_anything_else_is_a_problem_document_of_500_without_a_time(failing: Any) -> None:
+    answer = failing(ZeroDivisionError("inside")).get("/api/projects/")
+
+    assert answer.status_code == 500
+    assert answer["Content-Type"] == problems.CONTENT_TYPE
+    assert answer.json() == {
+        "type": "/problems/internal_error",
+        "title": "Internal Server Error",
+        "status": 500,
+        "code": "internal_error",
+        "detail": "Something broke on our side. It is written to the log.",
+    }
+    assert "Retry-After" not in answer
+
+
+def test_people_are_shown_a_page(failing: Any) -> None:
+    away = failing(AWAY[0]).get("/")
+    broken = failing(ZeroDivisionError("inside")).get("/")
+
+    assert (away.status_code, broken.status_code) == (503, 500)
+    assert int(away["Retry-After"]) > 0
+    assert "Askew is not available at the moment" in away.content.decode()
+    assert "Something broke on our side" in broken.content.decode()
+    assert "Content-Security-Policy" in away
+
+
+@pytest.mark.parametrize("error", AWAY)
+def test_readiness_is_refused_while_the_database_is_away(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def unapplied() -> int:
+        raise error
+
+    monkeypatch.setattr(site, "_unapplied", unapplied)
+    answer = Client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert b"does not answer" in answer.content
