@@ -1,8 +1,9 @@
 """Background work: one Job row each, run by `manage.py worker`, safe to run twice.
 
-The queue carries ids only. A worker that dies leaves a heartbeat behind that stops; `reap` queues
-its job again, and compare-and-set makes sure that one reaper wins. Heartbeats run on the database's clock (`clock`), as
-leases do: workers on several machines, and one whose clock is set, agree on what is late.
+The queue carries ids only. A worker that dies leaves a heartbeat behind that stops; `reap` queues its job again, and
+compare-and-set makes sure that one reaper wins. A job that met a database which did not answer is queued again, too.
+Heartbeats run on the database's clock (`clock`), as leases do: workers on several machines, and one whose clock is set,
+agree on what is late.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone, translation
 
+from annotation.database import failures, limits
 from annotation.models import Job, Person, Project
 from annotation.refusals import Refused
 from annotation.tasks_api import task
@@ -108,11 +110,14 @@ def run(job_id: int) -> str:
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
     _under_way.add(job_id)
     try:
-        with translation.override(settings.LANGUAGE_CODE):  # what a job writes is in no reader's language
+        # What a job writes is in no reader's language, and a job may ask for what takes long.
+        with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
             result = KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
         return _end(job, Job.State.FAILED, error=refused.detail)
     except Exception as error:
+        if failures.is_unavailable(error):
+            return _again(job)
         log.exception("job %s (%s) failed", job.public_id, job.kind)
         words = f"Something went wrong inside ({type(error).__name__}). The log has the details."
         if isinstance(error, OSError) and error.errno in NO_ROOM:
@@ -121,6 +126,22 @@ def run(job_id: int) -> str:
     finally:
         _under_way.discard(job_id)
     return _end(job, Job.State.DONE, result=result)
+
+
+def _again(job: Job) -> str:
+    """Queue a job again that met a database which did not answer; after the last attempt it fails visibly.
+
+    Where the database is still away this raises, and the job is queued again by `reap`.
+    """
+    log.warning("job %s (%s) met a database that did not answer", job.public_id, job.kind, exc_info=True)
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
+    again = job.attempts < MOST_ATTEMPTS
+    words = f"The database did not answer in {job.attempts} attempts. Start this again once it does."
+    state = _end(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
+    if state == Job.State.QUEUED:
+        _queue(job)
+    return state
 
 
 def _end(job: Job, state: Job.State, **more: Any) -> str:
@@ -165,14 +186,14 @@ def reap(*, now: datetime) -> int:
 
     A heartbeat of a time to come is none: it was written before the clock was set back. `now` is what `clock` says.
     """
-    stale = Job.objects.filter(
-        Q(state=Job.State.RUNNING) & ~Q(heartbeat__range=(now - LOST_AFTER, now + LOST_AFTER))
-        | Q(state=Job.State.QUEUED) & ~Q(heartbeat__range=(now - FORGOTTEN_AFTER, now + FORGOTTEN_AFTER))
-    )
+    is_stale = Q(state=Job.State.RUNNING) & ~Q(heartbeat__range=(now - LOST_AFTER, now + LOST_AFTER)) | Q(
+        state=Job.State.QUEUED
+    ) & ~Q(heartbeat__range=(now - FORGOTTEN_AFTER, now + FORGOTTEN_AFTER))
     reaped = 0
-    for job in list(stale[:50]):
+    for job in list(Job.objects.filter(is_stale)[:50]):
         again = job.attempts < MOST_ATTEMPTS
-        won = Job.objects.filter(pk=job.pk, state=job.state, heartbeat=job.heartbeat).update(
+        # Whoever wins renews the heartbeat. It is not compared itself: SQLite keeps milliseconds of its own clock, as text.
+        won = Job.objects.filter(is_stale, pk=job.pk, state=job.state, attempts=job.attempts).update(
             state=Job.State.QUEUED if again else Job.State.FAILED,
             error="" if again else f"The worker was lost {job.attempts} times.",
             heartbeat=now,

@@ -41,6 +41,8 @@ WEIGHTS = {
     "PostgreSQL is stopped at once": 2,
     "PostgreSQL's first process is killed": 2,
     "one of PostgreSQL's processes is killed": 4,
+    "database restart": 3,
+    "database black hole": 2,
     "the data folder is full": 3,
     "the clock of the web server jumps": 2,
     "the clock of the worker jumps": 2,

@@ -22,6 +22,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.database import failures
 from annotation.models import Batch, Event, Job, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, quality, reporting
 from tableqa.language import sentence
@@ -194,6 +195,8 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         try:
             _work_out(batches[pk], part, last or 0, timezone.now())
         except Exception as error:
+            if failures.is_unavailable(error):
+                raise  # the whole job is tried again
             log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
             failed[key_of(batches[pk], part)] = WENT_WRONG.format(name=type(error).__name__)
         progress(number + 1, len(parts))

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.faults.line import ANSWER, REQUEST
@@ -22,6 +23,8 @@ AHEAD = 12
 """Free places for each person that are there at least."""
 PATIENT = (1.5, 3.0, 6.0, 15.0)
 """Seconds until a person's page takes a request for lost; that of the annotators' page is the last."""
+SILENCE = 10.0
+"""Seconds that a request waits for a silent database, at most."""
 ALLOWANCE = 15.0
 """Seconds after a part is back in which a person may still be told of a failure from before."""
 
@@ -36,6 +39,8 @@ KINDS = (
     "PostgreSQL is stopped at once",
     "PostgreSQL's first process is killed",
     "one of PostgreSQL's processes is killed",
+    "database restart",
+    "database black hole",
     "the data folder is full",
     "the clock of the web server jumps",
     "the clock of the worker jumps",
@@ -247,6 +252,8 @@ class Faults:
             names = [kind for kind in KINDS if "PostgreSQL" in kind]
             for kind, how in zip(names, KILLS, strict=True):
                 found[kind] = lambda how=how: self._kill_postgres(how)  # type: ignore[misc]
+            found["database restart"] = self._restart_database
+            found["database black hole"] = self._black_hole
         if self.site.has_model:
             found["the model server is killed"] = self._kill_model
         if self.site.has_small_disk:
@@ -373,6 +380,60 @@ class Faults:
             time.sleep(self.rng.uniform(0, 1.5))
             postgres.start()
         self.site.until(postgres.answers, "PostgreSQL answers")
+        self.troubled.append((began, time.monotonic() + ALLOWANCE))
+
+    def _restart_database(self) -> None:
+        """While a worker makes a release. It is done all the same, as one whose worker was killed: by the next attempt."""
+        postgres = self.site.postgres
+        assert postgres is not None
+        self.number += 1
+        name = f"restart {self.number}"
+        id = self.site.tell("start_release", project="still", name=name)
+        self.site.until(lambda: self.site.tell("job", id=id)["state"] != "queued", "the job begins")
+        time.sleep(self.rng.uniform(0, 0.2))
+        began = time.monotonic()
+        postgres.restart()
+        self.site.until(postgres.answers, "PostgreSQL answers")
+        time.sleep(1)
+        job = self.site.tell("job", id=id)
+        if job["state"] == "running" and job["attempts"] == 1:
+            self.site.tell("lose", id=id)
+        ended = self._job_ends(id)
+        self.troubled.append((began, time.monotonic() + ALLOWANCE))
+        if ended["state"] != "done":
+            raise Wrong(f"a release failed: {ended}")
+        if self.site.tell("released", project="still", name=name)["bytes"] != self.reference:
+            raise Wrong(f"a release ({name}) of equal data has other bytes")
+        self.caught["releases that met a restart of the database"] += ended["attempts"] > 1
+
+    def _black_hole(self) -> None:
+        """Bytes to and from the database vanish; nobody waits for them for longer than `SILENCE`."""
+        line = self.site.database_line
+        assert line is not None
+        began = time.monotonic()
+        line.swallow()
+        try:
+            with ThreadPoolExecutor(9) as pool:
+                cookie = self.people[0].headers["Cookie"]
+                pages = [pool.submit(self.site.ask, "/api/projects/", cookie) for _ in range(8)]
+                ready = pool.submit(self.site.ask, "/readyz")
+                answers = [page.result() for page in pages]
+                said, _, took = ready.result()
+            slowest = max(seconds for _, _, seconds in answers)
+            self.caught["slowest answer in a black hole, in ms"] = max(
+                self.caught["slowest answer in a black hole, in ms"], round(slowest * 1000)
+            )
+            if slowest > SILENCE or any(
+                status != 503 or "Retry-After" not in headers for status, headers, _ in answers
+            ):
+                raise Wrong(f"a silent database: {[(status, seconds) for status, _, seconds in answers]}")
+            if said != 503 or took > SILENCE:
+                raise Wrong(f"/readyz over a silent database says {said} after {took:.1f} s")
+            time.sleep(self.rng.uniform(0, 3))
+        finally:
+            line.remember()
+        self.site.until(lambda: self.site.answers(self.site.port, "/readyz"), "the site is ready again", 30)
+        self.progress("people go on after the silence of the database")
         self.troubled.append((began, time.monotonic() + ALLOWANCE))
 
     def _fill_disk(self) -> None:

@@ -1,22 +1,29 @@
-"""The network between people and the site: a line on the loopback that stalls, and is cut in the middle."""
+"""A network between two parts of the site: a line on the loopback that stalls, is cut in the middle, or forgets.
+
+One is between people and the web server, another between application and database.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 REQUEST, ANSWER = "request", "answer"
 
 
 class Line:
-    """Carries bytes from its `port` to another, until it is told to hold them or to cut.
+    """Carries bytes from its `port` to another, or to a Unix socket, until it is told to hold them or to cut.
 
     What is held arrives later, also where whoever sent it has gone: so does a request that was given up and sent again.
     """
 
-    def __init__(self, to: int) -> None:
+    def __init__(self, to: int | Path) -> None:
         self.to = to
+        self._is_hole = False
+        self._generation = 0
+        self._forgotten: list[asyncio.StreamWriter] = []
         self.cuts = {REQUEST: 0, ANSWER: 0}
         self.cut = {REQUEST: 0, ANSWER: 0}
         self._carried: set[asyncio.Task[None] | None] = set()
@@ -35,6 +42,26 @@ class Line:
     def flow(self) -> None:
         """Let what was held arrive."""
         self._loop.call_soon_threadsafe(self._flows.set)
+
+    def swallow(self) -> None:
+        """Be a black hole until `remember`: connections open, and nothing arrives, not even that somebody is gone."""
+
+        def begin() -> None:
+            self._is_hole = True
+            for writer in self._forgotten:  # of the last time: the server, too, finds out one day
+                writer.transport.abort()
+            self._forgotten.clear()
+
+        self._loop.call_soon_threadsafe(begin)
+
+    def remember(self) -> None:
+        """Carry new connections again; those from before stay open and silent, as where a firewall has forgotten them."""
+
+        def end() -> None:
+            self._is_hole = False
+            self._generation += 1
+
+        self._loop.call_soon_threadsafe(end)
 
     def cut_next(self, what: str) -> None:
         """Cut a connection in the middle of the next request, or of the next answer: half of it arrives."""
@@ -56,13 +83,16 @@ class Line:
         self._loop.close()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_writer, here = None, asyncio.current_task()
+        far_writer, here, born = None, asyncio.current_task(), self._generation
         self._carried.add(here)  # the loop alone would not keep it
         try:
-            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.to)
+            if isinstance(self.to, Path):
+                far_reader, far_writer = await asyncio.open_unix_connection(self.to)
+            else:
+                far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.to)
             await asyncio.gather(
-                self._one_way(reader, far_writer, writer, REQUEST),
-                self._one_way(far_reader, writer, far_writer, ANSWER),
+                self._one_way(reader, far_writer, writer, REQUEST, born),
+                self._one_way(far_reader, writer, far_writer, ANSWER, born),
             )
         except (OSError, asyncio.CancelledError):
             pass  # whoever called sees a connection that was closed
@@ -78,8 +108,15 @@ class Line:
         writer: asyncio.StreamWriter,
         other: asyncio.StreamWriter,
         what: str,
+        born: int,
     ) -> None:
-        while data := await reader.read(65_536):
+        while True:
+            data = await reader.read(65_536)
+            if self._is_hole or born != self._generation:
+                self._forgotten += [writer, other]
+                await asyncio.Event().wait()  # for good
+            if not data:
+                break
             await self._flows.wait()
             cut = self.cuts[what] > 0
             if cut:

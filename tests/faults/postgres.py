@@ -96,6 +96,18 @@ class Postgres:
         self.process.send_signal(signal.SIGQUIT if how == "immediate" else signal.SIGKILL)
         self.process.wait(20)
 
+    def restart(self) -> None:
+        """As `pg_ctl restart -m fast`: sessions are ended in words, and commits that were acknowledged are on disk."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
+        self.start()
+
+    @property
+    def socket(self) -> Path:
+        """Where it is reached."""
+        return self.home / ".s.PGSQL.5432"
+
     def query(self, statement: str) -> str:
         """The first value of the first row, as text; "" where there is none."""
         import psycopg2

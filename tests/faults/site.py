@@ -1,7 +1,8 @@
 """A whole site on the loopback, each part of which may be killed: database, web server, worker, model server, data folder.
 
-Its people reach it over a `Line`. What is asked of its database, and begun in the name of a manager, goes to a process of
-its own (`inside.py`), so that whoever runs the site needs no settings of it.
+Its people reach it over a `Line`, and over another one web server and worker reach PostgreSQL. What is asked of its
+database, and begun in the name of a manager, goes to a process of its own (`inside.py`), so that whoever runs the site
+needs no settings of it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,13 @@ NICE = 10
 """By how much work in the background gives way to people's requests."""
 SMALL = "256m"
 """Room on the data folder's own file system, where the site has one."""
+
+LIMITS = {
+    "DB_STATEMENT_TIMEOUT_WORKER": "20",
+    "DB_IDLE_IN_TRANSACTION_TIMEOUT_WEB": "10",
+    "DB_IDLE_IN_TRANSACTION_TIMEOUT_WORKER": "30",
+}
+"""Shorter than by default, so that nobody waits for an hour here; those of a web process's statements are the default."""
 
 SETTINGS = """
 import os, time
@@ -121,6 +129,7 @@ class Site:
             self.environment["DATABASE_URL"] = self.postgres.url
         self.log = self.folder / "log"
         self.line = Line(self.port)
+        self.database_line = Line(self.postgres.socket) if self.postgres is not None else None
         self.inside: Inside | None = None
 
     # -- parts --------------------------------------------------------------------------------------
@@ -294,6 +303,21 @@ class Site:
         finally:
             connection.close()
 
+    def ask(self, path: str, cookie: str = "") -> tuple[int, dict[str, str], float]:
+        """Status and headers of an answer of the web server, and the seconds until it came; 0 where none came."""
+        import http.client
+
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        began = time.monotonic()
+        try:
+            connection.request("GET", path, headers={"Cookie": cookie})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.headers), time.monotonic() - began
+        except (OSError, http.client.HTTPException):
+            return 0, {}, time.monotonic() - began
+        finally:
+            connection.close()
+
     def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Raises Wrong, with the end of the log, where it does not hold in time."""
         last = time.monotonic() + seconds
@@ -310,6 +334,8 @@ class Site:
         for name in list(self.processes):
             self.kill(name)
         self.line.end()
+        if self.database_line is not None:
+            self.database_line.end()
         if self.postgres is not None:
             self.postgres.end()
         if self.has_small_disk:
@@ -318,12 +344,19 @@ class Site:
             self._clock_file(whose).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def _of_application(self, name: str) -> dict[str, str]:
+        """What web server and worker have of their own: a clock, and the line to their database."""
+        if self.database_line is None:
+            return self._clock(name)
+        url = f"postgres://postgres@127.0.0.1:{self.database_line.port}/postgres"
+        return {**self._clock(name), **LIMITS, "DATABASE_URL": url}
+
     def _start(self, name: str, *words: str) -> None:
         with self.log.open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, *words],
                 cwd=ROOT,
-                env={**self.environment, **(self._clock(name) if name in ("web", "worker") else {})},
+                env={**self.environment, **(self._of_application(name) if name in ("web", "worker") else {})},
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
@@ -369,6 +402,7 @@ class Inside:
 
 UNWANTED = {
     "DATABASE_URL",
+    "DB_STATEMENT_TIMEOUT_WEB",
     "PUBLIC_URL",
     "PLAIN_HTTP",
     "TRUST_PROXY",

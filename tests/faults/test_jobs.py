@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import InterfaceError
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotation import backing_up, doctor, jobs
@@ -97,6 +97,51 @@ def test_a_worker_whose_connection_is_gone_waits_for_the_database(monkeypatch: p
     monkeypatch.setattr("annotation.management.commands.worker.connection.close", lambda: None)
     worker._take_jobs(0.1)
     assert len(tried) == 3
+
+
+def test_a_job_that_met_a_restart_of_the_database_is_queued_again_with_the_same_counter(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose worker was killed: three attempts, whichever of the two cost them."""
+    queued: list[int] = []
+    monkeypatch.setattr(jobs, "_queue", lambda job: queued.append(job.pk))
+    gone = OperationalError("database is locked: the server closed the connection unexpectedly")
+
+    def meets(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+        raise RuntimeError("while it wrote") from gone
+
+    monkeypatch.setitem(jobs.KINDS, "asleep", meets)
+    job = asleep(world, state="queued", attempts=1)
+
+    assert jobs.run(job.pk) == "queued"
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.error, queued) == ("queued", 2, "", [job.pk])
+
+    assert jobs.run(job.pk) == "failed"
+    job.refresh_from_db()
+    assert (job.state, job.attempts, queued) == ("failed", 3, [job.pk])
+    assert "The database did not answer in 3 attempts" in job.error
+
+
+def test_a_job_whose_database_is_still_away_is_left_to_whoever_looks_for_lost_ones(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = OperationalError("database is locked")
+
+    def meets(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+        def still_away(*_: Any, **__: Any) -> str:
+            raise gone
+
+        monkeypatch.setattr(jobs, "_end", still_away)
+        raise gone
+
+    monkeypatch.setitem(jobs.KINDS, "asleep", meets)
+    job = asleep(world, state="queued", attempts=0)
+
+    with pytest.raises(OperationalError):
+        jobs.run(job.pk)
+
+    assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.django_db
 
 WANTS = {
     "PostgreSQL": "this pass of the suite is on SQLite",
+    "database restart": "this pass of the suite is on SQLite, which has no server",
+    "database black hole": "this pass of the suite is on SQLite, which has no network",
     "model server": "the bundled model's weights are not here",
     "data folder": "nobody may mount a small file system here",
     "clock of the database": "PostgreSQL has a clock of its own only with libfaketime (Debian: apt install libfaketime)",
