@@ -201,7 +201,8 @@ class _HtmlReader(HTMLParser):
         self.handle_decl(data)
 
 
-def _read_html(text: str) -> Table:
+def read_html(text: str) -> Table:
+    """The table of an HTML text of one; SerialisationError with the line for anything else."""
     reader = _HtmlReader()
     try:
         reader.feed(text)
@@ -373,6 +374,6 @@ def _read_xml(text: str) -> Table:
 
 
 MARKUP = (
-    Serialisation("html", "HTML, with escapes", "after ToRR", _write_html, _read_html, EVERYTHING),
+    Serialisation("html", "HTML, with escapes", "after ToRR", _write_html, read_html, EVERYTHING),
     Serialisation("xml", "XML", "after SUC", _write_xml, _read_xml, EVERYTHING),
 )

@@ -1,13 +1,21 @@
-"""The forms as the papers' programs write them, with what they lose. They are written, and never read back.
+"""The forms as the papers' programs write them, with what they lose.
 
-Each is exact for what the program takes: at least one row. (unitxt stops at a table without rows; here it is written.)
+Each is exact for what the program takes: at least one row. (unitxt stops at a table without rows; here it is written.) A
+form that loses something is never read back. What its text seems to hold is inferred all the same, to tell for a given
+table whether anything is lost.
 """
 
+import ast
 import json
+import re
+from collections.abc import Callable, Sequence
 from html import escape
 
-from tableqa.serialisations.serialisation import Serialisation
+from tableqa.serialisations.markup import read_html
+from tableqa.serialisations.serialisation import Serialisation, SerialisationError
 from tableqa.tables import Table
+
+# -- written -----------------------------------------------------------------------------------------
 
 
 def _html_torr(table: Table) -> str:
@@ -94,6 +102,80 @@ def _pipe_lines_freb(table: Table) -> str:
     return "".join(" | ".join(line) + "\n" for line in (table.header, *table.rows))
 
 
+# -- read as they are meant ----------------------------------------------------------------------------
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def _table(lines: Sequence[Sequence[str]]) -> Table:
+    if not lines:
+        raise ValueError("there is no header")
+    return Table(lines[0], lines[1:])
+
+
+def _infer_json_torr(text: str) -> Table:
+    rows = list(json.loads(text).values())
+    header = list(rows[0]) if rows else []
+    return Table(header, [list(row.values()) for row in rows])
+
+
+def _infer_markdown_torr(text: str) -> Table:
+    header, _, *rows = [line.removeprefix("|").removesuffix("|").split("|") for line in _BREAK.split(text)]
+    return Table(header, rows)
+
+
+def _infer_indexed_row_major(text: str) -> Table:
+    rest = f"{text.removeprefix('col :')} ".removeprefix(" ")
+    lines, number = [], 1
+    while (mark := f" row {number} : ") in rest:
+        line, _, rest = rest.partition(mark)
+        lines.append(line.split(" | "))
+        number += 1
+    last = rest if rest.endswith(" | ") else rest.removesuffix(" ")  # the writer strips the text
+    return _table([*lines, last.split(" | ")])
+
+
+def _infer_dataframe_torr(text: str) -> Table:
+    inner, _, index = text.removeprefix("pd.DataFrame({\n").rpartition("},\nindex=")
+    columns = json.loads(f"{{{inner}}}")
+    rows = zip(*columns.values(), strict=True) if columns else [()] * len(json.loads(index))
+    return Table(list(columns), [list(row) for row in rows])
+
+
+def _infer_lines(separator: str) -> Callable[[str], Table]:
+    return lambda text: _table([line.split(separator) for line in _BREAK.split(text)[:-1]])
+
+
+_FIELD = re.compile(r'  <field name="([^"<&]*)">([^<&\r\x00-\x08\x0b\x0c\x0e-\x1f]*)</field>\n')
+_ITEM = re.compile(rf"<item>\n((?:{_FIELD.pattern})*)</item>(?:\n|\Z)")
+
+
+def _infer_xml_suc(text: str) -> Table:
+    items = [_FIELD.findall(item[1]) for item in _ITEM.finditer(text)]
+    headers = {tuple(name for name, _ in item) for item in items}
+    if _ITEM.sub("", text) or len(headers) != 1:
+        raise ValueError("these are not items with the same fields")
+    return Table(headers.pop(), [[cell for _, cell in item] for item in items])
+
+
+def _infer_html_suc(text: str) -> Table:
+    head = '<table border="1" class="dataframe">\n  <thead>\n    <tr style="text-align: right;">'
+    numbered = read_html("<table>\n<thead>\n<tr>" + text.removeprefix(head))
+    return Table(numbered.header[1:], [row[1:] for row in numbered.rows])
+
+
+def _read_json_suc(text: str) -> Table:
+    try:
+        data = ast.literal_eval(text.strip())
+        parts = {name: data["table"][name] for name in ("header", "rows", "caption")}
+        return Table.from_dict({"title": data["title"], **parts})
+    except (KeyError, TypeError, MemoryError, SyntaxError, ValueError) as error:
+        what = "this is not {'title', 'context', 'table': {'header', 'rows', 'caption'}} in Python"
+        raise SerialisationError("json_suc", None, what) from error
+
+
+# -- the forms ---------------------------------------------------------------------------------------
+
 _UNTOLD = "a cell that holds the separator or a line break looks like several"
 
 PUBLISHED = (
@@ -104,6 +186,7 @@ PUBLISHED = (
         _html_torr,
         loses="a cell that holds < or & looks like markup",
         safe="html",
+        infer=read_html,
     ),
     Serialisation(
         "json_torr",
@@ -112,9 +195,16 @@ PUBLISHED = (
         _json_torr,
         loses="of columns with one header the last stays, and a table without rows has no header",
         safe="json",
+        infer=_infer_json_torr,
     ),
     Serialisation(
-        "markdown_torr", "Markdown", "ToRR, unitxt", _markdown_torr, loses=_UNTOLD, safe="markdown"
+        "markdown_torr",
+        "Markdown",
+        "ToRR, unitxt",
+        _markdown_torr,
+        loses=_UNTOLD,
+        safe="markdown",
+        infer=_infer_markdown_torr,
     ),
     Serialisation(
         "indexed_row_major_torr",
@@ -123,6 +213,7 @@ PUBLISHED = (
         _indexed_row_major_torr,
         loses="a cell that holds | or “row 2 :” looks like several",
         safe="indexed_row_major",
+        infer=_infer_indexed_row_major,
     ),
     Serialisation(
         "dataframe_torr",
@@ -131,6 +222,7 @@ PUBLISHED = (
         _dataframe_torr,
         loses="repeated headers get a number",
         safe="dataframe",
+        infer=_infer_dataframe_torr,
     ),
     Serialisation(
         "concatenation_torr",
@@ -147,18 +239,24 @@ PUBLISHED = (
         _indexed_row_major_tapex,
         loses="capitals, and a cell that holds | or “row 2 :” looks like several",
         safe="indexed_row_major",
+        infer=_infer_indexed_row_major,
     ),
     Serialisation(
-        "nl_sep_suc", "Cells parted by |", "SUC, released code", _nl_sep_suc, loses=_UNTOLD, safe="nl_sep"
+        "nl_sep_suc",
+        "Cells parted by |",
+        "SUC, released code",
+        _nl_sep_suc,
+        loses=_UNTOLD,
+        safe="nl_sep",
+        infer=_infer_lines("|"),
     ),
     Serialisation(
         "json_suc",
         "A Python dictionary",
         "SUC, released code (which calls it JSON)",
         _json_suc,
-        keeps=frozenset({"title", "caption"}),
-        loses="it is written with Python's quotation marks, so it is not JSON",
-        safe="json",
+        _read_json_suc,
+        frozenset({"title", "caption"}),
     ),
     Serialisation(
         "xml_suc",
@@ -167,6 +265,7 @@ PUBLISHED = (
         _xml_suc,
         loses="blanks of headers become _, <, & and quotation marks are not escaped, and a table without rows is nothing",
         safe="xml",
+        infer=_infer_xml_suc,
     ),
     Serialisation(
         "html_suc",
@@ -175,6 +274,7 @@ PUBLISHED = (
         _html_suc,
         loses="blanks at the ends of cells go, a line break looks like \\n, and the rows' numbers look like a column",
         safe="html",
+        infer=_infer_html_suc,
     ),
     Serialisation(
         "pipe_lines_freb",
@@ -183,5 +283,6 @@ PUBLISHED = (
         _pipe_lines_freb,
         loses=_UNTOLD,
         safe="pipe_lines",
+        infer=_infer_lines(" | "),
     ),
 )

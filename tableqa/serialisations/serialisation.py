@@ -7,6 +7,8 @@ from typing import Any, Literal
 from tableqa.tables import Table, TableError
 
 Part = Literal["title", "caption", "header_rows", "spans"]
+Lossless = Literal["always", "per table", "never"]
+"""For which tables header and rows can be told from the text of a form: all, some of them, or none."""
 
 EVERYTHING: frozenset[Part] = frozenset({"title", "caption", "header_rows", "spans"})
 HEADER_AND_ROWS: frozenset[Part] = frozenset()
@@ -32,8 +34,10 @@ class Serialisation:
     name     the key in SERIALISATIONS; a published form ends in its paper (json_torr), the one without an ending is ours
     source   where the form comes from
     keeps    the parts beside header and rows that the form has a place for; the others are left out (`leaves_out`)
+    read     the table in a text of this form, whatever its cells held; None for a form that is not read back
     loses    what of header and rows a reader of the text can no longer tell, in words; "" where nothing is lost
     safe     of a form that loses something, the name of the one that does not
+    infer    of a form that loses something for some tables only, the table that a text seems to hold; ValueError
     """
 
     name: str
@@ -44,6 +48,7 @@ class Serialisation:
     keeps: frozenset[Part] = HEADER_AND_ROWS
     loses: str = ""
     safe: str = ""
+    infer: Callable[[str], Table] | None = None
 
     def dumps(self, table: Table) -> str:
         """The table as text; no line break at the end, but for forms that are published with one."""
@@ -67,9 +72,23 @@ class Serialisation:
             raise SerialisationError(self.name, None, "it is nested too deeply") from error
 
     @property
-    def is_lossless(self) -> bool:
-        """Whether header and rows can be told from the text, whatever the cells hold."""
-        return not self.loses
+    def lossless(self) -> Lossless:
+        """For which tables `is_invertible` holds: "always" whatever the cells hold, "per table", or "never"."""
+        if self.read is not None:
+            return "always"
+        return "never" if self.infer is None else "per table"
+
+    def is_invertible(self, table: Table) -> bool:
+        """Whether whoever reads the text of this table as the form is meant finds its header and rows, text for text.
+
+        The other parts are not asked for: `leaves_out` names those that are not in the text.
+        """
+        if self.read is not None or self.infer is None:
+            return self.read is not None
+        try:
+            return self.infer(self.write(table)).same_content(table)
+        except (ValueError, RecursionError):
+            return False
 
     def kept(self, table: Table) -> Table:
         """What the form holds of a table: header, rows and the parts that it keeps, with the ids of a source table.
