@@ -1,15 +1,21 @@
-"""What should be true of the database and cannot all be said as a constraint: counted anew, and told."""
+"""What should be true of the database and cannot all be said as a constraint: counted anew, and told.
+
+Counts are compared as of one moment, so that people may work meanwhile. Files are compared afterwards, outside of the
+snapshot: reading them takes long, and releases that are ready never change.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.db import connection, transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Value, Window
 from django.db.models.functions import Lag
-from django.utils import timezone
 
 from annotation import jobs
 from annotation.journeys.importing import LOST
@@ -21,6 +27,7 @@ from annotation.models import (
     Event,
     Item,
     Job,
+    LabelImport,
     Membership,
     Place,
     Release,
@@ -33,21 +40,55 @@ from annotation.work import accounting, queue
 from tableqa.canonical import digest
 
 
-def findings() -> Iterator[str]:
-    """One sentence for each inconsistency; none on a healthy database."""
-    yield from _places()
-    yield from _items()
-    yield from _decisions()
-    yield from _batches()
-    yield from _tallies()
-    yield from _accounts()
-    yield from _said()
-    yield from _log()
-    yield from _log_of_states()
-    yield from _people()
-    yield from _sources()
-    yield from _jobs()
-    yield from _files()
+class SelfHealing(str):
+    """A finding about something that needs nobody: the platform puts it right by itself."""
+
+    __slots__ = ()
+
+
+def findings() -> list[str]:
+    """One sentence for each inconsistency; none on a healthy database. See `SelfHealing`."""
+    with _snapshot():
+        now = jobs.clock()
+        found = [
+            *_places(),
+            *_items(),
+            *_decisions(),
+            *_batches(),
+            *_tallies(),
+            *_accounts(),
+            *_said(),
+            *_log(),
+            *_log_of_states(),
+            *_people(),
+            *_sources(now),
+            *_jobs(now),
+        ]
+    return [*found, *_uploads(), *_files()]
+
+
+@contextmanager
+def _snapshot() -> Iterator[None]:
+    """Everything read inside is as of one moment. Nothing can be written, and no writer waits.
+
+    Inside a transaction of the caller, that transaction decides what is seen.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        # DEFERRED: the default of the settings takes the writer's lock at once.
+        connection.ensure_connection()
+        connection.transaction_mode, mode = "DEFERRED", connection.transaction_mode
+        try:
+            with transaction.atomic():
+                yield
+        finally:
+            connection.transaction_mode = mode
 
 
 def _places() -> Iterator[str]:
@@ -200,31 +241,48 @@ def _people() -> Iterator[str]:
         )
 
 
-def _sources() -> Iterator[str]:
-    for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=timezone.now() - LOST):
-        yield f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; import it again"
+def _sources(now: datetime) -> Iterator[str]:
+    for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=now - LOST):
+        yield SelfHealing(
+            f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; nobody sees what it left, "
+            "and the next import under this name removes it"
+        )
+    for labels in LabelImport.objects.filter(started_at__lt=now - LOST).select_related("batch"):
+        yield SelfHealing(
+            f"an import of labels into batch {labels.batch.name} begun at {labels.started_at:%Y-%m-%d %H:%M} never ended; "
+            "nobody sees what it left, and the same file continues it"
+        )
     originals = Count("examples", filter=Q(examples__parent__isnull=True))
     for source in Source.objects.ready().annotate(found=originals).exclude(examples_count=F("found")):
         yield f"source {source.name} counts {source.examples_count} examples; there are {source.found}"
 
 
-def _jobs() -> Iterator[str]:
-    """A job that says it is being worked at is; one that waits for a file will find it."""
-    now = jobs.clock()
-    alive = Q(heartbeat__range=(now - jobs.FORGOTTEN_AFTER, now + jobs.FORGOTTEN_AFTER))
-    silent = Job.objects.filter(~alive, state=Job.State.RUNNING).select_related("project")
+def _jobs(now: datetime) -> Iterator[str]:
+    """A job that says it is being worked at is."""
+    silent = Job.objects.filter(~_alive(now), state=Job.State.RUNNING).select_related("project")
     for job in silent[:100]:
-        yield (
+        yield SelfHealing(
             f"job {job.public_id} ({job.kind}) of {job.project.slug} says that it is running, and its worker was last heard "
             f"of at {job.heartbeat:%Y-%m-%d %H:%M}; a worker that is started takes it up"
         )
+
+
+def _alive(now: datetime) -> Q:
+    return Q(heartbeat__range=(now - jobs.FORGOTTEN_AFTER, now + jobs.FORGOTTEN_AFTER))
+
+
+def _uploads() -> Iterator[str]:
+    """A job that waits for a file will find it."""
+    alive = _alive(jobs.clock())
     waiting = Job.objects.filter(
         Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING) & ~alive, kind="import"
     )
     for job in waiting.select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables") if job.ids.get(name)]
         for upload in Upload.objects.filter(pk__in=keys):
-            if not upload.file.storage.exists(upload.file.name or ""):
+            gone = not upload.file.storage.exists(upload.file.name or "")
+            # A worker that has taken the job meanwhile may have read the file, which then goes.
+            if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
                 yield (
                     f"import {job.public_id} of {job.project.slug} waits, and {upload.name}, the file that was sent for it, "
                     "is gone; it will fail, and the file has to be sent again"
@@ -233,7 +291,9 @@ def _jobs() -> Iterator[str]:
 
 def _files() -> Iterator[str]:
     """Every byte of a release is what it was when it was made. That it follows from itself, `verify_release` says."""
-    for release in Release.objects.filter(ready_at__isnull=False).select_related("project"):
+    ready = Release.objects.filter(ready_at__isnull=False).order_by("pk")
+    for key in list(ready.values_list("pk", flat=True)):
+        release = ready.select_related("project").get(pk=key)
         lies, name = folder(release), f"release {release.name} of {release.project.slug}"
         if not (lies / MANIFEST).is_file():
             yield (

@@ -78,7 +78,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     database = "sqlite" if options.database == "sqlite" else "postgresql"
     site = Site(database=database, small_disk=True, clocks=True)
-    run = Faults(site, people=options.people, think=options.think, seed=options.seed)
+    run = Faults(site, people=options.people, think=options.think, seed=options.seed, with_doctor=True)
     began = time.monotonic()
     try:
         run.begin()

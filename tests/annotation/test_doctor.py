@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import F
 from django.utils import timezone
@@ -161,6 +164,71 @@ def test_a_member_without_a_pseudonym_is_found(world: World) -> None:
 def test_work_of_somebody_who_is_no_member_is_found(decided: Item, world: World) -> None:
     Membership.objects.filter(person=world.ada).delete()
     assert f"person {world.ada.pk} has work in batch" in found()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_somebody_who_submits_while_it_counts_is_no_inconsistency(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    batch = world.batch(overlap=1)
+    submissions: list[Any] = []
+
+    def submit() -> None:
+        try:
+            submissions.append(world.label(batch, "ada", "extraction"))
+        finally:
+            connection.close()
+
+    def before_tallies(execute: Any, sql: str, *more: Any) -> Any:
+        """Between the statement that counts assignments and the one that reads what was counted along."""
+        if not submissions and 'FROM "annotation_tally"' in sql and 'JOIN "annotation_batch"' in sql:
+            thread = threading.Thread(target=submit)
+            thread.start()
+            thread.join(30)
+        return execute(sql, *more)
+
+    with connection.execute_wrapper(before_tallies):
+        assert found() == ""
+    assert len(submissions) == 1
+    assert found() == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_it_and_it_sees_nothing_of_what_they_do(tmp_path: Path) -> None:
+    world, done = make_world(tmp_path), threading.Event()
+
+    def plan() -> None:
+        try:
+            world.batch()
+            done.set()
+        finally:
+            connection.close()
+
+    with doctor._snapshot():
+        assert Batch.objects.count() == 0
+        thread = threading.Thread(target=plan)
+        thread.start()
+        assert done.wait(15)
+        assert Batch.objects.count() == 0
+    thread.join(30)
+    assert Batch.objects.count() == 1
+
+
+def test_what_heals_by_itself_is_named_with_status_0(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job.objects.create(
+        project=world.project, kind="release", made_at=NOON, heartbeat=NOON, state=Job.State.RUNNING
+    )
+    Source.objects.create(project=world.project, name="half", reader="wtq", started_at=NOON)
+    call_command("doctor")
+    said = capsys.readouterr().out
+    assert f"Heals by itself: job {job.public_id}" in said
+    assert "Heals by itself: an import of half" in said
+    assert "Everything adds up." in said
+    world.batch()
+    Batch.objects.update(items_count=99)
+    with pytest.raises(CommandError, match="1 inconsistencies"):
+        call_command("doctor")
 
 
 def test_a_job_whose_worker_is_long_gone_is_found(world: World) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from tests.faults.line import ANSWER, REQUEST
 from tests.faults.people import Ledger, Person
 from tests.faults.postgres import KILLS
-from tests.faults.site import CLOCKS, PATIENCE, Site, Wrong
+from tests.faults.site import CLOCKS, PATIENCE, Inside, Site, Wrong
 
 AHEAD = 12
 """Free places for each person that are there at least."""
@@ -67,11 +67,39 @@ QUICK = {
 """Nothing is down after these: there is nothing to wait for."""
 
 
+class Doctor(threading.Thread):
+    """Runs the command `doctor` until people stop; a finding is wrong, whatever happens meanwhile."""
+
+    def __init__(self, site: Site, ledger: Ledger, caught: Counter[str]) -> None:
+        super().__init__(name="doctor", daemon=True)
+        self.site, self.ledger, self.caught = site, ledger, caught
+
+    def run(self) -> None:
+        inside = Inside(self.site)
+        try:
+            while not self.ledger.stop.is_set():
+                answer = inside.tell("run_doctor")
+                if answer["status"] is None:
+                    self.caught["runs of the doctor that found no database"] += 1
+                else:
+                    self.caught["runs of the doctor"] += 1
+                    self.caught["runs of the doctor that named what heals by itself"] += (
+                        "Heals" in answer["said"]
+                    )
+                if answer["status"] == 1:
+                    with self.ledger.lock:
+                        self.ledger.wrong.append(f"the doctor, while people work: {answer['said']}")
+                self.ledger.stop.wait(1)
+        finally:
+            inside.end()
+
+
 class Faults:
     """One site, its people, and the faults that come over them.
 
     `still`: items of the project in which nothing changes, and which is released over and over; `imported`: questions of an
-    import during which a worker is killed; `labels`: those of an import of labels.
+    import during which a worker is killed; `labels`: those of an import of labels. `with_doctor`: the
+    command `doctor` runs over and over beside everything.
     """
 
     def __init__(
@@ -84,9 +112,11 @@ class Faults:
         still: int = 120,
         imported: int = 2_000,
         labels: int = 20_000,
+        with_doctor: bool = False,
     ) -> None:
         self.site, self.many, self.think, self.seed = site, people, think, seed
         self.still, self.imported, self.labels = still, imported, labels
+        self.with_doctor = with_doctor
         self.rng = random.Random(seed)
         self.ledger = Ledger()
         self.people: list[Person] = []
@@ -124,6 +154,8 @@ class Faults:
             self.people.append(person)
             person.start()
         self.progress("everybody begins")
+        if self.with_doctor:
+            Doctor(self.site, self.ledger, self.caught).start()
         self.began = time.monotonic()
 
     def inject(self, kind: str) -> None:

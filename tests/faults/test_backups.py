@@ -20,7 +20,7 @@ from django.db import connection, connections
 
 from annotation import access, backing_up
 from annotation.journeys import annotating
-from annotation.models import Annotation, Assignment
+from annotation.models import Annotation, Assignment, Job, LabelImport, Source
 from annotation.work import queue
 from tests.annotation.cast import NOON, World, make_world
 
@@ -133,6 +133,29 @@ def test_people_who_work_meanwhile_are_in_it_with_whole_submissions_or_not_at_al
         <= len(done)
         == Assignment.objects.submitted().count()
     )
+
+
+def test_what_was_under_way_when_the_backup_was_made_is_no_inconsistency(
+    world: World, tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    """Nobody was heard of since: a job and two imports that were at it."""
+    batch = world.batch()
+    assert submit(world, batch, "ada")
+    Job.objects.create(
+        project=world.project,
+        kind="release",
+        made_at=NOON,
+        heartbeat=NOON,
+        state=Job.State.RUNNING,
+        attempts=1,
+    )
+    Source.objects.create(project=world.project, name="half", reader="wtq", started_at=NOON)
+    LabelImport.objects.create(batch=batch, digest="0" * 64, started_at=NOON)
+    call_command("backup", tmp_path / "backup")
+    assert elsewhere("restore", str(tmp_path / "backup")).returncode == 0
+    found = elsewhere("doctor")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("Heals by itself: ") == 3
 
 
 @pytest.mark.parametrize(
