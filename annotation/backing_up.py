@@ -27,7 +27,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.migrations.recorder import MigrationRecorder
+
+from annotation import migration_state
 
 MANIFEST = "manifest.json"
 MEDIA = "media"
@@ -120,7 +121,7 @@ def restore(folder: Path) -> Backup:
         raise Impossible(
             f"The backup is of {found.engine}, and DATABASE_URL names {connection.vendor}. Restore it on the former."
         )
-    if newer := sorted(set(found.migrations) - _known_migrations()):
+    if newer := migration_state.unknown(found.migrations):
         raise Impossible(
             f"The backup was made by a newer version of Askew (it has {newer[0]}). Install that version, or a later one."
         )
@@ -202,16 +203,6 @@ def _sync(folder: Path) -> None:
 # -- databases --------------------------------------------------------------------------------------
 
 
-def _known_migrations() -> set[str]:
-    from django.db.migrations.loader import MigrationLoader
-
-    return {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-
-
-def _migrations() -> list[str]:
-    return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
-
-
 def _rows() -> dict[str, int]:
     """How many rows each table has, as this transaction sees it."""
     found = {}
@@ -262,7 +253,7 @@ class _SQLite(_Database):
 class _PostgreSQL(_Database):
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
         with self._snapshot() as name:
-            rows, migrations = _rows(), _migrations()
+            rows, migrations = _rows(), migration_state.applied()
             self._run(
                 "pg_dump",
                 "--format=custom",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import Error
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation import access, visibility
+from annotation import access, migration_state, visibility
 from annotation.database import limits
 from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Item, Job, Project, Release
@@ -174,17 +173,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """The database answers, and has every migration that this code needs; else 503 with the reason."""
+    """The database answers, and is of the same version as this code; else 503 with the reason."""
     try:
         with limits.at_most(READY):
-            missing = _unapplied()
+            reason = migration_state.why_not_ready()
     except Error:
         return HttpResponse("the database does not answer\n", content_type="text/plain", status=503)
-    if missing:
-        return HttpResponse(f"{missing} migrations are not applied\n", content_type="text/plain", status=503)
+    if reason:
+        return HttpResponse(f"{reason}\n", content_type="text/plain", status=503)
     return HttpResponse("ready\n", content_type="text/plain")
-
-
-def _unapplied() -> int:
-    executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import Http404
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
@@ -943,20 +946,43 @@ class TestHealth:
         assert Client().get("/readyz").content == b"ready\n"
 
     def test_not_ready_without_a_migration(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("annotation.views.site._unapplied", lambda: 2)
+        monkeypatch.setattr("annotation.migration_state.unapplied", lambda: ["annotation.1", "annotation.2"])
 
         answer = Client().get("/readyz")
 
         assert answer.status_code == 503
-        assert b"2 migrations" in answer.content
+        assert b"2 migrations are not applied" in answer.content
+
+    def test_not_ready_with_a_database_that_is_newer_than_the_code(self, db: None) -> None:
+        MigrationRecorder(connection).record_applied("annotation", "9999_from_the_future")
+
+        answer = Client().get("/readyz")
+
+        assert answer.status_code == 503
+        assert b"newer than this program (it has annotation.9999_from_the_future)" in answer.content
+
+    def test_migrations_that_were_squashed_or_belong_to_a_removed_app_are_not_newer(self, db: None) -> None:
+        MigrationRecorder(connection).record_applied("annotation", "0001_squashed_long_ago")
+        MigrationRecorder(connection).record_applied("a_removed_app", "9999_last")
+
+        assert Client().get("/readyz").status_code == 200
+
+    @pytest.mark.parametrize("arguments", [["--check"], []])
+    def test_migrate_refuses_a_database_that_is_newer_than_the_code(
+        self, db: None, arguments: list[str]
+    ) -> None:
+        MigrationRecorder(connection).record_applied("annotation", "9999_from_the_future")
+
+        with pytest.raises(CommandError, match="newer than this program: it has annotation"):
+            call_command("migrate", *arguments)
 
     def test_not_ready_without_a_database(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
         from django.db import OperationalError
 
-        def gone() -> int:
+        def gone() -> list[str]:
             raise OperationalError("gone")
 
-        monkeypatch.setattr("annotation.views.site._unapplied", gone)
+        monkeypatch.setattr("annotation.migration_state.unapplied", gone)
 
         assert Client().get("/readyz").status_code == 503
 

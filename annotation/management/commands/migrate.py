@@ -3,10 +3,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
+from annotation import migration_state
 from annotation.database import limits
 
 WAIT = "400ms"
@@ -50,6 +52,11 @@ class Command(migrate.Command):
         No statement of a migration is cut for the time it takes.
         """
         connection: Any = connections[options.get("database") or DEFAULT_DB_ALIAS]
+        if newer := migration_state.unknown(migration_state.applied()):
+            raise CommandError(
+                f"The database is newer than this program: it has {newer[0]}. Install that version or a later one, or "
+                "restore a backup of this version (docs/operations.md, Upgrading)."
+            )
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return
