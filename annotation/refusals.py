@@ -11,6 +11,7 @@ from tableqa.tables import unstorable
 STATUS: Final[dict[str, int]] = {
     "invalid_response": 422,
     "invalid_request": 422,
+    "unmet_conditions": 422,
     "stale_draft": 409,
     "draft_too_large": 413,
     "place_taken": 409,

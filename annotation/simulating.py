@@ -95,6 +95,9 @@ def _turn(one: Simulated, batch: str, seed: int, accuracy: float) -> None:
     envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}
     here = f"/api/assignments/{assignment['id']}"
     answer = one.client.post(f"{here}/submit/", json={"response": envelope})
+    if answer.status_code == 422 and answer.json()["code"] == "unmet_conditions":
+        confirmed = [condition["code"] for condition in answer.json()["unmet"]]
+        answer = one.client.post(f"{here}/submit/", json={"response": envelope, "confirmed": confirmed})
     if answer.status_code == 422:
         reason = f"simulated: {answer.json()['detail']}"[:500]
         one.client.post(f"{here}/skip/", json={"reason": reason}).raise_for_status()

@@ -546,6 +546,17 @@ class TaskType(ABC):
         """What somebody should look at again in a response that holds: told with each draft, it stops nobody."""
         return ()
 
+    def unmet(self, response: Any, item: Item) -> Sequence[Problem]:
+        """Conditions that a valid response leaves unmet, each a warning, whether or not the response explains them.
+
+        Such a response is submitted with a reason (`explains`) or after a confirmation, and stored with their codes.
+        """
+        return ()
+
+    def explains(self, response: Any) -> bool:
+        """Whether the response gives a reason for what it leaves unmet."""
+        return bool(getattr(response, "reason", ""))
+
     def preview(self, data: object, item: Item) -> dict[str, Any] | None:
         """Old and new answer for the page while a draft is written; None where the kind has no answer."""
         return None

@@ -92,7 +92,12 @@ class DraftRequest(Envelope):
 
 
 class SubmitRequest(Envelope, Holding):
+    """`confirmed`: codes of the unmet conditions that are submitted all the same."""
+
     next = serializers.BooleanField(default=False)
+    confirmed = serializers.ListField(
+        child=serializers.CharField(max_length=60), required=False, default=list, max_length=50
+    )
 
 
 class SkipRequest(Holding):
@@ -172,6 +177,7 @@ class AnnotationRef(serializers.Serializer[Any]):
     id = serializers.CharField()
     revision = serializers.IntegerField()
     submitted_at = serializers.DateTimeField(required=False)
+    unmet = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class BatchRef(serializers.Serializer[Any]):
@@ -351,6 +357,7 @@ class CandidateShape(serializers.Serializer[Any]):
     words = serializers.ListField(child=serializers.CharField())
     added = serializers.BooleanField()
     sent_back = serializers.ListField(child=serializers.CharField())
+    unmet = serializers.ListField(child=serializers.CharField())
 
 
 class AdjudicationShape(serializers.Serializer[Any]):

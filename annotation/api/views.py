@@ -132,10 +132,12 @@ class Submit(APIView):
             then_next=data["next"],
             holding=data["holding"],
             now=timezone.now(),
+            confirmed=data["confirmed"],
         )
         reference = {
             "id": annotation.public_id,
             "revision": annotation.revision,
+            "unmet": annotation.unmet or [],
             "submitted_at": annotation.made_at,
         }
         return Response({"annotation": reference, "next": _payload(request, following)})
@@ -477,6 +479,7 @@ def _adjudication(item: Any) -> dict[str, Any]:
                 "words": candidate.words,
                 "added": candidate.added,
                 "sent_back": list(candidate.sent_back),
+                "unmet": candidate.annotation.unmet or [],
             }
             for candidate in found
         ],

@@ -60,6 +60,7 @@ class Candidate:
 
     added      asked for in addition, because the others did not agree
     sent_back  what adjudicators wrote when they gave an earlier one of the same person back, oldest first
+    unmet      the conditions that its author was asked about and submitted unmet, in words
     """
 
     letter: str
@@ -68,6 +69,7 @@ class Candidate:
     words: list[str]
     added: bool
     sent_back: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
 
 
 # Reasons are kept, and published: in English. Pages say them in the reader's language.
@@ -294,8 +296,19 @@ def candidates(item: Item) -> list[Candidate]:
         response = task.read(annotation.response or {}, plain)
         words = task.describe(response, plain)
         told = tuple(notes.get(annotation.assignment_id, ()))
-        found.append(Candidate(letter, annotation, response, words, annotation.assignment.place.added, told))
+        unmet = unmet_in_words(annotation, response, task, plain)
+        added = annotation.assignment.place.added
+        found.append(Candidate(letter, annotation, response, words, added, told, unmet))
     return found
+
+
+def unmet_in_words(
+    annotation: Annotation, response: Any, task: TaskType, plain: PlainItem
+) -> tuple[str, ...]:
+    """What a response was submitted without, in the reader's language; the code where the task type judges otherwise now."""
+    codes: Sequence[str] = annotation.unmet or ()
+    messages = {problem.code: problem.message for problem in task.unmet(response, plain)} if codes else {}
+    return tuple(messages.get(code, code) for code in codes)
 
 
 def note_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:

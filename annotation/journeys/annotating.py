@@ -7,7 +7,7 @@ annotation, the assignment's state, the counts and the log change together or no
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -143,17 +143,29 @@ def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
 
 
 def submit(
-    *, assignment: Assignment, response: Mapping[str, Any], now: datetime, scripts: bool = True
+    *,
+    assignment: Assignment,
+    response: Mapping[str, Any],
+    now: datetime,
+    scripts: bool = True,
+    confirmed: Collection[str] = (),
 ) -> Annotation:
     """Store the response as an annotation. Asking again with the same response returns the same annotation.
 
     A response of an older version of the kind is refused: it was not asked what this version asks. `scripts` False is the
     form of a page without them, which gives no sign of life while somebody works on it.
-    Raises `tasks.contract.Invalid` with every problem; Refused: already_submitted (another
+    A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`.
+    Raises `tasks.contract.Invalid` with every problem; Refused: unmet_conditions, already_submitted (another
     response), place_taken, batch_closed, decided.
     """
     return submit_and_next(
-        assignment=assignment, response=response, then_next=False, holding=(), now=now, scripts=scripts
+        assignment=assignment,
+        response=response,
+        then_next=False,
+        holding=(),
+        now=now,
+        scripts=scripts,
+        confirmed=confirmed,
     )[0]
 
 
@@ -165,6 +177,7 @@ def submit_and_next(
     holding: Sequence[str],
     now: datetime,
     scripts: bool = True,
+    confirmed: Collection[str] = (),
 ) -> tuple[Annotation, Assignment | None]:
     """Submit and, when asked, take the next item in the same transaction: one commit for the annotator's loop.
 
@@ -173,16 +186,21 @@ def submit_and_next(
     batch, person = assignment.batch, assignment.person
     at_once = then_next and batch.state == "open" and not asks(batch)
     task, item = batch.task(), assignment.plain_item
-    stored = task.envelope(task.receive(response, item), item)
+    parsed = task.receive(response, item)
+    stored = task.envelope(parsed, item)
     annotation, following = None, None
     if assignment.state != State.SUBMITTED:
+        unmet = task.unmet(parsed, item)
+        if not task.explains(parsed):
+            _require_confirmed(unmet, confirmed)
+        codes = sorted({problem.code for problem in unmet})
         if batch.closed_at is not None:
             raise Refused("batch_closed", gettext("The batch was closed. Your draft is kept under My work."))
         if assignment.state == State.SKIPPED:
             raise Refused("place_taken", gettext("You skipped this item."))
         try:
             with transaction.atomic():
-                annotation, tally = _store(assignment, stored, now, scripts=scripts)
+                annotation, tally = _store(assignment, stored, now, unmet=codes, scripts=scripts)
                 if at_once:
                     following = queue.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
@@ -364,7 +382,12 @@ _count_submission = Update(
 
 
 def _store(
-    assignment: Assignment, stored: Mapping[str, Any], now: datetime, *, scripts: bool
+    assignment: Assignment,
+    stored: Mapping[str, Any],
+    now: datetime,
+    *,
+    unmet: Sequence[str],
+    scripts: bool,
 ) -> tuple[Annotation, Tally]:
     """The submission and the person's tally after it, in the caller's transaction.
 
@@ -380,7 +403,13 @@ def _store(
     decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     due = places.due_at(batch, now + UNDO_WINDOW) if decides else None
     held, appending = revisions.appending(
-        assignment, response=stored, before=State.LEASED, after=State.SUBMITTED, now=now, scripts=scripts
+        assignment,
+        response=stored,
+        before=State.LEASED,
+        after=State.SUBMITTED,
+        now=now,
+        scripts=scripts,
+        unmet=unmet,
     )
     rows = together(
         # First, because it locks the item: submission, undo and decision take turns.
@@ -404,6 +433,16 @@ def _store(
         helping.attribute(annotation, assignment=assignment)
     qualifying.after_submission(assignment, now)
     return annotation, tally
+
+
+def _require_confirmed(unmet: Sequence[Problem], confirmed: Collection[str]) -> None:
+    """Raises Refused(unmet_conditions) where a condition is unmet that is not among the confirmed codes."""
+    if any(problem.code not in confirmed for problem in unmet):
+        raise Refused(
+            "unmet_conditions",
+            " ".join(problem.message for problem in unmet),
+            unmet=[problem.to_dict() for problem in unmet],
+        )
 
 
 def _sent_back(assignment: Assignment) -> str | None:

@@ -740,6 +740,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                     text,
                     seconds,
                     made_at,
+                    unmet,
                 ) = row
                 yield (
                     1 if index == 0 else 0,
@@ -757,6 +758,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         **({"sent_back": True} if revision > back.get(assignment, revision) else {}),
                         **({"way_back": True} if pk in way_back else {}),
                         "response": response,
+                        **({"unmet": unmet} if unmet else {}),
                         "guidelines": under[text],
                         "active_seconds": seconds,
                         "made_at": made_at.isoformat(),
@@ -767,7 +769,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
 
 _ANNOTATED = (
     "revision", "assignment_id", "pk", "public_id", "assignment__place__number", "assignment__place__added", "response",
-    "guidelines_id", "active_seconds", "made_at",
+    "guidelines_id", "active_seconds", "made_at", "unmet",
 )  # fmt: skip
 
 

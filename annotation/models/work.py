@@ -366,13 +366,15 @@ class Annotation(models.Model):
     """One revision of one person's response to an item. Immutable; the newest counts, all are exported.
 
     `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 where nobody knows: labels
-    made elsewhere, pages without a sign of life for longer than counts as work.
+    made elsewhere, pages without a sign of life for longer than counts as work. `unmet` has the codes of the conditions
+    that the response leaves unmet (`TaskType.unmet`), null where it leaves none.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     assignment = models.ForeignKey(Assignment, models.PROTECT, db_index=False, related_name="annotations")
     revision = models.PositiveIntegerField()
     response = models.JSONField(null=True)
+    unmet = models.JSONField(null=True)
     guidelines = models.ForeignKey(Guidelines, models.PROTECT, db_index=False, related_name="+")
     active_seconds = models.FloatField(default=0)
     made_at = models.DateTimeField()

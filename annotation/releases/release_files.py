@@ -723,7 +723,12 @@ def _check_tries(raw: Raw) -> None:
 
 
 def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
+    unmet = record.get("unmet", ["-"])
+    if not isinstance(unmet, list) or not unmet or not all(isinstance(code, str) for code in unmet):
+        raise Difference(f"annotations.jsonl: {record['id']}: 'unmet' is not a list of codes")
     if record["response"] is None:
+        if "unmet" in record:
+            raise Difference(f"annotations.jsonl: {record['id']} has 'unmet' and no response")
         return
     task, item = raw.item(record)
     try:

@@ -361,6 +361,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
         "key": candidate.letter.lower() if len(candidate.letter) == 1 else "",
         "added": candidate.added,
         "sent_back": candidate.sent_back,
+        "unmet": candidate.unmet,
         "response": response,
         "data": response["data"],
         "words": candidate.words,

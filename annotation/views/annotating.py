@@ -139,6 +139,7 @@ def _page(
     problems: Sequence[Problem] = (),
     data: Mapping[str, Any] | None = None,
     seen: predicting.Seen | None = None,
+    to_confirm: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
     batch = assignment.batch
@@ -172,6 +173,7 @@ def _page(
         "item": item,
         "data": data,
         "violations": problems,
+        "to_confirm": to_confirm,
         "found": annotating.found_in(kept, task, item) if kept else None,
         "table": table if "table" in task.shows else None,
         "by_scripts": by_scripts,
@@ -311,11 +313,19 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         data = response["data"] = dict(task.filled_in(data, item))
     if action == "submit" and not problems:
         try:
-            annotating.submit(assignment=assignment, response=response, now=now, scripts=False)
+            annotating.submit(
+                assignment=assignment,
+                response=response,
+                now=now,
+                scripts=False,
+                confirmed=request.POST.getlist("confirmed"),
+            )
             return redirect("annotate", assignment.batch.public_id)
         except Invalid as invalid:
             problems.extend(invalid.problems)
-        except Refused:
+        except Refused as refused:
+            if refused.code == "unmet_conditions":
+                return _unmet(request, assignment, response, refused)
             unkept = _unkept(assignment, response)
             if unkept is not None and unkept.code == "consent_needed":
                 return _only_here(request, assignment, data, unkept)
@@ -351,6 +361,17 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         )
     fresh = access.assignment(access.actor(request), assignment.public_id)
     return _page(request, fresh, problems=problems, data=data, status=422)
+
+
+def _unmet(
+    request: HttpRequest, assignment: Assignment, response: Mapping[str, Any], refused: Refused
+) -> HttpResponse:
+    """The page with what is unmet; submitting once more confirms it."""
+    if unkept := _unkept(assignment, response):
+        raise unkept
+    unmet = [Problem(**found) for found in refused.more["unmet"]]
+    fresh = access.assignment(access.actor(request), assignment.public_id)
+    return _page(request, fresh, problems=unmet, to_confirm=[found.code for found in unmet], status=422)
 
 
 def _unkept(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -88,17 +88,20 @@ def appending(
     now: datetime,
     by: Person | None = None,
     scripts: bool = True,
+    unmet: Sequence[str] = (),
 ) -> tuple[dict[str, Any], list[Step]]:
     """The next revision, under the guidelines that its person was shown (`AssignmentQuerySet.with_guidelines`), with the
     event that places it in the project's history.
 
-    Gives what the revision holds, and the steps that write it. `scripts`: see `since_last_sign`.
+    Gives what the revision holds, and the steps that write it. `scripts`: see `since_last_sign`; `unmet`: codes of the
+    conditions that the response leaves unmet.
     """
     batch, actor = assignment.batch, by or assignment.person
     held = {
         "public_id": new_public_id(),
         "assignment_id": assignment.pk,
         "response": response,
+        "unmet": list(unmet) or None,
         # Who takes a submission back was not at work on it since.
         "active_seconds": _rounded(
             assignment.active_seconds
@@ -174,6 +177,7 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
             assignment=assignment,
             revision=Annotation.objects.filter(assignment=pk).count() + 1,
             response=last.response,
+            unmet=last.unmet,
             guidelines_id=last.guidelines_id,
             active_seconds=last.active_seconds,
             made_at=now,

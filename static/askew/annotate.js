@@ -40,6 +40,7 @@ class AskewAnnotate extends HTMLElement {
   #said = ""; // message beside the progress bar that stays until something is entered
   #held = new Map(); // what was said of each line of the contract
   #reading = null; // timer of what holds
+  #confirmed = []; // codes of the unmet conditions that the next submission confirms
   #again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   connectedCallback() {
@@ -112,6 +113,7 @@ class AskewAnnotate extends HTMLElement {
     this.#current = assignment;
     this.#lost = false;
     this.#unanswered = null;
+    this.#confirmed = [];
     this.#server = null;
     this.places.changes[0]?.replaceChildren();
     this.#setProgress(assignment.progress);
@@ -453,6 +455,7 @@ class AskewAnnotate extends HTMLElement {
   #changed() {
     this.#changing = false;
     this.#active();
+    this.#confirmed = [];
     this.#clearNotices("submit");
     this.#unsay();
     this.#announce("");
@@ -735,7 +738,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   async #send(response) {
-    await this.#leave("submit", { response }, (answer) => {
+    await this.#leave("submit", { response, confirmed: this.#confirmed }, (answer) => {
       this.#done.push(answer.annotation.id);
       remember(this.#store(), this.#done);
       const { id, suggests } = this.#current;
@@ -843,6 +846,7 @@ class AskewAnnotate extends HTMLElement {
       if (action === "submit" && problem.passing) this.#unanswered ??= body.response;
       this.draft.resume();
       if (problem.code === "invalid_response") this.#onInvalid(problem);
+      else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
       else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
       else return false;
       return true;
@@ -884,6 +888,14 @@ class AskewAnnotate extends HTMLElement {
     const name = String(blocking[0]?.path ?? "").split(/[./]/).find((part) => this.fields.some((field) => field.dataset.field === part));
     const field = this.fields.find((one) => one.dataset.field === name);
     if (field && field !== this.operationsField) this.#focusField(field);
+  }
+
+  /* The server asks once about what the response leaves unmet: a reason answers it, and so does submitting again. */
+  #askToConfirm({ message, body }) {
+    this.#confirmed = body.unmet.map(({ code }) => code);
+    const reason = this.fields.some((field) => field.dataset.field === "reason" && !field.closest("[hidden]"));
+    const how = reason ? t("Give a reason, or press Enter again to submit.") : t("Press Enter again to submit.");
+    this.#notice(t`Not submitted yet. ${message} ${how}`, "note", "submit", () => this.submit(), t("Submit anyway"));
   }
 
   #focusField(field) {

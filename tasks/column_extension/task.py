@@ -75,6 +75,7 @@ class ColumnExtension(Taking):
         },
     }
     allowed = ("split_column",)
+    doubts_to_confirm = ("part_foreign", "answer_gone")
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
         """{"columns": {column id: [proposal with "example_of"]}, "missing": [], "preparing": bool}."""

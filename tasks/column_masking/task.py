@@ -46,6 +46,7 @@ class ColumnMasking(Taking):
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     grid = "structure"
     allowed = ("remove_column",)
+    doubts_to_confirm = ("answer_gone", "not_derivable")
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any]:
         """{"columns": {column id: {"evidence": [{kind, words, sources, holds, tells, short}], "answer", "read": bool}},

@@ -59,6 +59,7 @@ class ColumnKind(TaskType):
     listed in `fields` as JSON and read by `further`.
 
     allowed       the operations that may be made
+    doubts_to_confirm  codes of doubts that a submission gives a reason for or confirms
     perturbation  what RobuT calls the result
     nothing       what it means that the kind does not apply, as a sentence about the table
     """
@@ -78,6 +79,7 @@ class ColumnKind(TaskType):
         "additionalProperties": False,
     }
     allowed: ClassVar[tuple[str, ...]]
+    doubts_to_confirm: ClassVar[tuple[str, ...]] = ()
     perturbation: ClassVar[str]
     nothing: ClassVar[str]
 
@@ -125,6 +127,16 @@ class ColumnKind(TaskType):
 
     def warnings(self, response: Any, item: Item) -> Sequence[Problem]:
         return () if response.does_not_apply else tuple(self.doubts(response, item))
+
+    def unmet(self, response: Any, item: Item) -> Sequence[Problem]:
+        if response.does_not_apply or not self.doubts_to_confirm:
+            return ()
+        found = self.doubts(dataclasses.replace(response, reason=""), item)
+        return [
+            dataclasses.replace(doubt, level="warning")
+            for doubt in found
+            if doubt.code in self.doubts_to_confirm
+        ]
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """The other fields of the response, read from what was sent. Raises `Invalid`."""

@@ -204,6 +204,22 @@ class ShortTable(TaskType):
             return ()
         return _what_vanished(response.program, item, replay(item.example.table, response.operations))
 
+    def unmet(self, response: Response, item: Item) -> Sequence[Problem]:
+        """Without marked cells and without a program nothing shows that the answer can still be found."""
+        if response.unanswerable or response.whole or self._contract(item, None).protected:
+            return ()
+        if followed(response.program, item.example) is not None:
+            return ()
+        message = gettext(
+            "No cells are marked and no calculation is chosen, so nothing shows that the shortened table still gives the "
+            "answer."
+        )
+        return (Problem("program", "nothing_to_check_against", message, "warning"),)
+
+    def explains(self, response: Response) -> bool:
+        """Whoever says that the answer is worked out has said why nothing shows it."""
+        return response.worked_out
+
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 had no word for an answer that is worked out: nobody was asked for it."""
         return {**data, "worked_out": True}

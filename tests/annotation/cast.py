@@ -83,7 +83,11 @@ class World:
         return access.assignment(access.Actor(assignment.person), assignment.public_id)
 
     def answer(self, assignment: Assignment, data: dict[str, Any], now: datetime = NOON) -> Any:
-        return annotating.submit(assignment=assignment, response=envelope(assignment, data), now=now)
+        """Submit, and confirm whatever the response leaves unmet."""
+        response, task = envelope(assignment, data), assignment.batch.task()
+        item = assignment.plain_item
+        confirmed = [problem.code for problem in task.unmet(task.receive(response, item), item)]
+        return annotating.submit(assignment=assignment, response=response, now=now, confirmed=confirmed)
 
     def label(self, batch: Batch, who: str, label: str) -> Any:
         """Take the next item and label it."""

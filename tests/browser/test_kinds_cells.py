@@ -250,6 +250,31 @@ def test_the_cell_of_the_answer_goes_only_with_a_word(
     assert said(batch)[0]["worked_out"] is True
 
 
+@pytest.mark.console_may_say("422")
+def test_a_shortened_table_that_nothing_can_be_checked_against_is_asked_about_once(
+    new_context: Callable[..., BrowserContext], live_server: Any, world: World
+) -> None:
+    longest = Example("long", "which film is the one?", FILMS, ["Heat"])
+    batch = world.batch("short_table", sources=[world.import_written(longest)])
+    page, hands = at(new_context, live_server.url, world, batch)
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    hands.press("n", "ArrowDown", "x")
+    expect(page.locator("[data-row=r1]")).to_have_class("removed")
+    saved(page)
+    for code in ("protected_cell", "computed_answer_differs"):
+        expect(page.locator(f"[data-holds={code}]")).to_have_attribute("data-state", "open")
+    hands.press("Enter")
+    expect(page.locator("[data-notices]")).to_contain_text(
+        "nothing shows that the shortened table still gives the answer"
+    )
+    expect(page.locator("[data-notices]")).to_contain_text("Press Enter again to submit.")
+    assert said(batch) == []
+    page.get_by_role("button", name="Submit anyway").click()
+    expect(page.locator("h1")).not_to_contain_text("film")
+    assert len(said(batch)) == 1
+    assert Annotation.objects.get().unmet == ["nothing_to_check_against"]
+
+
 def test_a_few_programs_are_shown_and_of_those_the_chosen_one(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:

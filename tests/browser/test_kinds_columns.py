@@ -559,6 +559,38 @@ def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
     assert responses(batch) == []
 
 
+@pytest.mark.console_may_say("422")
+def test_a_column_that_nothing_implies_is_asked_about_once(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    batch = world.batch("column_masking", sources=[world.import_written(LEAGUE, *questions(MEDALS))])
+    ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
+    notice = ada.page.locator("[data-notices]")
+    ada.begins_at("Won")
+    ada.press("ArrowUp", " ", "Enter")
+    expect(notice).to_contain_text("Nothing in the table shows that “Team” can be worked out")
+    expect(notice).to_contain_text("Give a reason, or press Enter again to submit.")
+    expect(ada.page.get_by_role("button", name="Submit anyway")).to_be_visible()
+    ada.finds_the_page_accessible()
+    ada.press("ArrowDown", " ")
+    expect(notice).to_be_empty()
+    ada.press("Enter")
+    expect(notice).to_contain_text("press Enter again to submit")
+    assert responses(batch) == [], "a change asks again"
+    ada.press("Enter")
+    assert len(submitted(ada, batch, 1)["operations"]) == 2
+    assert Annotation.objects.get().unmet == ["not_derivable"]
+
+    ada.reads_question("the nation before mexico")
+    ada.begins_at("Rank")
+    expect(notice).to_be_empty()
+    ada.press("ArrowDown", " ", "Escape", "r")
+    ada.type("All medals tell it.")
+    ada.press("Control+Enter")
+    assert submitted(ada, batch, 2)["reason"] == "All medals tell it."
+    assert Annotation.objects.latest("pk").unmet == ["answer_gone", "not_derivable"]
+
+
 CAPITALS = Example(
     id="capitals",
     question="what is the capital of cuba?",
