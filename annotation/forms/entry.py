@@ -112,6 +112,7 @@ class EntryForm(forms.Form):
         label=gettext_lazy("Qualification that must be passed"),
         required=False,
         empty_label=gettext_lazy("none"),
+        help_text=gettext_lazy("Items of the qualification are left out of this batch."),
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:

@@ -103,6 +103,7 @@ class TermsForm(forms.Form):
         required=False,
         label=gettext_lazy("Qualification that people must have passed"),
         empty_label=gettext_lazy("none"),
+        help_text=gettext_lazy("Items of the qualification are left out of this batch."),
     )
     must_practise = forms.BooleanField(
         required=False,

@@ -292,6 +292,8 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             pk=annotation.assignment_id
         )
         _lock(assignment.item_id)
+        if assignment.batch.purpose == Batch.Purpose.QUALIFICATION:
+            queue.take_turns(assignment)  # with the submission that makes the result
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
@@ -299,6 +301,13 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         if assignment.batch.closed_at is not None:
             raise Refused("batch_closed", gettext("The batch was closed; its annotations stay as they are."))
         _require_undecided(assignment.item_id)
+        if qualifying.result(assignment.batch, assignment.person) is not None:
+            raise Refused(
+                "decided",
+                gettext("The result of {name} is final; your answers stay as they are.").format(
+                    name=assignment.batch.name
+                ),
+            )
         if withdrawing.decided([assignment.pk], now=now):
             raise _decided()
         if assignment.annotation_id != annotation.pk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -99,8 +99,8 @@ def plan_batch(
     kind has no use for (`TaskType.prepare`) are left out before they are counted. `strata` ("source", "difficulty":
     `strategies.STRATA`) keeps the share of each stratum in the sample. What was asked for is kept in `Batch.sampling`.
     `purpose`, `strategy` and everything after it are what `Batch` says of them; a batch that is no work gives every
-    item to everyone. `resolve` {} is the kind's own rule. `decide_at_close` None is so where everyone gets every item: who
-    comes later finds them all undecided.
+    item to everyone. Items of the qualification that it `requires` are left out of the sample. `resolve` {} is the kind's
+    own rule. `decide_at_close` None is so where everyone gets every item: who comes later finds them all undecided.
     `loop_model` names the model of PREDICTORS that looks along while people work; by default none does.
     `help` says how proposals are shown ("offered", "filled"), `help_from` what makes them (`helping.check`), `unhelped` the
     percentage of places that are drawn to show none.
@@ -178,12 +178,32 @@ def plan_batch(
     sources = list(sources)
     sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
     sampling |= {"size": size} if only is None else {"only": list(only)}
+    known = lineage.examples_of(requires) if requires is not None else frozenset()
     if only is not None:
         examples, size = _named(sources, only), None
+        if requires is not None and (twice := known.intersection(examples)):
+            ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
+            raise Refused(
+                "invalid_request",
+                gettext(
+                    "These examples are items of the qualification {name}: {ids}. Remove them from the list."
+                ).format(name=requires.name, ids=", ".join(ids[:10])),
+            )
     else:
         # A kind that leaves examples out is given all of them, or a small sample might be empty.
         wanted = None if task.without else size
-        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata)
+        if task.starts_from:  # such a kind exchanges an original for what was made of it
+            parents = Example.objects.filter(pk__in=known, parent__isnull=False)
+            known |= set(parents.values_list("parent_id", flat=True))
+        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata, without=known)
+        if requires is not None and not examples and sample(sources, of=of, seed=seed, size=1):
+            raise Refused(
+                "invalid_request",
+                gettext(
+                    "Every example of these sources is an item of the qualification {name}. "
+                    "Choose another source, or a qualification with fewer items."
+                ).format(name=requires.name),
+            )
     if not examples and feeds_from is None:
         raise Refused(
             "invalid_request", gettext("Choose a source with examples, or a batch that feeds this one.")
@@ -248,12 +268,15 @@ def sample(
     of: str = "originals",
     size: int | None = None,
     strata: str = "",
+    without: Collection[int] = (),
 ) -> list[int]:
     """A seeded sample of the examples (keys) of the sources, in random order; the same seed, the same order.
 
-    `strata` keeps the share of each source, or of each difficulty, in it.
+    `strata` keeps the share of each source, or of each difficulty, in it. Examples in `without` (keys) are left out.
     """
     examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
+    if without:
+        examples = examples.exclude(pk__in=list(without))
     ordered = examples.order_by("source_id", "position", "pk")
     if strata:
         return strategies.stratified(_strata(ordered, strata), size, seed)

@@ -23,7 +23,7 @@ from annotation import events, visibility
 from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import Refused
-from annotation.work import shares, terms
+from annotation.work import lineage, shares, terms
 from annotation.work.places import due_at, set_overlap, undecided
 from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
@@ -120,6 +120,8 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
                 "Asked before the next item, also of the {people} people who have worked here; their responses stay."
             ).format(people=people)
         )
+        if found.get("requires") is not None:
+            said.append(gettext("Items of the qualification are left out of this batch."))
     if "decide_at_close" in found:
         said.append(
             gettext(
@@ -142,6 +144,8 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         batch.refresh_from_db()
         found = differences(batch, wanted)
         before = {name: getattr(batch, name) for name in found}
+        if found.get("requires") is not None:
+            lineage.leave_out(batch=batch, required=found["requires"])
         if "overlap" in found:
             more = found["overlap"] > batch.overlap
             set_overlap(batch=batch, overlap=found["overlap"], now=now)

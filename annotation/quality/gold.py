@@ -33,6 +33,8 @@ from annotation.models import (
     Outcome,
     Person,
     Place,
+    Qualification,
+    Tally,
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, require_storable
@@ -455,15 +457,27 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
         yield Answer(gold, person_id, said, expected, right, tuple(words), made_at)
 
 
-def accuracy(batch: Batch) -> dict[int, Proportion]:
-    """By person (id), the share of right ones among their judged answers to gold, with Wilson's interval; two queries."""
+def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
+    """By person (id), the share of right ones among their judged answers to gold, with Wilson's interval; two queries.
+
+    In a qualification batch an item that was skipped is not right, and a result that was reached is the figure from then on.
+    """
     counts: dict[int, list[int]] = {}
-    for answer in answers(batch):
+    for answer in answers(batch, person):
         count = counts.setdefault(answer.person, [0, 0])
         if answer.right is not None:
             count[0] += answer.right
             count[1] += 1
-    return {person: proportion(right, judged) for person, (right, judged) in counts.items()}
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        tallies, results = Tally.objects.filter(batch=batch), Qualification.objects.filter(batch=batch)
+        if person is not None:
+            tallies, results = tallies.filter(person=person), results.filter(person=person)
+        for key, skipped in tallies.values_list("person_id", "skipped"):
+            counts.setdefault(key, [0, 0])[1] += skipped
+        counts |= {
+            key: [right, judged] for key, right, judged in results.values_list("person_id", "right", "judged")
+        }
+    return {key: proportion(right, judged) for key, (right, judged) in counts.items()}
 
 
 def told(batch: Batch, person: Person) -> list[Answer]:
@@ -493,7 +507,11 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
                 "invalid_request",
                 gettext("{external_id} makes no item here. {value}").format(
                     external_id=example.external_id,
-                    value=gettext(batch.task().without)
+                    value=gettext(
+                        "It is an item of the qualification {name}, which people have seen."
+                    ).format(name=batch.requires.name)
+                    if batch.requires is not None and example.pk in lineage.examples_of(batch.requires)
+                    else gettext(batch.task().without)
                     if batch.task().without
                     else gettext("The batch has it already."),
                 ),

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
-from annotation import events
+from annotation import events, words
 from annotation.models import (
     Assignment,
     Batch,
@@ -24,7 +24,8 @@ from annotation.models import (
 )
 from annotation.quality import gold
 from annotation.refusals import Refused
-from annotation.work import gates, practising
+from annotation.work import gates, lineage, practising
+from tableqa.proportions import Proportion
 
 State = Assignment.State
 
@@ -140,7 +141,8 @@ def set_entry(
 ) -> None:
     """What comes before the first item from now on: practice and a qualification, or how much must be right in one.
 
-    Items on people's desks are theirs to finish; results that were reached stay. Raises Refused(invalid_request).
+    Items on people's desks are theirs to finish; results that were reached stay. Items of the qualification leave the
+    batch (`lineage.leave_out`). Raises Refused(invalid_request).
     """
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         if pass_percent is None or not 1 <= pass_percent <= 100:
@@ -161,6 +163,8 @@ def set_entry(
             )
         changes = {"must_practise": bool(must_practise), "requires": requires}
     with transaction.atomic():
+        if requires is not None and requires.pk != batch.requires_id:
+            lineage.leave_out(batch=batch, required=requires)
         before = Batch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)
         Batch.objects.filter(pk=batch.pk).update(**changes)
         for name, value in changes.items():
@@ -180,6 +184,7 @@ def set_entry(
             )
     for name, value in changes.items():
         setattr(batch, name, value)
+    batch.refresh_from_db(fields=["items_count", "places_count"])
 
 
 def require_ready(batch: Batch) -> None:
@@ -192,6 +197,30 @@ def require_ready(batch: Batch) -> None:
                 "Add the missing ones under Gold, then open the batch."
             ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
+
+
+def warning(batch: Batch) -> str:
+    """What a manager should know of a batch whose qualification nobody can take yet; "" where there is nothing."""
+    if batch.requires is None or batch.closed_at is not None or batch.requires.state != "planned":
+        return ""
+    return gettext(
+        "{name} requires {qualification}, which is not open. Annotators see “after {qualification}” and get no item "
+        "before you open it."
+    ).format(name=batch.name, qualification=batch.requires.name)
+
+
+def result(batch: Batch, person: Person) -> Qualification | None:
+    """What the person reached in a qualification batch, once that is final; None before, and for other batches."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        return None
+    return Qualification.objects.filter(batch=batch, person=person).first()
+
+
+def share_in_words(batch: Batch, share: Proportion) -> str:
+    """A share of right answers: in a qualification rounded down, like its result, so that all pages give one figure."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION or not share.n:
+        return words.percent(share)
+    return f"{gates.percent(gates.Reached(share.hits, share.n, passed=False))} %"
 
 
 def asking_for(batch: Batch) -> Sequence[Batch]:

@@ -18,14 +18,14 @@ from django.utils.translation import gettext, ngettext
 from annotation import access
 from annotation.help import helping, predicting, suggesting
 from annotation.journeys import annotating
-from annotation.models import Annotation, Assignment, Batch, Draft, Tally
+from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
 from annotation.money import paying
-from annotation.quality import guidance, inquiring
+from annotation.quality import guidance, inquiring, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
 from annotation.views.tables import compared, in_words, sheet
-from annotation.work import queue
+from annotation.work import gates, queue
 from tableqa.canonical import canonical
 from tableqa.operations import (
     InsertColumn,
@@ -81,10 +81,34 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
             return redirect(page)
         assignment, refusal = None, refused.detail
     if assignment is None:
+        if (result := qualifying.result(batch, actor.person)) is not None:
+            return _result(request, batch, result)
         progress = Tally.objects.filter(batch=batch, person=actor.person).first()
         context = {"batch": batch, "task": batch.task(), "progress": progress, "refusal": refusal}
         return render(request, "annotating/done.html", context)
     return _page(request, access.assignment(actor, assignment.public_id))
+
+
+def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpResponse:
+    """The end of a qualification: passed or not, and where the person goes on."""
+    opened = Batch.objects.filter(project=batch.project_id, opened_at__isnull=False, closed_at__isnull=True)
+    running = list(opened.filter(paused_at__isnull=True).exclude(pk=batch.pk).order_by("opened_at", "pk"))
+    left = queue.left_for(request.user, [one.pk for one in running])
+    ahead = gates.qualifications_ahead(request.user, running)
+    following = [one for one in running if left[one.pk] and one.pk not in ahead]
+    # What the qualification was for comes first.
+    following.sort(key=lambda one: one.requires_id != batch.pk)
+    asking = qualifying.asking_for(batch)
+    context = {
+        "batch": batch,
+        "result": result,
+        "percent": gates.percent(gates.Reached(result.right, result.judged, result.passed)),
+        "following": following[0] if following else None,
+        "planned": [one for one in asking if one.state == "planned"],
+        "asking": [one for one in asking if one.closed_at is None],
+        "from_crowd": CrowdEntry.objects.filter(person=request.user).exists(),
+    }
+    return render(request, "annotating/result.html", context)
 
 
 @page()

@@ -16,7 +16,7 @@ from annotation.forms.batches import BatchForm, SettingsForm
 from annotation.help import helping, predicting, proposing
 from annotation.journeys import adjudicating, assigning
 from annotation.models import Assignment, Batch, Flag, Project, Source, Tally
-from annotation.quality import gold, snapshots
+from annotation.quality import gold, qualifying, snapshots
 from annotation.roles import Permission
 from annotation.views.figures import shown
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
@@ -91,7 +91,7 @@ def _planned(
     if given.get("size") and batch.items_count < given["size"]:
         messages.info(
             request,
-            gettext("The sources have {items_count} examples: all of them are in the batch.").format(
+            gettext("Only {items_count} examples are available: all of them are in the batch.").format(
                 items_count=batch.items_count
             ),
         )
@@ -118,6 +118,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "may": {permission.value for permission in may},
         "counts": assigning.progress([batch])[batch.pk],
         "feeds": list(batch.feeds.order_by("pk")),
+        "warning": qualifying.warning(batch) if Permission.SET_UP in may else "",
         "caps": [(limits.WORDS[name], value) for name, value in batch.caps.items()],
         "sees_agreement": sees,
         "sees_counts": visibility.sees_counts(actor.person, batch),
@@ -215,7 +216,12 @@ def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
             assigning.open_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is open.").format(name=batch.name))
         return redirect("gold" if lacking else "batch", batch.public_id)
-    context = {"batch": batch, "project": batch.project, "lacking": lacking}
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "lacking": lacking,
+        "warning": qualifying.warning(batch),
+    }
     return render(request, "assigning/open.html", context)
 
 

@@ -22,7 +22,7 @@ from annotation import access, visibility, words
 from annotation.drawing import drawn
 from annotation.models import Batch, Item, Membership, Person, Project, Tally
 from annotation.money import costs
-from annotation.quality import agreement, dashboards, snapshots
+from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.roles import Permission
 from annotation.views.figures import in_words, shown
@@ -441,9 +441,12 @@ def quality(request: PageRequest, public_id: str) -> HttpResponse:
     if sees:
         found = snapshots.of([batch], ("agreement", "quality"), now=timezone.now())
         told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
+        people = _people(kept.data, told.data, names_of(batch.project, may))
+        for row in people:
+            row["right"] = qualifying.share_in_words(batch, row["gold"]) if row["gold"] else ""
         context |= {
             "shown": kept,
-            "people": _people(kept.data, told.data, names_of(batch.project, may)),
+            "people": people,
             "statistic": _first_statistic(told.data),
         }
     return render(request, "dashboards/quality.html", context)

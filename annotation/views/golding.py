@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from annotation import access, visibility
 from annotation.forms.entry import GoldFileForm, GoldFromForm, GoldRateForm, WhyForm
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
-from annotation.quality import gold, snapshots
+from annotation.quality import gold, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
@@ -124,7 +124,11 @@ def _accuracy(batch: Batch, quality: Mapping[str, Any] | None) -> list[dict[str,
         int(key): one["gold"] for key, one in (quality or {"people": {}})["people"].items() if one["gold"]
     }
     names = Person.objects.filter(pk__in=judged).order_by("name").values_list("pk", "name")
-    return [{"name": name, "share": proportion(*judged[person])} for person, name in names]
+    shares = {person: proportion(*counts) for person, counts in judged.items()}
+    return [
+        {"name": name, "share": shares[person], "percent": qualifying.share_in_words(batch, shares[person])}
+        for person, name in names
+    ]
 
 
 @page("GET", "POST")
@@ -212,14 +216,15 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
                 "mine": task.describe(answer.response, plain),
             }
         )
+    share = gold.accuracy(batch, request.user).get(request.user.pk)
     context = {
         "batch": batch,
         "project": batch.project,
         "task": task,
         "rows": rows,
         "page": shown,
-        "right": sum(answer.right is True for answer in told),
-        "judged": sum(answer.right is not None for answer in told),
+        "right": share.hits if share else 0,
+        "judged": share.n if share else 0,
     }
     return render(request, "first_day/feedback.html", context)
 

@@ -17,7 +17,7 @@ from annotation.models import Batch, Membership, Project, Release, Source
 from annotation.quality import inquiring
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
-from annotation.work import queue
+from annotation.work import gates, queue
 from tasks.contract import TaskType, task_types
 
 SHOWN = 5
@@ -55,7 +55,16 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     batches = list(opened.order_by("opened_at", "pk"))
     left = queue.left_for(request.user, [batch.pk for batch in batches])
-    return [{"batch": batch, "title": kind_title(batch), "left": left[batch.pk]} for batch in batches]
+    after = gates.qualifications_ahead(request.user, batches)
+    return [
+        {
+            "batch": batch,
+            "title": kind_title(batch),
+            "left": left[batch.pk],
+            "after": after.get(batch.pk, ""),
+        }
+        for batch in batches
+    ]
 
 
 def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from annotation import access, visibility
 from annotation.forms.terms import BatchesForm, ChangeForm, LeasesForm, SharesForm
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Person
-from annotation.quality import gold
+from annotation.quality import gold, qualifying
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_to
@@ -306,6 +306,9 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
         )
     for batch, why in refused:
         messages.error(request, _with_link_to_gold(batch, why) if action == "open" else why)
+    if action == "open":
+        for warning in filter(None, map(qualifying.warning, changed)):
+            messages.warning(request, warning)
     if action == "close":
         for batch in (one for one in changed if one.purpose == Batch.Purpose.WORK):
             adjudicating.start_resolving(batch=batch, by=request.user, now=now)

@@ -21,7 +21,7 @@ from annotation.evaluation import evaluation_runs
 from annotation.models import Batch, Item, Job, Project, Release
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, cut, kind_title, page
-from annotation.work import queue
+from annotation.work import gates, queue
 
 # -- home -------------------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ def home(request: PageRequest) -> HttpResponse:
     projects = cut(request, access.projects(actor))
     work = _work(actor, list(projects))
     rows = [row for project in projects for row in work.get(project.pk, [])]
-    for row in [row for row in rows if row["left"] or row["waiting"]][:1]:
+    for row in [row for row in rows if (row["left"] and not row["after"]) or row["waiting"]][:1]:
         row["first"] = True
     leads = set(access.where(actor, Permission.SET_UP))
     context = {
@@ -42,7 +42,7 @@ def home(request: PageRequest) -> HttpResponse:
             {"project": project, "work": work.get(project.pk, []), "leads": project.pk in leads}
             for project in projects
         ],
-        "left": sum(row["left"] for row in rows),
+        "left": sum(row["left"] for row in rows if not row["after"]),
         "waiting": sum(row["waiting"] for row in rows),
         "may_make_projects": access.may_make_projects(actor),
         "former": access.former(actor)[:5],
@@ -51,7 +51,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 
 def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[dict[str, Any]]]:
-    """By project: the batches that have something for this person, in four queries."""
+    """By project: the batches that have something for this person, in five queries."""
     annotates = set(access.where(actor, Permission.ANNOTATE))
     adjudicates = set(access.where(actor, Permission.ADJUDICATE))
     here = [project.pk for project in projects]
@@ -64,6 +64,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
     batches = list(Batch.objects.filter(running | Q(pk__in=to_decide)).order_by("opened_at", "pk"))
     mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]
     left = queue.left_for(actor.person, mine)
+    after = gates.qualifications_ahead(actor.person, [batch for batch in batches if batch.pk in left])
     found: dict[int, list[dict[str, Any]]] = {}
     for batch in batches:
         found.setdefault(batch.project_id, []).append(
@@ -72,6 +73,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> dict[int, list[di
                 "title": kind_title(batch),
                 "annotates": batch.pk in left,
                 "left": left.get(batch.pk, 0),
+                "after": after.get(batch.pk, ""),
                 "waiting": to_decide.get(batch.pk, 0),
             }
         )

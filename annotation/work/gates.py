@@ -7,7 +7,7 @@ where nothing is asked there is no statement, where something is, there are two 
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -163,6 +163,13 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
                 "The manager can still let you in."
             ).format(name=batch.name, name_2=asked.name),
         )
+    if reached is None and asked.opened_at is None:
+        return Gate(
+            "not_qualified",
+            gettext("{name} opens for you after {qualification}, which is not open yet.").format(
+                name=batch.name, qualification=asked.name
+            ),
+        )
     if reached is None:
         return Gate(
             "not_qualified",
@@ -304,6 +311,16 @@ def asked_of(batch: Batch, task: TaskType) -> Mapping[str, bool]:
         "practice": batch.must_practise and bool(practising.exercises(task, batch.variant)),
         "qualification": batch.requires_id is not None,
     }
+
+
+def qualifications_ahead(person: Person, batches: Sequence[Batch]) -> dict[int, str]:
+    """By batch (id), the name of the qualification that comes first for the person: no statement where none is asked."""
+    asking = [one.pk for one in batches if one.requires_id is not None]
+    if not asking:
+        return {}
+    results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
+    ahead = Batch.objects.filter(~Exists(results), pk__in=asking, requires__closed_at__isnull=True)
+    return dict(ahead.values_list("pk", "requires__name"))
 
 
 def asks(batch: Batch) -> bool:

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext
 
 import tableqa
 from annotation import bulk, jobs
 from annotation.bulk import among
 from annotation.models import (
     Annotation,
+    Assignment,
     Batch,
     Decision,
     Example,
@@ -25,9 +27,12 @@ from annotation.models import (
     ModelAnswer,
     Outcome,
     PerturbationRun,
+    Place,
+    Proposal,
     Provenance,
     StoredTable,
 )
+from annotation.refusals import Refused
 from annotation.work import left_over, lending, queue, shares
 from annotation.work.places import chunks
 from annotation.work.queue import NewItem
@@ -121,12 +126,14 @@ def make_items(
     The kind prepares what is frozen beside each example, and leaves out examples that make no item of
     it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
     Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
-    kind looks into (`TaskType.looks_into`) is excluded from the item from the start.
+    kind looks into (`TaskType.looks_into`) is excluded from the item from the start. Examples of the qualification that
+    the batch requires make no item: everybody who works here knows them.
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     task, here = batch.task(), Item.objects.filter(batch=batch)
-    examples = _starting_points(task, examples)
+    known = examples_of(batch.requires) if batch.requires_id is not None else frozenset()
+    examples = [key for key in _starting_points(task, examples) if key not in known]
     last = here.aggregate(last=Max("position"))["last"] or 0
     if last:
         there: set[int] = set()
@@ -141,6 +148,39 @@ def make_items(
     elif batch.strategy == "everyone" and batch.opened_at is not None:
         left_over.fit(batch, now=timezone.now(), items=items)
     return len(items)
+
+
+def examples_of(required: Batch | None) -> frozenset[int]:
+    """The examples (keys) of the items of a qualification batch."""
+    return frozenset(Item.objects.filter(batch=required).values_list("example_id", flat=True))
+
+
+def leave_out(*, batch: Batch, required: Batch) -> int:
+    """Remove the items of a batch that are items of the qualification, too, in a transaction. Returns how many.
+
+    Raises Refused (invalid_request) where somebody has had one already, or none would be left.
+    """
+    Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+    twice = Item.objects.filter(batch=batch, is_gold=False, example__in=examples_of(required))
+    number = twice.count()
+    if not number:
+        return 0
+    begun = Exists(Assignment.objects.filter(item=OuterRef("pk")))
+    shown = Exists(Proposal.objects.filter(item=OuterRef("pk")))
+    if twice.filter(begun | shown).exists() or not batch.items.exclude(pk__in=twice).exists():
+        raise Refused(
+            "invalid_request",
+            gettext(
+                "{number} items of {name} are also in {qualification}, and cannot be removed from {name} any more. "
+                "Plan another batch that requires {qualification} from the beginning: it leaves them out."
+            ).format(number=number, name=batch.name, qualification=required.name),
+        )
+    places = Place.objects.filter(item__in=twice).count()
+    twice.delete()
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") - number, places_count=F("places_count") - places
+    )
+    return number
 
 
 def _starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:

@@ -896,6 +896,11 @@ def _turns(tally: Tally) -> int:
     return tally.leased + tally.submitted + tally.skipped + tally.returned
 
 
+def take_turns(assignment: Assignment) -> None:
+    """Wait for other requests of the assignment's person in its batch; in a transaction, after the item is locked."""
+    _tally(assignment.batch_id, assignment.person_id)
+
+
 def _tally(batch_id: int, person_id: int) -> Tally:
     """The person's row in the batch, locked: two requests of one person take turns."""
     tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Batch, Decision
+from annotation.models import Assignment, Batch, Decision, Qualification
 
 State = Assignment.State
 
@@ -25,7 +25,8 @@ UNDO_WINDOW = timedelta(seconds=60)
 def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
     """Those of the assignments (ids) whose item is decided, or, where it is gold, counts as decided. One statement.
 
-    Where a batch decides when it closes (`Batch.decide_at_close`), gold, too, stays open until then.
+    Where a batch decides when it closes (`Batch.decide_at_close`), gold, too, stays open until then. The items of a
+    qualification are decided for each person with their result.
     """
     before = now - UNDO_WINDOW
     settled = Count(
@@ -51,7 +52,8 @@ def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
     found = Assignment.objects.filter(pk__in=list(assignments), state=State.SUBMITTED).annotate(
         settled=settled, neighbour=neighbour
     )
-    found = found.filter(gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))))
+    result = Qualification.objects.filter(batch=OuterRef("batch"), person=OuterRef("person"))
+    found = found.filter(gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))) | Exists(result))
     return set(found.values_list("pk", flat=True))
 
 

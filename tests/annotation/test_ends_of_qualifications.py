@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,12 @@ from annotation.people import crowd
 from annotation.quality import gold
 from annotation.refusals import Refused
 from annotation.work import queue, shares
-from tests.annotation.cast import NOON, World
+from tests.annotation.cast import NOON, World, make_world
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path, questions=8)
 
 
 @pytest.fixture

@@ -799,9 +799,9 @@ def test_people_are_told_how_they_did_where_the_batch_tells(world: World) -> Non
 
 
 def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world: World) -> None:
-    test = world.batch(name="Entry test", purpose="qualification", pass_percent=80, open=False)
-    for one in world.source.examples.all():
-        gold.mark(batch=test, example=one, data={"label": "extraction"}, by=world.mara, now=NOON)
+    test = world.batch(name="Entry test", size=2, purpose="qualification", pass_percent=80, open=False)
+    for item in test.items.select_related("example"):
+        gold.mark(batch=test, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
     assigning.open_batch(batch=test, by=world.mara, now=NOON)
     batch = world.batch(name="Labels")
     mara = client_of(world.mara)

@@ -660,12 +660,12 @@ def test_everybody_gets_every_item_of_a_qualification_and_nothing_is_decided(
     assert list(doctor.findings()) == []
 
 
-def test_what_was_reached_stays_when_answers_are_changed_afterwards(world: World, entry: Batch) -> None:
+def test_what_was_reached_stays_and_no_answer_is_changed_afterwards(world: World, entry: Batch) -> None:
     answer_all(world, entry, "ada", *["reasoning"] * 4)
     last = Assignment.objects.filter(person=world.ada, batch=entry).order_by("-pk")[0]
     assert last.annotation is not None
-    annotating.undo(annotation=last.annotation, now=LATER)
-    world.answer(world.reload(last), {"label": "extraction"}, now=LATER)
+    with pytest.raises(Refused, match="is final"):
+        annotating.undo(annotation=last.annotation, now=LATER)
 
     row = qualifying.after_submission(world.reload(last), LATER)
 
