@@ -64,6 +64,7 @@ export class AskewGrid extends HTMLElement {
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
   #told = element("p", { className: "told", ariaHidden: "true" });
+  #legend = element("p", { className: "legend", textContent: t("cells that the model used"), hidden: true });
   #hidden = element("p", { className: "hidden-columns", hidden: true });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
@@ -251,6 +252,7 @@ export class AskewGrid extends HTMLElement {
     const rows = Cells.between(this.looked, looked);
     this.looked = looked;
     this.#painting.refresh(rows);
+    this.#legend.hidden = !looked.size;
   }
 
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
@@ -624,7 +626,8 @@ export class AskewGrid extends HTMLElement {
     });
     this.classList.toggle("to-read", !mode.isGrid);
     const bar = element("div", { className: "grid-state" });
-    bar.append(this.#where, this.#told);
+    bar.append(this.#where, this.#legend, this.#told);
+    this.#legend.hidden = !this.looked.size;
     write(this.#told, "");
     this.replaceChildren(this.#tools.bar, this.#find.bar, this.#hidden, sheet, bar, ...(mode.help ? [help] : []), this.#status);
     this.#painting.settle(this.clientWidth);

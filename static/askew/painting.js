@@ -401,6 +401,9 @@ export class Painting {
     const classes = [this.#numeric[index] ? "n" : "", changed ? "changed" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", merged?.has(column.id) ? "merged" : "", flag];
     td.className = classes.filter(Boolean).join(" ");
     if (this.#options.choosing) td.setAttribute("aria-selected", String(` ${flag} `.includes(" marked ")));
+    // Not as text in the cell: somebody may be writing in it when the model answers.
+    if (` ${flag} `.includes(" looked ")) td.setAttribute("aria-description", t("used by the model"));
+    else if (td.hasAttribute("aria-description")) td.removeAttribute("aria-description");
     const title = merged?.get(column.id) ?? "";
     if (td.title !== title) td.title = title;
   }

@@ -385,6 +385,44 @@ def test_an_edit_is_looked_at_as_it_is_made(
     assert Try.objects.get().kind == "person"
 
 
+LOOK = """(cell) => {
+  const { outlineStyle, boxShadow } = getComputedStyle(cell);
+  const { content, visibility } = getComputedStyle(cell, "::before");
+  return [outlineStyle, boxShadow, content.startsWith('"◉"') && visibility === "visible"];
+}"""
+"""Of a cell: its outline, its frame, and whether it has the sign of a cell that the model used."""
+
+
+@pytest.mark.parametrize("colours", ["none", "active"])
+def test_cells_that_the_model_used_have_a_sign_and_a_legend(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted, colours: str
+) -> None:
+    server.says = lambda request: answer(request.table.rows[0][1], cells=((0, 1), (2, 1)))(request)
+    batch = world.batch("value_change", variant="answer_changes", loop_model="small", overlap=1)
+    page = annotating(new_context, live_server.url, world.ada, batch, forced_colors=colours)
+    state(page, "answered")
+    used, current = (
+        page.locator("[data-row=r0] [data-column=c1]"),
+        page.locator("[data-row=r1] [data-column=c1]"),
+    )
+    current.click()
+    expect(current).to_be_focused()
+    assert used.evaluate(LOOK) == ["none", "none", True]
+    outline, _, sign = current.evaluate(LOOK)
+    assert (outline, sign) == ("solid", False)
+    expect(used).to_have_accessible_description("used by the model")
+    legend = page.locator(".legend")
+    expect(legend).to_be_visible()
+    expect(legend).to_have_text("cells that the model used")
+    page.keyboard.press("Shift+ArrowDown")  # a selection from the current cell over one that the model used
+    both = page.locator("[data-row=r2] [data-column=c1]")
+    expect(both).to_be_focused()
+    assert both.evaluate(LOOK)[2], "a current cell that the model used shows both"
+    page.keyboard.type("19")  # the answer is about another table from now on
+    expect(page.locator("td.looked")).to_have_count(0)
+    expect(legend).to_be_hidden()
+
+
 def test_the_cells_in_question_are_left_out_on_request(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
