@@ -194,6 +194,20 @@ def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     return checked
 
 
+def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> int:
+    """Take items that have fewer planned slots than `overlap` back from the adjudicators. Returns how many.
+
+    For a batch whose overlap is raised: on these items people disagree, so more responses are wanted there most. In the
+    caller's transaction, before `places.set_overlap` adds the slots.
+    """
+    items = list(places.waiting_below(batch, overlap).select_related("batch").order_by("pk"))
+    for some in places.chunks(item.pk for item in items):
+        Adjudication.objects.filter(item__in=some).delete()
+    for item in items:
+        _record(item, "adjudication", "open", by, now)
+    return len(items)
+
+
 def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
     """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
     found = {"accepted": 0, "one_more": 0, "adjudication": 0}

@@ -24,7 +24,7 @@ from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
 from annotation.refusals import Refused
 from annotation.work import lineage, shares, terms
-from annotation.work.places import due_at, set_overlap, undecided
+from annotation.work.places import due_at, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
 
@@ -83,6 +83,15 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
     if found:
         said.append(gettext("{items} decided: nothing changes there.").format(items=_items(decided)))
         waiting = Adjudication.objects.filter(item__batch=batch).count()
+        if found.get("overlap", 0) > batch.overlap and (
+            reopened := waiting_below(batch, found["overlap"]).count()
+        ):
+            waiting -= reopened
+            said.append(
+                gettext("{items} waiting for an adjudicator: reopened for more people.").format(
+                    items=_items(reopened)
+                )
+            )
         if waiting and "resolve" not in found:
             said.append(
                 gettext("{items} waiting for an adjudicator: they go on waiting.").format(
@@ -148,6 +157,8 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
             lineage.leave_out(batch=batch, required=found["requires"])
         if "overlap" in found:
             more = found["overlap"] > batch.overlap
+            if more:
+                adjudicating.reopen_waiting(batch=batch, overlap=found["overlap"], by=by, now=now)
             set_overlap(batch=batch, overlap=found["overlap"], now=now)
             if more and batch.strategy == "split" and batch.opened_at is not None:
                 shares.hand_out(batch=batch, by=by, now=now)

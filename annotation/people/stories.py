@@ -162,6 +162,7 @@ VERBS: Final = {
     ("open", "adjudication"): gettext_noop("asked for an adjudicator"),
     ("adjudication", "adjudication"): gettext_noop("went on waiting for an adjudicator"),
     ("adjudication", "one more"): gettext_noop("asked for one more annotator"),
+    ("adjudication", "open"): gettext_noop("reopened for more people"),
     ("adjudication", "accepted"): gettext_noop("decided: accepted"),
     ("adjudication", "excluded"): gettext_noop("decided: excluded"),
 }

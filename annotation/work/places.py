@@ -67,6 +67,15 @@ def undecided(batch: Batch) -> QuerySet[Item]:
     )
 
 
+def waiting_below(batch: Batch, overlap: int) -> QuerySet[Item]:
+    """The items that wait for an adjudicator and have fewer planned slots than `overlap`."""
+    planned = Count("places", filter=Q(places__added=False))
+    waiting = Item.objects.filter(
+        batch=batch, is_gold=False, decision__isnull=True, adjudication__isnull=False
+    )
+    return waiting.annotate(planned=planned).filter(planned__lt=overlap)
+
+
 def due_at(batch: Batch, at: datetime) -> datetime | None:
     """When a complete item of the batch is due that could be looked at at this time.
 

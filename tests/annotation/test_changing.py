@@ -57,6 +57,38 @@ def test_page_and_api_say_what_another_rule_does_and_change_it(
     assert batch.resolve["rule"] == rule["rule"]
 
 
+def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: World) -> None:
+    batch = differing(world)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    item = adjudicating.waiting(batch).get()
+
+    effects = changing.effects(batch, {"overlap": 3})
+    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+
+    assert "1 item is waiting for an adjudicator: reopened for more people." in effects
+    assert not any("go on waiting" in effect for effect in effects)
+    assert not adjudicating.waiting(batch).exists()
+    reopened = Event.objects.filter(thing="item", thing_id=item.pk).latest("pk")
+    assert (reopened.before, reopened.after, reopened.actor) == ("adjudication", "open", world.mara)
+    world.label(batch, "cy", "extraction")
+    adjudicating.resolve_due(now=LATER + timedelta(hours=1))
+    assert Decision.objects.get(item=item).kind == "accepted"
+
+
+def test_an_item_with_as_many_slots_as_the_new_overlap_goes_on_waiting(world: World) -> None:
+    batch = differing(world)
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+    world.label(batch, "cy", "neither")
+    adjudicating.resolve_due(now=LATER + timedelta(hours=1))
+    assert adjudicating.waiting(batch).count() == 1
+    changing.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=LATER)
+
+    effects = changing.effects(Batch.objects.get(pk=batch.pk), {"overlap": 3})
+
+    assert "1 item is waiting for an adjudicator: they go on waiting." in effects
+
+
 def test_items_that_are_complete_and_not_resolved_yet_are_counted(world: World) -> None:
     batch = differing(world)
 
