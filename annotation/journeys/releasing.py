@@ -15,6 +15,7 @@ import zipfile
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -88,32 +89,46 @@ def make_release(
     Making it again under the same name is fine while the data is the same; other data under a name
     that was used is refused. Raises Refused.
     """
-    if out is not None:
-        _require_empty(out)
-    release = plan_release(
-        project=project,
-        name=name,
-        format=format,
-        by=by,
-        now=now,
-        allow_simulated=allow_simulated,
-        mix=mix,
-        waivers=waivers,
-        purpose=purpose,
-    )
-    try:
-        release = write_release(release, progress=progress)
-    except BaseException:
-        Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
-        raise
-    if out is not None:
-        shutil.copytree(folder(release), out, dirs_exist_ok=True)
+    with _empty(out):
+        release = plan_release(
+            project=project,
+            name=name,
+            format=format,
+            by=by,
+            now=now,
+            allow_simulated=allow_simulated,
+            mix=mix,
+            waivers=waivers,
+            purpose=purpose,
+        )
+        try:
+            release = write_release(release, progress=progress)
+        except BaseException:
+            Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
+            raise
+        if out is not None:
+            shutil.copytree(folder(release), out, dirs_exist_ok=True)
     return release
 
 
-def _require_empty(out: Path) -> None:
-    """Make the folder, or refuse one that cannot be made or is in use, before anything else happens."""
+@contextmanager
+def _empty(out: Path | None) -> Iterator[None]:
+    """Make the folder, or refuse one that cannot be made or is in use; an error within takes away what was made."""
+    created: list[Path] = []
     try:
+        if out is not None:
+            _make_empty(out, created)
+        yield
+    except BaseException:
+        for one in created:
+            with suppress(OSError):  # it holds something, or was never made
+                one.rmdir()
+        raise
+
+
+def _make_empty(out: Path, created: list[Path]) -> None:
+    try:
+        created += [one for one in (out, *out.parents) if not one.exists()]
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             raise Refused(

@@ -124,3 +124,21 @@ def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
     page = client_of(world.rea).get(RELEASES).content.decode()
 
     assert "A release now would lack nothing." in page
+
+
+@pytest.mark.parametrize("out", ["release", "new/folders/release"])
+def test_a_refused_release_leaves_no_folder(world: World, tmp_path: Path, out: str) -> None:
+    with pytest.raises(CommandError, match="No batch of this project has been opened yet"):
+        call_command("release", project="films", name="v1", format="askew", out=tmp_path / "kept" / out)
+
+    assert [path for path in tmp_path.rglob("*") if "kept" in path.parts] == []
+
+
+def test_a_refused_release_keeps_a_folder_that_was_there(world: World, tmp_path: Path) -> None:
+    out = tmp_path / "kept"
+    out.mkdir()
+
+    with pytest.raises(CommandError, match="No batch of this project has been opened yet"):
+        call_command("release", project="films", name="v1", format="askew", out=out)
+
+    assert out.is_dir()

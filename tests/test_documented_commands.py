@@ -1,0 +1,174 @@
+"""The README's "Your own data in five lines" and every command of docs/quickstart.md do what they say, as printed.
+
+Two things are not as on a reader's machine: git clones WikiTableQuestions from a repository that is made here of the test
+data, and the demo takes a free port.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import polib
+import pytest
+import yaml
+
+from tests.plugin import ROOT
+from tests.test_demo import Demo
+
+README = (ROOT / "README.md").read_text("utf-8")
+QUICKSTART = (ROOT / "docs" / "quickstart.md").read_text("utf-8")
+PUBLISHED = "https://github.com/ppasupat/WikiTableQuestions"
+COMMAND = re.compile(r"^ {4,}((?:\./run|git) .+)$|`(\./run [^`]+)`", re.MULTILINE)
+
+
+def commands(text: str) -> list[str]:
+    """The commands of a text in its order: lines of code blocks, and code within sentences."""
+    return [block or inline for block, inline in COMMAND.findall(text)]
+
+
+def section(text: str, title: str) -> str:
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+@dataclass
+class Terminal:
+    """A second terminal beside the demo: a folder with `run` and `fixtures` in it, as in a clone."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def type(self, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+
+    def succeeds(self, command: str) -> str:
+        done = self.type(command)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    running = Demo(tmp_path_factory.mktemp("data"))
+    yield running
+    running.stop(15)
+
+
+@pytest.fixture(scope="module")
+def upstream(test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with the files of WikiTableQuestions in the folders in which it has them."""
+    folder = tmp_path_factory.mktemp("upstream")
+    shutil.copytree(test_data / "wtq" / "csv", folder / "csv")
+    (folder / "data").mkdir()
+    shutil.copy(test_data / "wtq" / "random-split-1-dev.tsv", folder / "data")
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Data"]):
+        author = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *author, *command], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def terminal(demo: Demo, upstream: Path, tmp_path: Path) -> Terminal:
+    (tmp_path / "run").symlink_to(ROOT / "run")
+    (tmp_path / "fixtures").mkdir()
+    shutil.copy(ROOT / "fixtures" / "starter.yaml", tmp_path / "fixtures")
+    redirected = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{upstream.as_uri()}.insteadOf",
+        "GIT_CONFIG_VALUE_0": PUBLISHED,
+    }
+    of_shell = {
+        name: value for name, value in demo.environment.items() if name != "DJANGO_SETTINGS_MODULE"
+    }  # which pytest has set
+    return Terminal(tmp_path, {**of_shell, **redirected})
+
+
+def test_the_five_lines_of_the_readme_work_as_printed(terminal: Terminal) -> None:
+    lines = re.findall(r"^ {4}(.+)$", section(README, "Your own data in five lines"), re.MULTILINE)
+    assert len(lines) == 5
+
+    said = [terminal.succeeds(line) for line in lines]
+
+    assert "First batch" in said[1]
+    assert "20 items resolved" in said[2]
+    assert "60 annotations by 3 people" in said[3]
+    assert (terminal.folder / "starter-0.1" / "manifest.json").is_file()
+
+
+def download(demo: Demo, folder: Path) -> Path:
+    """The release of the demo as a researcher gets it: signed in by the printed link, downloaded, unpacked."""
+    link = next(line.split()[-1] for line in demo.lines if "researcher" in line)
+    with httpx.Client(follow_redirects=True, timeout=60) as browser:
+        page = browser.get(link).text
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert token is not None
+        browser.post(link, data={"csrfmiddlewaretoken": token[1]}, headers={"Referer": link})
+        releases = browser.get(f"{demo.url}projects/tilted-tables/releases/").text
+        address = re.search(r'href="(/releases/[^"]+/)">pilot</a>', releases)
+        assert address is not None
+        page = browser.get(demo.url.rstrip("/") + address[1]).text
+        assert "Download (zip)" in page
+        archive = folder / "release.zip"
+        archive.write_bytes(browser.get(f"{demo.url.rstrip('/')}{address[1]}download/").content)
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(folder / "FOLDER")
+    return folder / "FOLDER"
+
+
+def test_every_command_of_the_quickstart_works_as_printed(terminal: Terminal, demo: Demo) -> None:
+    first, *others = commands(QUICKSTART)
+    assert first == "./run demo"
+    assert "demo" in demo.process.args[1:]  # type: ignore[operator, index]
+    others = [command for command in others if command != first]
+    assert [command.split()[:4] for command in others if "git" in command.split()[:1]]
+    release = download(demo, terminal.folder)
+
+    said = {command: terminal.succeeds(command) for command in others}
+
+    assert any("2831 examples" in words.replace(",", "") for words in said.values())
+    changed = release / "annotations.jsonl"
+    changed.write_text(changed.read_text("utf-8").replace("extraction", "extractiom", 1), "utf-8")
+    found = terminal.type("./run manage verify_release FOLDER")
+    assert found.returncode == 1
+    assert "annotations.jsonl" in found.stdout + found.stderr
+
+
+def test_every_label_that_the_quickstart_names_is_in_the_pages() -> None:
+    """What is emphasised is a word of a page, a key, or a thing of the demo; a bold sentence is the title of a step."""
+    emphasised = re.findall(r"\*\*([^*]+)\*\*|(?<!\*)\*([^*]+)\*(?!\*)", QUICKSTART)
+    labels = {" ".join((bold or italic).split()) for bold, italic in emphasised if not bold.endswith(".")}
+    labels = {label for label in labels if len(label) > 1}  # keys
+    catalogues = (ROOT / "locale" / "de" / "LC_MESSAGES" / f"{name}.po" for name in ("django", "djangojs"))
+    of_pages = {entry.msgid for path in catalogues for entry in polib.pofile(str(path)) if not entry.obsolete}
+    world = yaml.safe_load((ROOT / "fixtures" / "demo" / "world.yaml").read_text("utf-8"))
+    starter = yaml.safe_load((ROOT / "fixtures" / "starter.yaml").read_text("utf-8"))
+    of_demo = {world["project"]["name"]}
+    of_demo |= {one["name"] for one in (*world["batches"], *world["releases"], *starter["batches"])}
+
+    assert {"Releases", "Sources", "New batch"} <= labels
+    assert labels - of_pages - of_demo == set()
+
+
+def test_the_links_of_the_readme_into_the_quickstart_have_their_headings() -> None:
+    headings = {
+        re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", QUICKSTART, re.MULTILINE)
+    }
+    anchors = set(re.findall(r"docs/quickstart\.md#([\w-]+)", README))
+
+    assert anchors
+    assert anchors <= headings
