@@ -266,6 +266,8 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     rea.goes_to("/projects/films/releases/")
     rea.page.get_by_label("Name").fill("films-1")
     rea.page.get_by_label("Format").select_option("freb_tqa")
+    rea.reads("A release now would lack")
+    rea.page.get_by_label("Include 1 edit that nobody has answered blind").check()
     rea.finds_the_page_accessible()
     rea.clicks("Make the release")
     rea.goes_to("/projects/films/releases/")
