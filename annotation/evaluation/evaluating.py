@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +24,12 @@ from django.utils.translation import gettext
 import tableqa
 from annotation.releases import automatic, release_files
 from annotation.releases.release_files import Raw
-from predictor import client, prompts
+from predictor import client, load_bundled, prompts
+from predictor.architectures import ModelError
 from predictor.chat import ChatError
 from predictor.client import Unanswered
 from predictor.configuration import chat_model
-from predictor.protocol import PredictRequest
+from predictor.protocol import PredictRequest, ProtocolError
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.mixing import Mixed
 from tableqa.predictions import EvaluationError, Predictions, answer_to, read_predictions
@@ -40,6 +42,9 @@ TRIES = 5
 """How often a model that does not answer is asked about one example."""
 MIX = "mix"
 """The kind of examples that are composed of several perturbations (RobuT 3.1)."""
+
+BUNDLED = "bundled"
+"""The name of the model that comes with Askew."""
 
 Ask = Callable[[tableqa.Example], Mapping[str, Any]]
 """What an example is put to: gives {"answers", "text", "model"}."""
@@ -232,9 +237,14 @@ def _end_last_line(out: Path) -> None:
 
 
 def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
-    """What puts an example to the predictor of that name. Raises LookupError naming the ones there are."""
+    """What puts an example to the predictor of that name. Raises LookupError naming the ones there are.
+
+    The bundled model runs in this process where no predictor has its name.
+    """
+    if name not in predictors and name == BUNDLED:
+        return _bundled()
     if name not in predictors:
-        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/operations.md)"
+        known = ", ".join(sorted({BUNDLED, *predictors}))
         raise LookupError(
             gettext("There is no predictor called {name!r}; there are: {known}.").format(
                 name=name, known=known
@@ -243,6 +253,23 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
     if predictors[name]["protocol"] == "chat":
         return _chat(chat_model(predictors, name))
     return _predicting(client.connect(predictors[name]))
+
+
+def _bundled() -> Ask:
+    try:
+        model = load_bundled()
+    except ModelError as error:
+        raise LookupError(str(error)) from None
+    one_at_a_time = threading.Lock()
+
+    def ask(example: tableqa.Example) -> dict[str, Any]:
+        with one_at_a_time:
+            (found,) = model.predict_batch([PredictRequest.about(example)])
+        if isinstance(found, ProtocolError):
+            return {"answers": [], "text": "", "error": str(found)}
+        return {"answers": list(found.answers), "text": found.text, "model": found.model}
+
+    return ask
 
 
 def _predicting(model: client.Model) -> Ask:

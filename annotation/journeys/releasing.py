@@ -225,11 +225,9 @@ def plan_release(
                 longest_name=LONGEST_NAME
             ),
         )
-    opened = Batch.objects.filter(project=project, opened_at__isnull=False).exists()
-    if not opened and not PerturbationRun.objects.filter(project=project, event__isnull=False).exists():
+    if not project.sources.ready().exists():
         raise Refused(
-            "nothing_to_release",
-            gettext("No batch of this project has been opened yet, and nothing was perturbed."),
+            "nothing_to_release", gettext("There is nothing to release yet. Import a dataset first.")
         )
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotations__isnull=False
@@ -404,6 +402,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     items = _items(batches)
     steps = 2 * len(items) + 1
     runs = _runs(release)
+    imported = () if batches or runs else _imported(release)
     done = 0
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
@@ -416,14 +415,14 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     raw = release_files.write_raw(
         out,
         described,
-        sources=_sources(items, runs),
+        sources=_sources(items, runs, imported),
         annotations=counted(_annotations(release, batches, items)),
         decisions=counted(_decisions(release, batches, items)),
     )
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    if not raw.decisions and not raw.annotations and not runs:
+    if batches and not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", gettext("There is no annotation to release yet."))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
@@ -618,12 +617,24 @@ def _named(keys: Iterable[int], found: Sorted) -> Sorted:
     return found
 
 
-def _sources(items: Sorted, runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+def _imported(release: Release) -> Iterator[int]:
+    """The keys of every original that was imported up to the watermark: what a project without work consists of."""
+    ready = Event.objects.filter(
+        project=release.project, pk__lte=release.watermark, thing="source", after="ready"
+    )
+    rows = Example.objects.originals().filter(source__in=ready.values("thing_id"))
+    return (pk for (pk,) in by_key.fields(rows, "pk"))
+
+
+def _sources(
+    items: Sorted, runs: Sequence[PerturbationRun], imported: Iterable[int]
+) -> Iterator[dict[str, Any]]:
     """Sources with licence and credit, then their tables, then the original examples that everything rests on."""
     used = Sorted(6, key=3)
     used.update(items.distinct(1, 2, 5, 6, 7, 8))
     for run in runs:
         _named(run.chosen, used)
+    _named(imported, used)
     by_name: dict[str, dict[str, Any]] = {}
     sources = [pk for (pk,) in used.distinct(5)]
     for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):

@@ -28,7 +28,9 @@ _NUMBERED = re.compile(r"(.*)#\d+", re.DOTALL)
 class PartThree:
     """The sides of questions, as they come, and the files in which they stand side by side."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_items: bool = True) -> None:
+        """With `as_items` (rules 4), a question that lacks a side is an item as well: that of the first side it has."""
+        self._as_items = as_items
         self._sides: dict[str, dict[str, None]] = {}
         self._questions: Shelf[tuple[str, str], tuple[str, ...]] = Shelf(IN_MEMORY)
 
@@ -49,7 +51,8 @@ class PartThree:
             there = self._of(files, id)
             lacks = [side for side in SIDES if side in self._sides[files] and side not in there]
             if lacks:
-                yield f"{files}{INCOMPLETE}.json", {"id": id, "lacks": lacks, **there}
+                first = next(iter(there.values())) if self._as_items else {}
+                yield f"{files}{INCOMPLETE}.json", {**first, "id": id, "lacks": lacks, **there}
             else:
                 yield from ((f"{files}{side}.json", record) for side, record in there.items())
 

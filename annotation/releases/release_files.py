@@ -67,9 +67,10 @@ RULES = 4
 
 A manifest without the field `rules` is of 1: sources of one reader and split shared their files, and FREB-TQA's automatic
 perturbations stood without the tables that they are compared with. Up to 2, agreement left out what had been sent back. Up
-to 3, FREB-TQA's records named no relevant cells beside question types and edits, and figures had their rounded values alone.
+to 3, FREB-TQA's records named no relevant cells beside question types and edits, what lacks a side of its third part was no
+item, and figures had their rounded values alone.
 """
-_RULES_OF_REL_CELL = _RULES_OF_EXACT = 4
+_RULES_OF_REL_CELL = _RULES_OF_ITEMS = _RULES_OF_EXACT = 4
 
 
 # -- deriving ---------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ def derived(
 
     With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """
-    numbering, part_three = _Numbering(), PartThree()
+    numbering, part_three = _Numbering(), PartThree(as_items=_rules(raw) >= _RULES_OF_ITEMS)
     for exports in _decided(raw, format, gate):
         for path, record in numbering.once(exports):
             if format != "freb_tqa" or not part_three.take(path, record):
@@ -217,10 +218,14 @@ def _cells(line: Mapping[str, Any]) -> list[CellRef]:
     return [(row, column) for row, column in line.get("cells", ())]
 
 
+def _rules(raw: Raw) -> int:
+    return RULES if raw.rules is None else raw.rules
+
+
 def _by_rules(raw: Raw, path: str, record: dict[str, Any]) -> Export:
     """A record as the rules of the release have it: by those before 4, two kinds of files only name relevant cells."""
     of_cells = _OF_CELLS.fullmatch(path)
-    if (raw.rules or RULES) >= _RULES_OF_REL_CELL or of_cells:
+    if _rules(raw) >= _RULES_OF_REL_CELL or of_cells:
         return path, record
     return path, {name: value for name, value in record.items() if name != "rel_cell"}
 

@@ -16,8 +16,9 @@ from tableqa.examples import Example, ExampleError
 from tableqa.json_text import read_json
 from tableqa.language import gettext_noop
 from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import MAX_TABLE_BYTES, Names, ReaderError, at_most, inside, read_text
+from tableqa.readers.reader import MAX_TABLE_BYTES, Credit, Names, ReaderError, at_most, inside, read_text
 from tableqa.readers.records import Fields, Number, Place, read_records
+from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
 from tableqa.writers.whole import FIELDS, HUB, example_of
 
 ROWS = 64
@@ -78,6 +79,14 @@ class Arrow:
         for file, _ in _files(Path(path), tables):
             yield file
 
+    def credit(self, path: Path, tables: Path | None = None) -> Credit:
+        """The licence and credit that croissant.json or dataset_info.json name, as far as they do; ReaderError."""
+        folder = _folder(Path(path), tables)
+        found = _croissant(folder / CROISSANT) or _info(folder)
+        if found is None:
+            return Credit(self.licence, self.citation, self.url)
+        return Credit(found.licence or self.licence, found.citation or self.citation, found.url or self.url)
+
 
 def _ours(fields: Fields, names: Names) -> Example:
     """An example that a release of Askew in the format hf holds, with what became of which example in `lineage`."""
@@ -107,11 +116,58 @@ def _ours(fields: Fields, names: Names) -> Example:
     return dataclasses.replace(found, id=unique, meta={**meta, "lineage": lineage} if lineage else meta)
 
 
+def _croissant(path: Path) -> Credit | None:
+    """What Croissant says of a dataset; None where there is no such file."""
+    if not path.is_file():
+        return None
+    said = _object(path)
+    licences = [_spdx(one) for one in _texts(said.get("license"))]
+    url = " ".join(_texts(said.get("url")))
+    cited = "\n".join(_texts(said.get("citeAs")))
+    return Credit(" AND ".join(licences), cited, "" if url == NO_URL else url)
+
+
+def _info(folder: Path) -> Credit | None:
+    """What `datasets` kept of a dataset that it saved, of the first split where there are several; None where nothing is."""
+    found = next((file for place in (_INFO, f"*/{_INFO}") for file in sorted(folder.glob(place))), None)
+    if found is None:
+        return None
+    said = _object(found)
+    licence, citation, url = (
+        " ".join(_texts(said.get(name))) for name in ("license", "citation", "homepage")
+    )
+    return Credit(_spdx(licence), citation, url)
+
+
+def _object(path: Path) -> Mapping[str, Any]:
+    said = _json(path)
+    return said if isinstance(said, Mapping) else {}
+
+
+def _texts(said: object) -> list[str]:
+    """A text, or the texts of a list; nothing for anything else, and blanks are none."""
+    return [
+        text
+        for one in (said if isinstance(said, list) else [said])
+        if isinstance(one, str) and (text := one.strip())
+    ]
+
+
+def _spdx(licence: str) -> str:
+    """The identifier of a licence that is named by its page at SPDX; any other text as it is."""
+    return licence.removeprefix(SPDX).removesuffix(".html") if licence.startswith(SPDX) else licence
+
+
+def _folder(path: Path, tables: str | Path | None) -> Path:
+    """The folder of a dataset, which a page sends as an archive beside one file of it."""
+    if path.is_file() and path.name.endswith((_INFO, _SPLITS)):
+        return _unpacked(Path(tables)) if tables is not None else path.parent
+    return path
+
+
 def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
     """The files of records with the split that each is of, "" where there is only one."""
-    if path.is_file() and path.name.endswith((_INFO, _SPLITS)):
-        # A page sends one file, and the folder as an archive.
-        path = _unpacked(Path(tables)) if tables is not None else path.parent
+    path = _folder(path, tables)
     if not path.is_dir():
         yield path, ""
         return

@@ -74,6 +74,8 @@ _SAID = {
     "decided": "what people decided of the example, as JSON",
 }
 _PLACEHOLDER = "NOASSERTION"
+SPDX, NO_URL = "https://spdx.org/licenses/", "https://example.org/"
+"""Where Croissant finds a licence, and the address of a dataset that has none."""
 OF_ONESELF = ("languages", "country", "education", "experience", "age", "gender")
 """What annotators may say of themselves, in the order in which a statement tells it."""
 
@@ -363,10 +365,8 @@ def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str,
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": manifest["project"],
         "description": "A benchmark for question answering over tables, with its raw annotations and decisions.",
-        "url": urls[0] if urls else "https://example.org/",
-        "license": [
-            f"https://spdx.org/licenses/{name}.html" for name in licences(manifest) if name != _PLACEHOLDER
-        ]
+        "url": urls[0] if urls else NO_URL,
+        "license": [f"{SPDX}{name}.html" for name in licences(manifest) if name != _PLACEHOLDER]
         or [_PLACEHOLDER],
         "citeAs": "\n".join(source["citation"] for source in manifest["sources"] if source["citation"]),
         "version": "1.0.0",

@@ -180,6 +180,20 @@ def test_the_scale_of_an_answer_reaches_prompt_verdict_and_evaluation() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_bundled_model_is_evaluated_without_a_predictor(tmp_path: Path, settings: Any) -> None:
+    """As docs/reference/evaluation.md prints it."""
+    settings.PREDICTORS = {}
+    out = released(make_world(tmp_path), tmp_path / "out")
+    call_command("evaluate", str(out), "--predictor", "bundled", "--out", str(tmp_path / "report"))
+    kept = [json.loads(line) for line in (tmp_path / "out.bundled.jsonl").read_text("utf-8").splitlines()]
+    assert len(kept) == len(list(evaluating.instances(evaluating.load(out))))
+    assert all(one["model"].startswith("bundled@") for one in kept)
+    (model,) = json.loads((tmp_path / "report" / "evaluation.json").read_text("utf-8"))["models"]
+    assert model["name"] == "bundled"
+    assert model["missing"] == 0
+
+
+@pytest.mark.django_db(transaction=True)
 def test_what_cannot_be_evaluated_is_said(tmp_path: Path) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
     file = tmp_path / "said.jsonl"

@@ -508,7 +508,6 @@ WRONG = [
         "thirty",
     ),
     ("rea", "/projects/films/releases/", {"name": "", "format": "askew"}, "required", "askew"),
-    ("rea", "/projects/films/releases/", {"name": "v2", "format": "askew"}, "No batch of this project", "v2"),
     ("rea", "/projects/films/releases/", {"name": "v2", "format": "csv"}, "Select a valid choice", "v2"),
 ]
 

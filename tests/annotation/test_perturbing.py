@@ -22,6 +22,7 @@ from annotation.releases.release_files import Difference
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.readers import READERS
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)
@@ -333,6 +334,8 @@ def test_relevant_cells_follow_into_the_perturbed_records(tmp_path: Path) -> Non
         for record in records:
             cells = [record["table"]["rows"][row][column] for row, column in record.get("rel_cell", ())]
             assert cells == ([] if kind == "escape_table" else ["170"])
+    for file in out.rglob("*_dev_*.json"):
+        assert len(list(READERS["freb_tqa"](file))) == 1
     with_older_rules(out)
     release_files.verify(out)
 

@@ -14,6 +14,7 @@ import pytest
 from tableqa import Example
 from tableqa.canonical import canonical
 from tableqa.readers import READERS, Mapped, ReaderError, arrow
+from tableqa.readers.reader import credit
 from tableqa.writers import hub, whole
 
 SOURCE = {
@@ -90,6 +91,38 @@ def finished(folder: Path, parquet: bool) -> Path:
 
 def test_records_of_a_release_hold_the_examples_whole(released: Path, dev: list[Example]) -> None:
     assert list(READERS["hf"](released)) == dev
+
+
+def test_the_licence_of_a_release_is_read_from_its_croissant(released: Path) -> None:
+    said = credit(READERS["hf"], finished(released, parquet=False))
+    source = MANIFEST["sources"][0]
+    assert said.licence == source["licence"] != "NOASSERTION"
+    assert said.citation == source.get("citation", "")
+
+
+@pytest.mark.parametrize(
+    ("info", "licence"),
+    [
+        ({"license": "CC-BY-4.0", "citation": "Doe 2024", "homepage": "https://doe.example"}, "CC-BY-4.0"),
+        ({"license": "", "citation": "Doe 2024", "homepage": "https://doe.example"}, "NOASSERTION"),
+    ],
+)
+def test_the_licence_of_a_saved_dataset_is_read_from_its_info(
+    tmp_path: Path, info: dict[str, str], licence: str
+) -> None:
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "dataset_info.json").write_text(json.dumps(info), "utf-8")
+    said = credit(READERS["hf"], tmp_path)
+    assert (said.licence, said.citation, said.url) == (licence, "Doe 2024", "https://doe.example")
+
+
+def test_a_dataset_that_names_no_licence_has_none(tmp_path: Path) -> None:
+    assert credit(READERS["hf"], tmp_path).licence == "NOASSERTION"
+    (tmp_path / "croissant.json").write_text('{"license": [7, null]}', "utf-8")
+    assert credit(READERS["hf"], tmp_path).licence == "NOASSERTION"
+    (tmp_path / "croissant.json").write_text("{", "utf-8")
+    with pytest.raises(ReaderError, match="croissant"):
+        credit(READERS["hf"], tmp_path)
 
 
 def test_a_card_is_yaml_with_every_field(released: Path) -> None:
