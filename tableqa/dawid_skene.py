@@ -9,14 +9,17 @@ sees an item of class j gives label k with a probability of their own, whatever 
 matrix). Expectation maximisation finds the matrices and the classes together, starting from the shares of the labels of
 each item, so that nothing is drawn and the result is the same every time.
 
-What it cannot see: mistakes that everybody makes alike, and items that are harder than others. Where items have one label
-each, nothing tells a good annotator from a bad one, and the estimate is refused for want of a pair.
+What it cannot see: mistakes that everybody makes alike, and items that are harder than others. Two annotators alone cannot
+be told apart either: their labels say how often they agree, not who of them is right where they differ. So a person is
+estimated only as one of a linked triple, three people of whom each two labelled an item in common. Without any triple the
+fit is refused.
 
 Source:
   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using the EM algorithm. Journal
     of the Royal Statistical Society C 28(1), 20-28.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +33,13 @@ class Person:
     """What the labels say about one annotator.
 
     labels     how many labels they gave
+    linked     whether they belong to a linked triple; if not, `accuracy` and `confusion` say nothing about this person
     accuracy   how likely their next label is right: the diagonal of `confusion` weighted by the prior
     confusion  row j: how likely they give each label to an item of class j; rows sum to 1
     """
 
     labels: int
+    linked: bool
     accuracy: float
     confusion: tuple[tuple[float, ...], ...]
 
@@ -78,7 +83,7 @@ def dawid_skene(
     smoothing: labels that are added to each cell of each confusion matrix, which keeps a person with few labels from being
     declared perfect or hopeless; 0 is the plain maximum of the likelihood, as in the paper. iterations: at most so many.
 
-    Raises ValueError without any item that has two labels, for a label that `classes` lacks, and for a smoothing below 0.
+    Raises ValueError without any linked triple of people, for a label that `classes` lacks, and for a smoothing below 0.
     """
     import numpy as np
 
@@ -89,8 +94,12 @@ def dawid_skene(
     given = list(rows)
     items = _numbered(row[0] for row in given)
     people = _numbered(row[1] for row in given)
-    if len(items) == len(given):
-        raise ValueError("No item has two labels, so nothing tells one annotator's mistakes from another's.")
+    linked = linked_triples(given)
+    if not linked:
+        raise ValueError(
+            "No three annotators share items with each other. Two alone cannot be told apart: their labels do not say "
+            "who is right where they differ. Have a third annotator label the same items."
+        )
     listed = _classes({row[2] for row in given}, classes)
     code = {label: number for number, label in enumerate(listed)}
     item = np.array([items[row[0]] for row in given])
@@ -106,7 +115,10 @@ def dawid_skene(
         prior=tuple(prior.tolist()),
         people={
             name: Person(
-                int(labels[number]), float(accuracy[number]), tuple(map(tuple, confusion[number].tolist()))
+                int(labels[number]),
+                name in linked,
+                float(accuracy[number]),
+                tuple(map(tuple, confusion[number].tolist())),
             )
             for name, number in people.items()
         },
@@ -115,6 +127,20 @@ def dawid_skene(
         iterations=done,
         log_likelihood=likelihood,
         smoothing=smoothing,
+    )
+
+
+def linked_triples(rows: Iterable[tuple[Hashable, str, Hashable]]) -> frozenset[str]:
+    """The people of (item, person, label) who belong to a linked triple: three of whom each two share an item."""
+    together: dict[Hashable, set[str]] = defaultdict(set)
+    for item, person, _ in rows:
+        together[item].add(person)
+    others: dict[str, set[str]] = defaultdict(set)
+    for people in {frozenset(people) for people in together.values()}:
+        for person in people:
+            others[person] |= people - {person}
+    return frozenset(
+        person for person, known in others.items() if any(others[other] & known for other in known)
     )
 
 

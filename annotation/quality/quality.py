@@ -169,11 +169,14 @@ def _thinned(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
 def reliability(
     name: str, rows: Sequence[tuple[str, str, Hashable]], order: Sequence[Hashable]
 ) -> dict[str, Any] | None:
-    """What the labels of a measure say about each annotator; None where there is nothing to tell, or too many labels."""
-    from tableqa.dawid_skene import dawid_skene
+    """What the labels of a measure say about each annotator who belongs to a linked triple (`tableqa.dawid_skene`).
+
+    None without any such triple, without two different labels, and for too many of them.
+    """
+    from tableqa.dawid_skene import dawid_skene, linked_triples
 
     used = {label for _, _, label in rows}
-    if len({item for item, _, _ in rows}) == len(rows) or not 1 < len(used) <= agreement.FEW_LABELS:
+    if not linked_triples(rows) or not 1 < len(used) <= agreement.FEW_LABELS:
         return None
     classes = [label for label in order if label in used]
     classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
@@ -190,6 +193,7 @@ def reliability(
                 "confusion": [[round(share, 4) for share in row] for row in one.confusion],
             }
             for person, one in found.people.items()
+            if one.linked
         },
     }
 

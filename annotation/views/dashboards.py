@@ -448,6 +448,7 @@ def quality(request: PageRequest, public_id: str) -> HttpResponse:
             "shown": kept,
             "people": people,
             "statistic": _first_statistic(told.data),
+            "unlinked": any(row["accuracy"] is None for row in people),
         }
     return render(request, "dashboards/quality.html", context)
 

@@ -341,6 +341,19 @@ def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> No
     assert "Nothing here takes an item away" in page
 
 
+def test_two_annotators_alone_get_no_reliability_and_the_page_says_why(world: World) -> None:
+    batch = world.batch(overlap=2)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning")):
+        for _ in range(3):
+            world.label(batch, who, label)
+
+    page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
+
+    assert quality.report(batch)["reliability"] == []
+    assert "two annotators alone cannot be told apart" in page
+    assert "Estimated confusion of labels" not in page
+
+
 def test_no_list_waits_for_items_that_are_never_decided(world: World) -> None:
     batch = labelled(world, 3)
     Item.objects.create(
