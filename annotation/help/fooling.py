@@ -1,6 +1,7 @@
 """How often people fool the models that look along: per person, kind, model and week, of a batch or of a project.
 
-Fooled is what `tableqa.verdicts` says by the newest gold answer: right on the original, wrong on what was submitted.
+Fooled is what `tableqa.verdicts` says by the newest gold answer: right on the original, wrong on what was submitted. Rates
+are of the submissions whose original the model gets right: nobody can fool it about the others, whose share stands beside.
 Verified is a fooled example that somebody else has answered blind with the answer that its maker gave. What simulated
 people did is not counted. In batches with help in crafting it is said whose words did it: a person's own, a machine's that
 a person handed in as they came, or a machine's that a person edited.
@@ -47,6 +48,7 @@ class Looked:
     week: str
     origin: str
     judged: bool
+    right_before: bool
     fooled: bool
     checked: bool
     verified: bool
@@ -54,11 +56,16 @@ class Looked:
 
 @dataclass(frozen=True)
 class Line:
-    """What one group came to. Both shares are of the submissions with a verdict."""
+    """What one group came to.
+
+    wrong_before      of the submissions with a verdict, those whose original the model already gets wrong
+    fooled, verified  of the submissions whose original the model gets right
+    """
 
     names: tuple[str, ...]
     submitted: int
     judged: int
+    wrong_before: Proportion
     fooled: Proportion
     checked: int
     verified: Proportion
@@ -110,7 +117,9 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
             *("assignment__batch__task_type", "assignment__batch__variant"),
         )
         .prefetch_related(
-            Prefetch("verdicts", Verdict.objects.only("of_id", "verdict", "gold").order_by("pk"))
+            Prefetch(
+                "verdicts", Verdict.objects.only("of_id", "verdict", "gold", "judgements").order_by("pk")
+            )
         )
         .order_by("pk")
     )
@@ -134,10 +143,17 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
                 week=f"{year}-W{week:02}",
                 origin=_origin(row),
                 judged=bool(said) and said[-1].verdict not in OPEN,
+                right_before=bool(said) and is_right_before(said[-1]),
                 fooled=row.pk in fooled,
                 checked=answers is not None,
                 verified=answers is not None and compare(answers, said[0].gold["perturbed"]).equal,
             )
+
+
+def is_right_before(said: Verdict) -> bool:
+    """Whether there is a verdict, and the model gets the original right: only then can it be fooled."""
+    original = said.judgements.get("original")
+    return said.verdict not in OPEN and original is not None and bool(original["right"])
 
 
 def _origin(row: Try) -> str:
@@ -169,16 +185,17 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
     for one in looked:
         counts = tallies.setdefault(tuple(_named(one, field) for field in by), Counter())
         counts["submitted"] += 1
-        for field in ("judged", "fooled", "checked", "verified"):
+        for field in ("judged", "right_before", "fooled", "checked", "verified"):
             counts[field] += getattr(one, field)
     return [
         Line(
             names,
             counts["submitted"],
             counts["judged"],
-            proportion(counts["fooled"], counts["judged"]),
+            proportion(counts["judged"] - counts["right_before"], counts["judged"]),
+            proportion(counts["fooled"], counts["right_before"]),
             counts["checked"],
-            proportion(counts["verified"], counts["judged"]),
+            proportion(counts["verified"], counts["right_before"]),
         )
         for names, counts in sorted(tallies.items())
     ]
@@ -215,6 +232,7 @@ CSV = (
     *("annotator", "kind", "model", "panel", "week", "origin", "submitted", "judged", "fooled"),
     *("fooling_rate", "fooling_low", "fooling_high", "checked", "verified"),
     *("verified_rate", "verified_low", "verified_high"),
+    *("right_before", "wrong_before", "wrong_before_rate", "wrong_before_low", "wrong_before_high"),
 )
 
 
@@ -241,6 +259,7 @@ def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | Non
             *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),
             *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
             *(line.checked, line.verified.hits, *_six(line.verified)),
+            *(line.fooled.n, line.wrong_before.hits, *_six(line.wrong_before)),
         )
 
 

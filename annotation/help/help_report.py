@@ -18,6 +18,7 @@ from django.db.models import Count, Sum
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.help import helping
+from annotation.help.fooling import OPEN, is_right_before
 from annotation.models import (
     Annotation,
     Assignment,
@@ -28,6 +29,7 @@ from annotation.models import (
     Reply,
     Telling,
     Try,
+    Verdict,
 )
 from tableqa import likeness, medians
 from tableqa.proportions import proportion
@@ -38,8 +40,6 @@ DRAWS = 50
 """Draws of equally many responses from both groups, by which their variety is compared."""
 MOST_COMPARED = 400
 """Responses of a group whose pairs are compared."""
-OPEN = ("pending", "model_error")
-
 Row = tuple[str | int | float | None, ...]
 
 
@@ -54,6 +54,8 @@ class Made:
     opening: str
     verdict: str | None
     accepted: bool | None
+    right_before: bool = False
+    """Whether the model gets the original right."""
 
 
 def reports(batch: Batch) -> list[Report]:
@@ -84,6 +86,7 @@ def made(batch: Batch) -> list[Made]:
             continue
         item = assignment.item.plain()
         perturbed = task.perturb(item, task.restore(annotation.response["data"]))
+        newest = verdicts.get(annotation.pk)
         found.append(
             Made(
                 helped=annotation.provenance.helped,
@@ -91,14 +94,15 @@ def made(batch: Batch) -> list[Made]:
                 seconds=annotation.active_seconds,
                 edits=likeness.edits(item.example, perturbed.example) if perturbed else frozenset(),
                 opening=likeness.opening(perturbed.example.question) if perturbed else "",
-                verdict=verdicts.get(annotation.pk),
+                verdict=newest.verdict if newest else None,
                 accepted=annotation.pk in supported if assignment.item_id in decided else None,
+                right_before=newest is not None and is_right_before(newest),
             )
         )
     return found
 
 
-def _verdicts(batch: Batch) -> dict[int, str]:
+def _verdicts(batch: Batch) -> dict[int, Verdict]:
     """The newest verdict on what was submitted, by annotation; of the model in the loop."""
     looked = Try.objects.filter(
         assignment__batch=batch, annotation__isnull=False, predictor=batch.loop_model
@@ -107,7 +111,7 @@ def _verdicts(batch: Batch) -> dict[int, str]:
     for row in looked:
         said = sorted(row.verdicts.all(), key=lambda one: one.pk)
         if said and said[-1].verdict not in OPEN and row.annotation_id is not None:
-            found[row.annotation_id] = said[-1].verdict
+            found[row.annotation_id] = said[-1]
     return found
 
 
@@ -133,7 +137,11 @@ VARIETY = (
     gettext_noop("Different beginnings"),
     gettext_noop("Mean distance"),
 )
-FOOLED = ("Fooled", gettext_noop("95 % interval of them"))
+FOOLED = (
+    "Fooled",
+    gettext_noop("95 % interval of them"),
+    gettext_noop("Wrong on the original"),
+)
 
 
 def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> Report:
@@ -182,9 +190,11 @@ def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | Non
 
 
 def _fooled(group: Sequence[Made]) -> Row:
+    """Of the responses whose original the model gets right, the share that fools it; beside it the share it gets wrong."""
     judged = [row for row in group if row.verdict is not None]
-    share = proportion(sum(row.verdict == "fooled" for row in judged), len(judged))
-    return share.percent, share.interval
+    right = [row for row in judged if row.right_before]
+    share = proportion(sum(row.verdict == "fooled" for row in right), len(right))
+    return share.percent, share.interval, proportion(len(judged) - len(right), len(judged)).percent
 
 
 ORIGINS = {"human": "human", "machine": "machine", "machine_edited": gettext_noop("machine, edited")}

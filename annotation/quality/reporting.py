@@ -72,6 +72,8 @@ FOOLING = (
     "fooled",
     gettext_noop("fooling rate"),
     "interval",
+    gettext_noop("wrong on the original"),
+    gettext_noop("share wrong on the original"),
     gettext_noop("checked and fooled"),
     gettext_noop("verified rate"),
     gettext_noop("interval of it"),
@@ -95,14 +97,17 @@ def fooling(batch: Batch) -> list[Report]:
         rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
     note = gettext(
         "Fooled: right on the original, wrong on what was submitted. Verified: somebody else gave the maker's answer, "
-        "blind. Rates are of the submissions with a verdict; intervals are Wilson's, 95 %. Whose: where machines propose, "
+        "blind. Both rates are of the submissions whose original the model gets right; beside them is the share of "
+        "originals that it gets wrong. Intervals are Wilson's, 95 %. Whose: where machines propose, "
         "what a person handed in may be theirs."
     )
     return [Report(gettext("Fooling the model"), FOOLING, tuple(rows), note)]
 
 
 def _line(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:
-    return (*names, line.submitted, line.judged, *_share(line.fooled), *_share(line.verified))
+    wrong = line.wrong_before
+    shares = (*_share(line.fooled), wrong.hits, wrong.percent, *_share(line.verified))
+    return (*names, line.submitted, line.judged, *shares)
 
 
 def _share(share: Proportion) -> tuple[int, str, str]:

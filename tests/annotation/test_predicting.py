@@ -710,7 +710,11 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     assert [row[4:8] for row in everybody] == [(2, 2, 1, "50.0 %"), (2, 2, 0, "0.0 %")], (
         "the model in the loop, and the one that was asked afterwards"
     )
-    assert everybody[0][9:11] == (0, "0.0 %"), "nobody has checked yet"
+    assert [row[9:11] for row in everybody] == [(0, "0.0 %"), (1, "50.0 %")], (
+        "the other one says 1979 of every film, and cannot be fooled about the original that it gets wrong"
+    )
+    assert everybody[1][8] == proportion(0, 1).interval
+    assert everybody[0][11:13] == (0, "0.0 %"), "nobody has checked yet"
     adjudicating.resolve_batch(batch=batch, now=NOON)
     checked = world.take(check, "cy")
     assert checked is not None
@@ -723,7 +727,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     adjudicating.resolve_batch(batch=check, now=NOON)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "everybody"]
-    assert everybody[0][9:11] == (1, "50.0 %")
+    assert everybody[0][11:13] == (1, "50.0 %")
     weeks = [row[2] for row in report.rows if row[0] != "everybody"]
     assert set(weeks) == {"2026-W10"}
     assert len(weeks) == 4, "two people, two models"
@@ -789,6 +793,27 @@ class TestTheReportOfAProject:
             b"/projects/films/fooling/"
             in self.client_of(world.mara).get("/projects/films/agreement/").content
         )
+
+    def test_counts_only_tries_on_originals_that_the_model_gets_right(
+        self, world: World, fooled: Batch, server: Scripted
+    ) -> None:
+        """Of the third, the model says something wrong before anybody has changed it."""
+        assignment = take(world, fooled, "cy", "Stalker")
+        server.says = answer("1666")
+        look(assignment, REWORDED)
+        world.answer(world.reload(assignment), REWORDED)
+        looked, _ = fooling.of_project(world.project, world.rea)
+        (line,) = fooling.lines(looked, ["model"])
+        assert (line.submitted, line.judged) == (3, 3)
+        assert line.fooled == proportion(1, 2)
+        assert line.verified == proportion(1, 2)
+        assert line.wrong_before == proportion(1, 3)
+        page = self.opened(world.rea).content.decode().replace("\u00a0", " ")
+        assert "Wrong on the original" in page
+        assert "33.3 %" in page
+        rows = list(csv.DictReader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
+        (of_cy,) = [row for row in rows if row["annotator"] == known_as(world.cy)]
+        assert (of_cy["fooled"], of_cy["fooling_rate"], of_cy["wrong_before_rate"]) == ("0", "", "1.0")
 
     def test_says_the_same_as_csv(self, world: World, fooled: Batch) -> None:
         answer = self.opened(world.mara, "?as=csv")
