@@ -24,11 +24,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tableqa import matchers, tat_metric
-from tableqa.metrics import DIVIDES_BY_NOTHING, Estimate, Parts, difference, gap, ratio
+from tableqa.metrics import (
+    DIVIDES_BY_NOTHING,
+    Estimate,
+    Parts,
+    defined_parts,
+    difference,
+    gap,
+    ratio,
+    ratio_where_defined,
+)
 from tableqa.predictions import (
     EvaluationError,
     Generated,
@@ -44,6 +53,7 @@ __all__ = [
     "COMPARISON",
     "MACRO",
     "MATCHES",
+    "MICRO",
     "ORIGINAL",
     "SIDE_BY_SIDE",
     "Difference",
@@ -69,7 +79,11 @@ __all__ = [
 ORIGINAL = "original"
 """The kind of an instance that nothing was done to."""
 MACRO = "all"
-"""The name of the row that is the mean over sources."""
+"""The name of the row that is the mean over sources, each counting once."""
+MICRO = "all-questions"
+"""The name of the row over all questions of all sources, each question counting once."""
+LONG_ANSWER = 8
+"""Words from which on an answer is a sentence, which no exact match can judge."""
 COMPARISON = "comparison"
 """The group of the questions that compare, of which FREB-TQA's Table 6 takes the variation beside that of the others."""
 MOVED = "relevant_row_shuffle"
@@ -129,16 +143,20 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Every instance of which both sides have an answer. `missing` instances have none; `left_out` were not asked."""
+    """Every instance of which both sides have an answer. `missing` instances have none; `left_out` were not asked.
+
+    `long_form` are the sources that are left out because their answers are sentences.
+    """
 
     judged: tuple[Judged, ...]
     missing: int = 0
     left_out: int = 0
+    long_form: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Row:
-    """One kind in one source, or the mean over all sources.
+    """One kind in one source, the mean over all sources (`MACRO`), or over all questions of all sources (`MICRO`).
 
     before, after   share of right answers on the baselines and on the instances (Em; pre- and post-accuracy)
     emd             after - before
@@ -316,16 +334,22 @@ def judge(
     A pair of which either side has no prediction, or was not to be asked, is left out whole.
     """
     scores: dict[tuple[str, str], bool | tat_metric.Score] = {}
-    asked: list[Instance] = []
+    given = list(instances)
+    sentences = long_form(given)
+    asked = [instance for instance in given if instance.source not in sentences]
     missing: list[Instance] = []
     named: dict[Question, str] = {}
-    for instance in instances:
-        asked.append(instance)
+    for instance in asked:
         predicted = answer_to(predictions, instance, named)
         if predicted is None:
             missing.append(instance)
         else:
             scores[instance.source, instance.id] = MATCHES[match](predicted, instance)
+    if sentences and not asked:
+        listed = ", ".join(sentences)
+        raise EvaluationError(
+            f"The answers of {listed} are sentences, which no exact match can judge. Use ./run manage metrics."
+        )
     if not asked:
         raise EvaluationError("There is nothing to evaluate: no instance was given.")
     if missing and not leave_out_missing:
@@ -337,7 +361,17 @@ def judge(
         if (after := scores.get((instance.source, instance.id))) is not None
         and (before := scores.get((instance.source, instance.baseline))) is not None
     )
-    return Judgement(tuple(judged), len(missing))
+    return Judgement(tuple(judged), len(missing), long_form=sentences)
+
+
+def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:
+    """The sources of which most originals have one answer of `LONG_ANSWER` words or more, as FeTaQA's have."""
+    lengths: dict[str, list[bool]] = {}
+    for one in instances:
+        if one.kind == ORIGINAL:
+            is_long = len(one.answers) == 1 and len(one.answers[0].split()) >= LONG_ANSWER
+            lengths.setdefault(one.source, []).append(is_long)
+    return tuple(sorted(source for source, of in lengths.items() if 2 * sum(of) > len(of)))
 
 
 def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score) -> Judged:
@@ -379,16 +413,24 @@ def compare(one: Judgement, other: Judgement, *, replicates: int = 1_000) -> tup
             of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
             first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
             made = {
-                figure: difference(
-                    _parts(first, figure),
-                    _parts(second, figure),
-                    replicates=replicates,
-                    nothing=_nothing(figure),
-                )
+                figure: _difference(_parts(first, figure), _parts(second, figure), figure, replicates)
                 for figure in FIGURES
             }
             found.append(Difference(kind, name, sum(map(len, first.values())), made))
     return tuple(found)
+
+
+def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Estimate:
+    """The difference over the sources in which the figure of both models is defined; the reason names the others."""
+    left_out = sorted({*defined_parts(first)[1], *defined_parts(second)[1]})
+    if not left_out or len(left_out) == len(first):
+        return difference(first, second, replicates=replicates, nothing=_nothing(figure))
+    one, other = (
+        {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
+    )
+    found = difference(one, other, replicates=replicates, nothing=_nothing(figure))
+    reason = f"{_nothing(figure)} in {', '.join(left_out)}."
+    return replace(found, reason=reason, undefined=sum(len(first[source]) for source in left_out))
 
 
 def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], float]:
@@ -427,7 +469,16 @@ def _rows(judged: Sequence[Judged], replicates: int) -> list[Row]:
         for name, sources in _named(kinds[kind], lambda one: one.instance.source):
             of = [one for one in kinds[kind] if one.instance.source in sources]
             rows.append(_row(kind, name, of, replicates))
+            if name == MACRO and len(sources) > 1:
+                rows.append(_row(kind, MICRO, [_pooled(one) for one in of], replicates))
     return rows
+
+
+def _pooled(judged: Judged) -> Judged:
+    """The same as of one source that holds the questions of all."""
+    instance = judged.instance
+    question = f"{instance.source}/{instance.question}"
+    return replace(judged, instance=replace(instance, source=MICRO, question=question))
 
 
 def _ordered(kinds: Iterable[str]) -> list[str]:
@@ -447,7 +498,9 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
         by_seed.setdefault(one.instance.seed, []).append(one)
     seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
     found = {
-        figure: ratio(_parts(pairs, figure), replicates=replicates, nothing=_nothing(figure))
+        figure: (ratio_where_defined if figure == "r_acc" else ratio)(
+            _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure)
+        )
         for figure in _ABOVE
     }
     values = {

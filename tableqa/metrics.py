@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.language import sentence
@@ -61,7 +61,8 @@ class Estimate:
     value      the figure; None with a `reason` where it is undefined
     low, high  ends of the percentile bootstrap interval over examples; None where there is no value
     n          examples that entered
-    undefined  examples that could not enter: a correlation without spread
+    reason     beside a value: in which sources the figure is undefined, which are left out of it
+    undefined  examples that could not enter: a correlation without spread, a source that divides by nothing
     """
 
     value: float | None
@@ -144,6 +145,26 @@ def ratio(
         return Estimate(None, None, None, n, reason)
     low, high = _interval(_drawn([list(of.values()) for of in named.values()], replicates, seed)[0])
     return Estimate(value, low, high, n)
+
+
+def ratio_where_defined(
+    parts: Parts, *, replicates: int = REPLICATES, seed: int = 0, nothing: str = DIVIDES_BY_NOTHING
+) -> Estimate:
+    """`ratio` over the sources that do not divide by nothing; the reason names the others. Undefined where all do."""
+    defined, left_out = defined_parts(parts)
+    found = ratio(defined or parts, replicates=replicates, seed=seed, nothing=nothing)
+    if not defined or not left_out:
+        return found
+    return replace(
+        found, reason=_in_sources(nothing, left_out), undefined=sum(len(parts[name]) for name in left_out)
+    )
+
+
+def defined_parts(parts: Parts) -> tuple[Parts, list[str]]:
+    """The sources that have something below the line, and the names of those that have questions and nothing there."""
+    named = _filled(parts)
+    empty = _empty(named)
+    return {name: of for name, of in named.items() if name not in empty}, empty
 
 
 def difference(
@@ -312,11 +333,18 @@ def _ratio(named: Mapping[str, Mapping[str, tuple[float, float]]], nothing: str)
     """The macro ratio, or the reason why there is none."""
     if not named:
         return None, NO_EXAMPLE
-    empty = [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
-    if empty:
-        return None, f"{nothing} in {', '.join(empty)}."
+    if empty := _empty(named):
+        return None, _in_sources(nothing, empty)
     sums = [[math.fsum(one) for one in zip(*of.values(), strict=True)] for of in named.values()]
     return math.fsum(above / below for above, below in sums) / len(sums), ""
+
+
+def _empty(named: Parts) -> list[str]:
+    return [name for name, of in named.items() if not math.fsum(below for _, below in of.values())]
+
+
+def _in_sources(nothing: str, names: Sequence[str]) -> str:
+    return f"{nothing} in {', '.join(names)}."
 
 
 def _drawn(sources: Sequence[Sequence[tuple[float, ...]]], replicates: int, seed: int) -> list[Array]:

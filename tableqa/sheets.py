@@ -33,7 +33,7 @@ class Cell:
     text     as it is read; shares are times 100, as the papers print them
     number   the number behind the text, None where there is none
     detail   what is read beside it in smaller type: an interval, a deviation
-    reason   why the figure is undefined, "" where it is not
+    reason   why the figure is undefined, or in which sources it is; "" where it is defined
     best     whether it is the best of its column, which is set in bold
     """
 
@@ -138,7 +138,8 @@ def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
         detail = gettext("{low} to {high}").format(
             low=_rounded(factor * low, places), high=_rounded(factor * high, places)
         )
-    return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail)
+    reason = kept(estimate.reason) if estimate.reason else ""
+    return Cell(_rounded(factor * estimate.value, places), round(factor * estimate.value, 6), detail, reason)
 
 
 def _rounded(value: float, places: int) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tableqa.evaluation import (
     FIGURES,
     MACRO,
+    MICRO,
     ORIGINAL,
     Difference,
     Evaluation,
@@ -76,6 +77,10 @@ RULES: Mapping[str, str] = {
     ),
 }
 """A sentence for each rule of `tableqa.evaluation.MATCHES`."""
+_NOTE_OF_BEST = gettext_noop(
+    "n: questions. In bold: the highest Em. Emd and VP are not marked: a model that is hardly ever right changes least."
+)
+_IN_WORDS = {MACRO: gettext_noop("all sources"), MICRO: gettext_noop("all questions")}
 _HEADINGS = {"after": gettext_noop("accuracy"), "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
 LONGEST = 50
 """Characters of an answer in a table of answers."""
@@ -116,9 +121,11 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
     columns = [
         Column(gettext("Model"), numeric=False),
         Column(gettext("Source"), numeric=False),
+        Column("n", ORIGINAL),
         Column("Em", ORIGINAL),
     ]
     for kind in there:
+        columns += [Column("n", kind)]
         columns += [Column("Em", kind)] if name == "values" else []
         columns += [Column("Emd", kind), Column("VP", kind)]
     lines = []
@@ -127,17 +134,22 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
             line = [
                 text(model),
                 text(_source_in_words(source)),
+                _questions(evaluation.row(ORIGINAL, source)),
                 _figure(evaluation.row(ORIGINAL, source), "after"),
             ]
             for kind in there:
                 row = evaluation.row(kind, source)
+                line += [_questions(row)]
                 line += [_figure(row, "after")] if name == "values" else []
                 line += [_figure(row, "emd"), _figure(row, "vp")]
             lines.append(line)
-    of_kind = ["high", "high", "low"] if name == "values" else ["high", "low"]
-    wanted = ["high", *(of_kind * len(there))]
-    note = gettext(_NOTE_OF_VALUES if name == "values" else _NOTE)
-    return Sheet(name, gettext(title), tuple(columns), _best(lines, 2, wanted), note)
+    best = [place for place, column in enumerate(columns) if column.title == "Em"]
+    note = f"{gettext(_NOTE_OF_VALUES if name == 'values' else _NOTE)} {gettext(_NOTE_OF_BEST)}"
+    return Sheet(name, gettext(title), tuple(columns), _best(lines, best), note)
+
+
+def _questions(row: Row | None) -> Cell:
+    return text(NOTHING) if row is None else count(row.questions)
 
 
 def _figure(row: Row | None, name: str) -> Cell:
@@ -244,26 +256,39 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
     ]
     if not there:
         return None
-    columns = [Column(gettext("Level"), numeric=False), Column(gettext("Perturbation"), numeric=False)]
+    columns = [
+        Column(gettext("Level"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+    ]
     for model in models:
-        columns += [Column("pre", model), Column("post", model), Column("R-ACC", model)]
-    dev = [text("dev"), text(gettext("none: the originals"))]
-    for one in models.values():
-        dev += [_figure(one.row(ORIGINAL), "after"), text(NOTHING), text(NOTHING)]
-    lines = [dev]
-    for level, kind in there:
-        line = [text(gettext(level)), text(kind)]
+        columns += [Column("n", model), Column("pre", model), Column("post", model), Column("R-ACC", model)]
+    lines = []
+    for average in _averages(models, ORIGINAL):
+        line = [text("dev"), text(gettext("none: the originals")), text(_source_in_words(average))]
         for one in models.values():
-            row = one.row(kind)
-            line += [_figure(row, name) for name in ("before", "after", "r_acc")]
+            row = one.row(ORIGINAL, average)
+            line += [_questions(row), _figure(row, "after"), text(NOTHING), text(NOTHING)]
         lines.append(line)
+    for level, kind in there:
+        for average in _averages(models, kind):
+            line = [text(gettext(level)), text(kind), text(_source_in_words(average))]
+            for one in models.values():
+                row = one.row(kind, average)
+                line += [_questions(row), *(_figure(row, name) for name in ("before", "after", "r_acc"))]
+            lines.append(line)
     note = gettext(
-        "Shares times 100. pre and post: right answers on what was perturbed, before and after. R-ACC: right after, of "
-        "those right before. Zhao et al. (2023), section 4.1."
+        "Shares times 100. n: questions. pre and post: right answers on what was perturbed, before and after. R-ACC: right "
+        "after, of those right before. Zhao et al. (2023), section 4.1."
     )
     return Sheet(
         "levels", gettext("Levels of perturbation (RobuT)"), tuple(columns), tuple(map(tuple, lines)), note
     )
+
+
+def _averages(models: Mapping[str, Evaluation], kind: str) -> list[str]:
+    """The rows over several sources that there are of a kind; of one source, the row over all of them."""
+    return [name for name in (MACRO, MICRO) if any(one.row(kind, name) for one in models.values())]
 
 
 def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
@@ -387,8 +412,9 @@ def _rows(
             lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc, *f1))
     note = gettext(
         "Shares times 100. With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on "
-        "what the perturbation is compared with. sd: standard deviation of after over seeds. Rows for all sources are "
-        "means over sources, each counting once."
+        "what the perturbation is compared with. sd: standard deviation of after over seeds. all sources: the mean "
+        "over sources, each counting once (macro). all questions: every question counts once (micro). R-ACC over several "
+        "sources leaves out those in which it is undefined."
     )
     missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
     left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
@@ -431,27 +457,26 @@ def _difference(estimate: Estimate) -> Cell:
     return Cell(cell.text, cell.number, cell.detail, cell.reason, best=told_apart)
 
 
-def _best(lines: Iterable[Sequence[Cell]], first: int, wanted: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
-    """The rows with the best number of each column marked, among the rows of one source; `wanted` says which end."""
+def _best(lines: Iterable[Sequence[Cell]], places: Sequence[int]) -> tuple[tuple[Cell, ...], ...]:
+    """The rows with the highest number of these columns marked, among the rows of one source."""
     rows = [list(line) for line in lines]
-    for place, which in enumerate(wanted, start=first):
+    for place in places:
         for source in dict.fromkeys(row[1].text for row in rows):
             of = [row for row in rows if row[1].text == source and row[place].number is not None]
             numbers = [row[place].number or 0.0 for row in of]
             if len(numbers) < 2 or len(set(numbers)) < 2:
                 continue
-            target = max(numbers) if which == "high" else min(numbers)
             for row in of:
                 cell = row[place]
-                if cell.number == target:
+                if cell.number == max(numbers):
                     row[place] = Cell(cell.text, cell.number, cell.detail, cell.reason, best=True)
     return tuple(map(tuple, rows))
 
 
 def _sources(evaluation: Evaluation, kinds: Iterable[str]) -> list[str]:
     found = dict.fromkeys(row.source for row in evaluation.rows if row.kind in set(kinds))
-    return sorted(found, key=lambda source: (source != MACRO, source))
+    return sorted(found, key=lambda source: (source not in (MACRO, MICRO), source))
 
 
 def _source_in_words(source: str) -> str:
-    return gettext("all sources") if source == MACRO else source
+    return gettext(_IN_WORDS[source]) if source in _IN_WORDS else source

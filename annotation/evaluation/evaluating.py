@@ -13,7 +13,7 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -147,15 +147,23 @@ Keep = Callable[[tableqa.Example], bool]
 
 
 def asked(
-    raw: Raw, keep: Keep | None = None, *, seen: Callable[[int], None] = lambda number: None
+    raw: Raw,
+    keep: Keep | None = None,
+    *,
+    chosen: Collection[str] = (),
+    seen: Callable[[int], None] = lambda number: None,
 ) -> tuple[list[Instance], int]:
     """The instances that models are asked about, and how many were left out. For several models, once.
+
+    `chosen` are the names of the sources to ask about; where there are none, all sources are asked about.
 
     `seen` is told how many there were so far, for those who show progress.
     """
     kept, left_out = [], 0
     for number, (instance, example) in enumerate(instances(raw)):
         seen(number)
+        if chosen and instance.source not in chosen:
+            continue
         if keep is None or keep(example):
             kept.append(instance)
         else:
@@ -183,11 +191,12 @@ def collect(
     progress: Callable[[int, int], None] = lambda done, total: None,
     *,
     keep: Keep | None = None,
+    chosen: Collection[str] = (),
 ) -> int:
     """Put every instance that `out` has no prediction for to the model, and add the answers there. Returns how many.
 
-    `keep` says which examples are put to it at all. Raises EvaluationError where the model cannot be asked; what came
-    before is kept.
+    `keep` says which examples are put to it at all, `chosen` of which sources (all, where it names none). Raises
+    EvaluationError where the model cannot be asked; what came before is kept.
     """
     here: dict[Any, Any] = {}
     if out.exists():
@@ -197,6 +206,8 @@ def collect(
     def wanted() -> Iterator[tuple[Instance, tableqa.Example]]:
         named: dict[Any, str] = {}
         for one, example in instances(raw):
+            if chosen and one.source not in chosen:
+                continue
             if (keep is None or keep(example)) and answer_to(here, one, named) is None:
                 yield one, example
 

@@ -147,6 +147,11 @@ def make_report(
     was left out, by which limit. `found` are the figures where they were worked out before. `by_rule` are the same
     predictions judged by several rules of `MATCHES`, `models` among them."""
     evaluations, differences = found or numbers(models, replicates=replicates)
+    if sentences := sorted({source for one in models.values() for source in one.long_form}):
+        left_out = gettext(
+            "Left out of exact match, as most of their answers are sentences: {sources}. Judge these with text metrics."
+        ).format(sources=", ".join(sentences))
+        about = (*about, left_out)
     drawn = [
         _robustness(evaluations),
         _accuracy(evaluations),

@@ -30,7 +30,7 @@ from annotation.refusals import Refused, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from tableqa.canonical import canonical
-from tableqa.evaluation import Instance, Judged, Judgement
+from tableqa.evaluation import Instance, Judged, Judgement, long_form
 from tableqa.predictions import EvaluationError, read_lines, read_predictions
 
 KIND = "evaluate"
@@ -231,7 +231,11 @@ def _judgements(files: Files) -> dict[str, Judgement]:
 
 def _write_judgement(judgement: Judgement, path: Path) -> None:
     def lines() -> Iterable[Mapping[str, Any]]:
-        yield {"missing": judgement.missing, "left_out": judgement.left_out}
+        yield {
+            "missing": judgement.missing,
+            "left_out": judgement.left_out,
+            "long_form": list(judgement.long_form),
+        }
         for one in judgement.judged:
             yield {"instance": asdict(one.instance), "before": one.before, "after": one.after}
 
@@ -253,7 +257,10 @@ def _read_judgement(path: Path, sha256: str) -> Judgement:
             judged = tuple(_judged_of(json.loads(line)) for line in lines)
     except OSError:
         raise Refused("invalid_request", gone) from None
-    return Judgement(judged, head["missing"], head["left_out"])
+    # Runs of earlier versions have the sources with long answers among what was judged.
+    sentences = {*head.get("long_form", ()), *long_form(one.instance for one in judged)}
+    exact = tuple(one for one in judged if one.instance.source not in sentences)
+    return Judgement(exact, head["missing"], head["left_out"], tuple(sorted(sentences)))
 
 
 def _judged_of(record: Mapping[str, Any]) -> Judged:

@@ -65,11 +65,11 @@ class World:
             assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)
         return batch
 
-    def import_written(self, *examples: Example) -> Source:
+    def import_written(self, *examples: Example, name: str = "written") -> Source:
         """A source of these examples."""
         with patch.object(importing, "READERS", {"written": ReaderOf(*examples)}):
             done = importing.import_examples(
-                project=self.project, reader="written", path=Path(__file__), name="written", now=NOON
+                project=self.project, reader="written", path=Path(__file__), name=name, now=NOON
             )
         return done.source
 

@@ -153,6 +153,35 @@ def test_the_same_predictions_are_judged_by_the_papers_rules_side_by_side(tmp_pa
     assert "Matching rules" in text.getvalue()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_one_source_of_a_release_is_evaluated_on_its_own(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    sentence = "The film of Chantal Akerman was first shown to people in Cannes."
+    more = [Example(id=f"q{n}", question="?", table=Table(["a"], [["b"]]), answers=["b"]) for n in range(2)]
+    long = [Example(id="f", question="tell", table=Table(["c"], [["d"]]), answers=[sentence])]
+    for name, examples in (("more", more), ("long", long)):
+        world.import_written(*examples, name=name)
+    out, file = released(world, tmp_path / "out"), tmp_path / "said.jsonl"
+
+    def evaluated(*options: str) -> dict[str, Any]:
+        printed = StringIO()
+        call_command("evaluate", str(out), "--predictions", str(file), *options, "--json", stdout=printed)
+        whole: dict[str, Any] = json.loads(printed.getvalue())
+        return whole
+
+    evaluating.collect(evaluating.load(out), reads_the_first_row, file, chosen=["more"])
+    assert {json.loads(line)["source"] for line in file.read_text("utf-8").splitlines()} == {"more"}
+    (model,) = evaluated("--source", "more")["models"]
+    assert {row["source"] for row in model["rows"]} == {"all"}
+    assert model["rows"][0]["questions"] == 2
+    with pytest.raises(CommandError, match=r"There is no source 'none'; there are: .*more"):
+        evaluated("--source", "none")
+    with pytest.raises(CommandError, match="answers of long are sentences"):
+        evaluated("--source", "long")
+    whole = evaluated("--leave-out-missing")
+    assert any("exact match" in said and "long" in said for said in whole["about"])
+
+
 @pytest.mark.django_db
 def test_the_scale_of_an_answer_reaches_prompt_verdict_and_evaluation() -> None:
     table = Table(["Item", "2019"], [["Sales", "1,305"]])

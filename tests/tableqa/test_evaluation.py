@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa.evaluation import (
     MACRO,
+    MICRO,
     ORIGINAL,
     EvaluationError,
     Instance,
@@ -54,6 +55,61 @@ def said(instances: Sequence[Instance], right: set[str]) -> dict[tuple[str, str]
 
 def row(rows: Sequence[Row], kind: str, source: str = MACRO) -> Row:
     return next(one for one in rows if (one.kind, one.source) == (kind, source))
+
+
+def of_sources(**answers: list[tuple[bool, bool]]) -> Judgement:
+    """For each source, whether its questions are right on the original and under one perturbation."""
+    judged = []
+    for source, pairs in answers.items():
+        for number, (before, after) in enumerate(pairs):
+            id = f"{source}-{number}"
+            judged.append(Judged(Instance(source, id, id, ORIGINAL, 0, id, ("x",)), before, before))
+            judged.append(Judged(Instance(source, f"{id}~t", id, "transpose", 0, id, ("x",)), before, after))
+    return Judgement(tuple(judged))
+
+
+def test_the_average_over_questions_stands_beside_that_over_sources() -> None:
+    judged = of_sources(large=[(True, True)] * 9 + [(False, False)], small=[(False, False)] * 2)
+    found = figures(judged, replicates=20)
+    rows = {row.source: (row.after.value, row.questions) for row in found.rows if row.kind == ORIGINAL}
+    assert rows == {MACRO: (0.45, 12), MICRO: (0.75, 12), "large": (0.9, 10), "small": (0.0, 2)}
+    alone = figures(of_sources(large=[(True, True)]), replicates=20)
+    assert [row.source for row in alone.rows] == [MACRO, MACRO], "of one source both are the same"
+
+
+def test_r_acc_leaves_out_the_sources_in_which_it_is_undefined_and_names_them() -> None:
+    judged = of_sources(a=[(True, True), (True, False)], b=[(False, False)] * 3, c=[(True, True)])
+    row = figures(judged, replicates=20).row("transpose")
+    assert row is not None
+    assert row.r_acc.value == 0.75
+    assert (row.r_acc.n, row.r_acc.undefined) == (3, 3)
+    assert row.r_acc.reason == "Nothing was right before, so nothing could stay right, in b."
+    (difference,) = [
+        one
+        for one in compare(judged, judged, replicates=20)
+        if (one.kind, one.source) == ("transpose", MACRO)
+    ]
+    assert difference.figures["r_acc"].value == 0.0
+    assert difference.figures["r_acc"].reason == row.r_acc.reason
+    nothing = figures(of_sources(b=[(False, False)], c=[(False, True)]), replicates=20).row("transpose")
+    assert nothing is not None
+    assert nothing.r_acc.value is None
+    assert "in b, c" in (nothing.r_acc.reason or "")
+
+
+def test_sources_with_long_answers_stay_out_of_exact_match() -> None:
+    sentence = "For his performance in Groundhog Day, Andy Karl received the Olivier Award."
+    instances = [
+        *(Instance("fetaqa", f"f{n}", f"f{n}", ORIGINAL, 0, f"f{n}", (sentence,)) for n in range(3)),
+        Instance("fetaqa", "f0~t", "f0", "transpose", 0, "f0", (sentence,)),
+        Instance("wtq", "w", "w", ORIGINAL, 0, "w", ("1995",)),
+        Instance("wtq", "v", "v", ORIGINAL, 0, "v", ("a title that is by chance nine whole words long",)),
+    ]
+    judged = judge(instances, {("wtq", "w"): ["1995"], ("wtq", "v"): ["no"]})
+    assert judged.long_form == ("fetaqa",)
+    assert {one.instance.source for one in judged.judged} == {"wtq"}
+    with pytest.raises(EvaluationError, match=r"The answers of fetaqa are sentences.*metrics"):
+        judge(instances[:4], {})
 
 
 @given(

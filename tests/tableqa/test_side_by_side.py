@@ -53,6 +53,30 @@ def answering(asked: list[Instance], draw: int, fails: str) -> Judgement:
     return judge(asked, said)
 
 
+SOURCES = ("all sources", "all questions", "sqa", "wtq")
+
+
+def test_nothing_is_marked_that_a_useless_model_wins(asked: list[Instance]) -> None:
+    """A model that always says the same is nearly never right: nothing changes for it, and VP is the lowest."""
+    useless = judge(
+        asked,
+        {(one.source, one.id): ["the same"] for one in asked[:-1]}
+        | {(asked[-1].source, asked[-1].id): list(asked[-1].answers)},
+    )
+    models = {
+        "good": figures(answering(asked, 1, "transpose"), replicates=20),
+        "useless": figures(useless, replicates=20),
+    }
+    marked = {
+        (row[0].text, column.title)
+        for sheet in sheets(models)
+        for row in sheet.rows
+        for cell, column in zip(row, sheet.columns, strict=True)
+        if cell.best
+    }
+    assert marked == {("good", "Em")}
+
+
 def named(found: list[Sheet], name: str) -> Sheet:
     return next(sheet for sheet in found if sheet.name == name)
 
@@ -68,16 +92,16 @@ def test_freb_tqa_has_a_row_for_each_model_and_two_columns_for_each_perturbation
         "transpose",
     ]
     assert [(row[0].text, row[1].text) for row in structure.rows] == [
-        *(("A_1", "all sources"), ("A_1", "sqa"), ("A_1", "wtq")),
-        *(("B & co", "all sources"), ("B & co", "sqa"), ("B & co", "wtq")),
+        *((model, source) for model in ("A_1", "B & co") for source in SOURCES)
     ]
-    transposed = structure.columns.index(next(c for c in structure.columns if c.group == "transpose"))
-    lost, kept = structure.rows[0][transposed].number, structure.rows[3][transposed].number
+    assert [column.title for column in structure.columns[:4]] == ["Model", "Source", "n", "Em"]
+    by_title = {(column.group, column.title): place for place, column in enumerate(structure.columns)}
+    assert structure.rows[0][by_title["transpose", "n"]].text == "24"
+    transposed = by_title["transpose", "Emd"]
+    lost, kept = structure.rows[0][transposed].number, structure.rows[4][transposed].number
     assert lost is not None
     assert kept is not None
     assert lost < -40 < kept
-    assert structure.rows[3][transposed].best
-    assert not structure.rows[0][transposed].best
     assert "B & co" not in as_html(structure)
     assert "B &amp; co" in as_html(structure)
     assert r"B \& co" in as_latex(structure)
@@ -87,15 +111,16 @@ def test_freb_tqa_has_a_row_for_each_model_and_two_columns_for_each_perturbation
 def test_robut_has_dev_then_pre_post_and_r_acc_for_each_level(asked: list[Instance]) -> None:
     evaluation = figures(answering(asked, 1, "row"), replicates=20)
     levels = named(sheets({"TAPEX": evaluation}), "levels")
-    assert [column.title for column in levels.columns[2:]] == ["pre", "post", "R-ACC"]
-    assert [[cell.text for cell in row[:2]] for row in levels.rows] == [
-        ["dev", "none: the originals"],
-        ["table content", "row"],
+    assert [column.title for column in levels.columns[2:]] == ["Source", "n", "pre", "post", "R-ACC"]
+    assert [[cell.text for cell in row[:3]] for row in levels.rows] == [
+        [*names, average]
+        for names in (["dev", "none: the originals"], ["table content", "row"])
+        for average in SOURCES[:2]
     ]
     row = evaluation.row("row")
     assert row is not None
     assert row.r_acc.value is not None
-    assert levels.rows[1][4].number == pytest.approx(100 * row.r_acc.value, abs=0.005)
+    assert levels.rows[2][6].number == pytest.approx(100 * row.r_acc.value, abs=0.005)
 
 
 def test_every_row_of_every_model_stands_in_the_last_table(asked: list[Instance]) -> None:

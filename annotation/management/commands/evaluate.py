@@ -47,6 +47,13 @@ class Command(BaseCommand):
             "else DIR.NAME.jsonl",
         )
         parser.add_argument(
+            "--source",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="evaluate this source of the release alone; may be given several times",
+        )
+        parser.add_argument(
             "--leave-out-missing", action="store_true", help="do without instances that have no prediction"
         )
         parser.add_argument(
@@ -116,15 +123,18 @@ class Command(BaseCommand):
         about: list[str],
     ) -> Report:
         raw = evaluating.load(options["release"])
+        known, chosen = evaluating.sources(raw), options["source"]
+        if unknown := [name for name in chosen if name not in known]:
+            raise EvaluationError(f"There is no source {unknown[0]!r}; there are: {', '.join(known)}.")
         asks = {
             name: evaluating.model_of(settings.PREDICTORS, name)
             for name, (_, asked) in models.items()
             if asked
         }
         for name, ask in asks.items():
-            evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep)
+            evaluating.collect(raw, ask, models[name][0], progress=self._progress, keep=keep, chosen=chosen)
         said = {name: read_predictions(file, evaluating.sources(raw)) for name, (file, _) in models.items()}
-        asked = evaluating.asked(raw, keep)
+        asked = evaluating.asked(raw, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
         by_rule = {
