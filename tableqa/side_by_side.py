@@ -69,7 +69,7 @@ _NOTE_OF_VALUES = gettext_noop(
     "deviation over seeds. Zhou et al. (2024), section 5."
 )
 RULES: Mapping[str, str] = {
-    "askew": gettext_noop("Right is what says the same as the gold answer (rule of Askew)."),
+    "askew": gettext_noop("Right is what says the same as the gold answer (rule askew)."),
     "wtq": gettext_noop("Right is what the evaluator of WikiTableQuestions accepts (rule wtq)."),
     "tapex": gettext_noop("Right is what the evaluation of TAPEX and RobuT accepts (rule tapex)."),
     "tat": gettext_noop(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.answers import compare
 from tableqa.language import gettext, gettext_noop, kept, sentence
+from tableqa.scales import compare_scaled, scale_of
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Answered,
@@ -80,7 +80,8 @@ class QuestionScreening(TaskType):
         if found is None or len(found["answers"]) < LEAST_SAMPLES or not example.answers:
             return None
         number = len(found["answers"])
-        if not all(compare(sample, example.answers).equal for sample in found["answers"]):
+        scale = scale_of(example)
+        if not all(compare_scaled(sample, example.answers, scale).equal for sample in found["answers"]):
             return None
         by = (
             f"{found['model']}, at temperature {found['temperature']}"

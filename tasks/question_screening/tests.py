@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tableqa import Example, Table
+from tableqa import Context, Example, Table
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 from tasks.question_screening.task import Response, task
 
@@ -39,6 +39,12 @@ def test_an_item_is_made_where_every_sample_is_right_however_it_is_written() -> 
 )
 def test_and_nowhere_else(around: Surroundings) -> None:
     assert task.prepare(EXAMPLE, around) is None
+
+
+def test_a_sample_may_say_the_scale_of_the_answer() -> None:
+    example = Example("nu-1", "how long?", TABLE, ["1,170"], context=Context(scale="thousand"))
+    assert task.prepare(example, asked(["1,170 thousand"], ["1170000"])) is not None
+    assert task.prepare(example, asked(["1,170 thousand"], ["1,170 million"])) is None
 
 
 def test_the_model_that_was_asked_last_counts() -> None:

@@ -146,7 +146,7 @@ def test_the_same_predictions_are_judged_by_the_papers_rules_side_by_side(tmp_pa
         row = whole["models"][0]["rows"][0]
         assert row["after"]["value"] == by_rule.get(rule, row["after"]["value"])
         assert (row["f1"] is not None) == (rule == "tat")
-        assert any(f"(rule {rule})" in sentence or rule == "askew" for sentence in whole["about"])
+        assert f"(rule {rule})" in whole["about"][0]
         assert list(whole["models"][0]["by_rule"]) == [rule]
     text = StringIO()
     call_command("evaluate", str(out), "--predictions", str(file), stdout=text)
