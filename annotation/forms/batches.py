@@ -97,6 +97,7 @@ class BatchForm(TermsForm):
     strategy = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Who gets which items"),
+        initial="open",
         choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATEGIES.items()],
         help_text=gettext_lazy("Whoever made something never gets to check it."),
     )

@@ -34,7 +34,8 @@ def form_page(client: Client, kind: str = "question_type") -> str:
 
 def posted(client: Client, **fields: Any) -> Any:
     """What the page says after these fields were sent, and the others as a browser sends them untouched."""
-    untouched = {"kind": "question_type", "seed": 0, "overlap": 1, "purpose": "work", "gold_percent": 0}
+    untouched = {"kind": "question_type", "seed": 0, "overlap": 1, "strategy": "open", "purpose": "work"}
+    untouched |= {"strata": "", "feeds_from": "", "rule": "", "requires": "", "gold_percent": 0}
     return client.post(ADDRESS, {**untouched, **fields}, follow=True)
 
 
