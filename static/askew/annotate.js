@@ -328,14 +328,10 @@ class AskewAnnotate extends HTMLElement {
     return true;
   }
 
-  /* The button goes with its change: the focus to the one that took its place, else to the table. */
+  /* The button goes with its change. The focus returns to the table: on the next button, Enter would take back one more. */
   #takeBack(index) {
     this.grid.takeBack(index);
-    if (document.activeElement !== document.body) return;
-    const left = [...this.places.changes[0].querySelectorAll("[data-take-back]")];
-    const next = left[index] ?? left.at(-1);
-    if (next) next.focus();
-    else this.grid.focusCell();
+    this.#toTable();
   }
 
   #toActions() {
@@ -345,7 +341,7 @@ class AskewAnnotate extends HTMLElement {
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
      where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
   #enters({ target, ctrlKey, metaKey }, panel) {
-    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("button, a, summary");
+    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-notices], [data-feedback]");
     return Boolean(panel) && !target.closest("button, a, summary, textarea");
   }
 

@@ -529,7 +529,11 @@ export class Painting {
     this.#room = room;
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
-    this.#widths = widths.map((width) => Math.ceil(width / zoom + 0.5) / rem);
+    const whole = widths.map((width) => Math.ceil(width / zoom + 0.5));
+    const over = sum(whole) - Math.floor(this.sheet.clientWidth / zoom);
+    // Rounding alone makes no table scroll sideways: the widest column gives the pixels back.
+    if (over > 0 && over <= 2 * whole.length) whole[whole.indexOf(Math.max(...whole))] -= over;
+    this.#widths = whole.map((width) => width / rem);
     table.style.setProperty("--columns", this.#widths.map(scaled).join(" "));
     table.style.width = scaled(sum(this.#widths));
     table.style.setProperty("--first", scaled(this.#widths[1] ?? 0));

@@ -146,7 +146,7 @@ export class AskewPrediction extends HTMLElement {
       said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      if (mine()) this.#failed(kind, of, t`${problem.message} You can go on and submit.`);
+      if (mine()) this.#failed(kind, of, t`${problem.message} The model will be asked again.`);
       return;
     } finally {
       clearTimeout(slowly);

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Batch, Flag
+from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, takes_keys
+from tests.browser.pages import annotating, signed_in, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -254,7 +255,7 @@ def test_a_draft_that_is_resumed_shows_what_holds_at_once(
 # -- the list of changes -----------------------------------------------------------------------------
 
 
-def test_taking_a_change_back_leaves_the_focus_at_the_next_one_and_then_in_the_table(
+def test_the_focus_returns_to_the_table_after_taking_a_change_back(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
@@ -262,18 +263,74 @@ def test_taking_a_change_back_leaves_the_focus_at_the_next_one_and_then_in_the_t
         write(page, text, row)
     back = page.get_by_role("button", name="Take back:")
     expect(back).to_have_count(3)
+    cell = page.locator("askew-grid [role=gridcell]:focus, askew-grid [role=columnheader]:focus")
     back.nth(1).focus()
     page.keyboard.press("Enter")
     expect(back).to_have_count(2)
-    expect(back.nth(1)).to_be_focused()
-    page.keyboard.press("Enter")
+    expect(cell).to_have_count(1)
+    back.first.click()
     expect(back).to_have_count(1)
-    expect(back).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(back).to_have_count(0)
-    expect(
-        page.locator("askew-grid [role=gridcell]:focus, askew-grid [role=columnheader]:focus")
-    ).to_have_count(1)
+    expect(cell).to_have_count(1)
+
+
+def test_ctrl_enter_submits_from_a_focused_button(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    write(page, "$110")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    page.keyboard.type("28")
+    page.get_by_role("button", name="Take back:").focus()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("submitted")
+    assert len(Annotation.objects.get().response["data"]["operations"]) == 1
+
+
+# -- classic scrollbars and narrow panels ------------------------------------------------------------
+
+
+BOX = """(box) => ({
+    bar: box.offsetWidth - box.clientWidth,
+    down: box.scrollHeight - box.clientHeight,
+    sideways: box.scrollWidth - box.clientWidth,
+})"""
+
+
+def test_a_table_that_fits_does_not_scroll_sideways_beside_a_classic_scrollbar(
+    world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any
+) -> None:
+    columns = ["Artist", "Song", "Place", "Nation"]
+    rows = [[f"Artist {n}", "a long title of a song", "somewhere in the north", "Portugal"] for n in range(9)]
+    wide = Example("wide", "where does artist 4 sing?", Table(columns, rows), ["Portugal"])
+    batch = world.batch("relevant_cells", sources=[world.import_written(wide)])
+    options = {**browser_type_launch_args, "ignore_default_args": ["--hide-scrollbars"]}
+    classic = browser.browser_type.launch(**options)
+    try:
+        page = annotating(classic.new_context, live_server.url, world.ada, batch)
+        sheet = page.locator("askew-grid > .sheet")
+        expect(sheet.locator(".tabular.locked")).to_be_visible()
+        roomy = sheet.evaluate(BOX)
+        assert (roomy["down"], roomy["sideways"]) == (0, 0), "it fits"
+        page.set_viewport_size({"width": 1280, "height": 560})
+        low = sheet.evaluate(BOX)
+        assert low["bar"] > 10, "the bar takes room"
+        assert low["down"] > 0
+        assert low["sideways"] == 0
+    finally:
+        classic.close()
+
+
+def test_no_column_of_the_guidelines_is_cut(world: World, new_context: NewContext, live_server: Any) -> None:
+    page = signed_in(
+        new_context, live_server.url, world.ada, viewport={"width": 1366, "height": 850}
+    ).new_page()
+    page.goto(f"{live_server.url}/projects/films/practice/answer_rating/")
+    takes_keys(page)
+    prose = page.locator("#guidelines .prose")
+    expect(prose).to_be_visible()
+    assert prose.locator("table").count()
+    assert prose.evaluate(BOX)["sideways"] <= 0
 
 
 # -- what is said ------------------------------------------------------------------------------------

@@ -249,6 +249,19 @@ def test_a_model_that_comes_back_is_there_again_by_itself(
     assert predicting.fill(batch=batch, now=Try.objects.latest("pk").made_at)[1] == 0
 
 
+@pytest.mark.console_may_say("ERR_FAILED")
+def test_while_the_server_is_away_nobody_is_told_to_submit(
+    new_context: Contexts, live_server: Any, world: World, server: Scripted
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, a_batch(world))
+    state(page, "answered")
+    page.route("**/predictions/", lambda route: route.abort())
+    type_question(page, "which year saw it in cinemas?")
+    says = page.locator(".says")
+    expect(says).to_contain_text("The server cannot be reached. The model will be asked again.")
+    expect(says).not_to_contain_text("submit")
+
+
 @pytest.mark.parametrize("keys", [("Escape", "c"), ("Enter",)])
 def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
     new_context: Contexts, live_server: Any, world: World, server: Scripted, keys: tuple[str, ...]
