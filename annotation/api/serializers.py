@@ -203,6 +203,11 @@ class LoopShape(serializers.Serializer[Any]):
     when = serializers.ChoiceField(choices=["live", "on_request"])
 
 
+class SameQuestionShape(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
 class AssignmentShape(serializers.Serializer[Any]):
     """An assignment as its annotator gets it: what the kind shows, the draft, the lease."""
 
@@ -228,6 +233,10 @@ class AssignmentShape(serializers.Serializer[Any]):
     loop = LoopShape(allow_null=True)
     help = serializers.ChoiceField(choices=["offered", "filled", ""])
     sent_back = serializers.CharField(allow_null=True)
+    same_question = SameQuestionShape(
+        allow_null=True,
+        help_text="Where several answers to one question are rated: which of them this is for the person, of how many.",
+    )
 
 
 class SavedDraftShape(serializers.Serializer[Any]):

@@ -89,6 +89,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
         "loop": tries.loop(batch),
         "help": helping.mode(assignment),
+        "same_question": _same_question(assignment) if "rated_answer" in task.shows else None,
     }
 
 
@@ -452,6 +453,24 @@ def _require_confirmed(unmet: Sequence[Problem], confirmed: Collection[str]) -> 
             " ".join(problem.message for problem in unmet),
             unmet=[problem.to_dict() for problem in unmet],
         )
+
+
+def _same_question(assignment: Assignment) -> dict[str, int] | None:
+    """Of several answers to one question in a batch: which one this is for the person, and how many there are."""
+    example = assignment.item.example
+    answers = Item.objects.filter(
+        batch=assignment.batch_id,
+        example__stored_table=example.stored_table_id,
+        example__table_digest=example.table_digest,
+        example__question=example.question,
+    )
+    total = answers.count()
+    if total < 2:
+        return None
+    before = Assignment.objects.filter(
+        item__in=answers, person=assignment.person_id, pk__lt=assignment.pk
+    ).exclude(state=State.RETURNED)
+    return {"number": before.count() + 1, "total": total}
 
 
 def _sent_back(assignment: Assignment) -> str | None:

@@ -110,6 +110,7 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     if (!first) document.querySelector("[data-guidelines-changed]")?.remove();
+    const again = this.#tellSameQuestion(first ? null : this.#current, assignment);
     this.#current = assignment;
     this.#lost = false;
     this.#unanswered = null;
@@ -151,10 +152,28 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("base", assignment.base);
     this.#hidden("revision", held?.revision ?? 0);
     if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
-    this.#announce([said, assignment.shows.question].filter(Boolean).join(" "));
+    this.#announce([said, again || assignment.shows.question].filter(Boolean).join(" "));
     this.#tell("item-shown", { assignment });
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
+  }
+
+  /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of
+     another one, as nothing else on the page would change. Returns the words for who does not see that, or "". */
+  #tellSameQuestion(before, { same_question: answers, shows, base }) {
+    const place = this.querySelector("[data-same-question]");
+    if (!place) return "";
+    const { number, total } = answers ?? { number: 1, total: 1 };
+    place.hidden = number < 2;
+    place.textContent = t`Same question, another answer: ${number} of ${total}`;
+    const replaces = before !== null && before.base === base && before.shows.question === shows.question
+      && before.shows.rated_answer !== shows.rated_answer;
+    const section = place.closest("section");
+    section.classList.remove("replaced");
+    if (!replaces) return "";
+    section.getBoundingClientRect(); // laid out without the class, it moves in once more
+    section.classList.add("replaced");
+    return place.hidden ? "" : `${place.textContent}. ${shows.rated_answer}`;
   }
 
   /* What the server has to say of a draft that one comes back to. It is asked with the request that made the draft, sent

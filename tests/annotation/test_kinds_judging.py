@@ -183,6 +183,38 @@ def test_people_meet_the_answers_in_orders_of_their_own(world: World) -> None:
     assert orders["ada"] != orders["bo"]
 
 
+def test_answers_to_the_same_question_are_counted_for_each_person(world: World) -> None:
+    films = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
+    others = Table(["Film", "Minutes"], [["Stalker", "162"]])
+    asked = (
+        [("which is longest?", films)] * 3
+        + [("which is shortest?", films)] * 2
+        + [("which is longest?", others)]
+    )
+    source = world.import_written(
+        *(
+            PlainExample(
+                f"q-{n}", question, table, ["x"], meta={"rated_answer": {"text": f"{n}", "system": "s"}}
+            )
+            for n, (question, table) in enumerate(asked)
+        )
+    )
+    batch = world.batch("answer_rating", sources=[source])
+    world.batch("answer_rating", sources=[source], only=["q-0", "q-1"])  # counts for itself
+    for who in ("ada", "bo"):
+        seen: dict[tuple[str, int], list[Any]] = {}
+        while (assignment := world.take(batch, who)) is not None:
+            shows = annotating.payload(assignment)["shows"]
+            place = seen.setdefault((shows["question"], len(shows["table"]["rows"])), [])
+            place.append(annotating.payload(assignment)["same_question"])
+            world.answer(assignment, {"faithfulness": 5, "comprehensiveness": 5})
+        assert seen == {
+            ("which is longest?", 2): [{"number": n, "total": 3} for n in (1, 2, 3)],
+            ("which is shortest?", 2): [{"number": n, "total": 2} for n in (1, 2)],
+            ("which is longest?", 1): [None],
+        }
+
+
 def test_what_was_rated_here_says_where_a_metric_fails(world: World) -> None:
     metrics = [{"bleu": 0.1}, {"bleu": 0.5}, {"bleu": 0.9}]
     source = world.import_written(*(rated(number, metrics=metric) for number, metric in enumerate(metrics)))

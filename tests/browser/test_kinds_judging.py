@@ -284,6 +284,62 @@ def test_two_scales_are_two_digits_and_an_undone_item_two_digits_again(
     ]
 
 
+def several_answers(world: World, *questions: str) -> Any:
+    """A source of answers by models: one for each question, of which some are the same."""
+    table = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
+    return world.import_written(
+        *(
+            Example(
+                f"q-{n}",
+                question,
+                table,
+                ["Heat"],
+                meta={"rated_answer": {"text": f"Answer {n}.", "system": "s"}},
+            )
+            for n, question in enumerate(questions)
+        )
+    )
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_another_answer_to_the_same_question_says_so_and_moves_in(
+    world: World, new_context: NewContext, live_server: Any, motion: str
+) -> None:
+    batch = world.batch(
+        "answer_rating", sources=[several_answers(world, *["which film is the longest?"] * 3)]
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch, reduced_motion=motion)
+    said, words = page.locator(".said"), page.locator("[data-same-question]")
+    expect(words).to_be_hidden()
+    assert said.evaluate("(one) => getComputedStyle(one).animationName") == "none"
+    for number in (2, 3):
+        page.keyboard.press("5")
+        page.keyboard.press("4")
+        expect(words).to_have_text(f"Same question, another answer: {number} of 3")
+        expect(words).to_be_visible()
+        expect(page.locator("[data-announce]")).to_contain_text(f"{number} of 3. {said.inner_text()}")
+        moves = said.evaluate("(one) => getComputedStyle(one).animationName")
+        assert moves == ("another-answer" if motion == "no-preference" else "none")
+    finds_the_page_accessible(page)
+    page.reload()
+    expect(words).to_have_text("Same question, another answer: 3 of 3")
+    page.keyboard.press("u")
+    expect(words).to_have_text("Same question, another answer: 2 of 3")
+
+
+def test_another_question_does_not_move_in(world: World, new_context: NewContext, live_server: Any) -> None:
+    batch = world.batch(
+        "answer_rating", sources=[several_answers(world, "which is longest?", "which is shortest?")]
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch)
+    before = page.locator("h1.question").inner_text()
+    page.keyboard.press("5")
+    page.keyboard.press("4")
+    expect(page.locator("h1.question")).not_to_have_text(before)
+    expect(page.locator("[data-same-question]")).to_be_hidden()
+    assert page.locator(".said").evaluate("(one) => getComputedStyle(one).animationName") == "none"
+
+
 def test_the_reference_is_shown_only_where_the_batch_says_so(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
