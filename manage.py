@@ -12,14 +12,24 @@ def main() -> None:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line, get_commands
         from django.db import OperationalError, ProgrammingError
+        from django.db.migrations.exceptions import MigrationSchemaMissing
+
+        from annotation.database import SILENT
     except ImportError:
         sys.exit("manage.py: this Python has no Django; ./run manage ... uses one that has.")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"manage.py: {error}")
-    except (OperationalError, ProgrammingError) as error:
+    except (OperationalError, ProgrammingError, MigrationSchemaMissing) as error:
         why = str(error).strip().partition("\n")[0]
+        if "locked" in why:
+            sys.exit(
+                "manage.py: the database is locked: another process has been writing to it for longer than this one "
+                "waits. Run the command again once it is done."
+            )
+        if why == SILENT or "statement timeout" in why:
+            sys.exit(f"manage.py: the database: {why}. Is it busy, or is the network to it broken?")
         sys.exit(f"manage.py: the database: {why}. Is it there, and is ./run manage migrate done?")
     except SystemExit as end:
         name = sys.argv[1] if len(sys.argv) > 1 else "help"

@@ -48,6 +48,7 @@ RUNS = (
     Run("loop", "--to-the-end --kill", quick=None),
     Run("loop", "--to-the-end --database sqlite --kill", quick=None),
     Run("loop", "--to-the-end --database sqlite --overlap 3 --kill", quick=None),
+    Run("edits", quick="--edits 300"),
     Run("sizing", quick="--people 8 --seconds 2"),
     Run("large", quick="--items 2000 --rounds 3"),
     Run("snapshots", quick="--items 1000 --people 8 --rounds 5"),

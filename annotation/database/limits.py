@@ -57,6 +57,11 @@ def is_web() -> bool:
     return _process.role == WEB
 
 
+def is_worker() -> bool:
+    """Whether this process runs jobs in the background."""
+    return _process.role == WORKER
+
+
 def current() -> Limits:
     """The limits of this process, or none at all within `lifted`."""
     if _thread.is_lifted:

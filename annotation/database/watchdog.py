@@ -22,13 +22,12 @@ from weakref import WeakSet
 import psycopg2
 import psycopg2.extensions
 
-from annotation.database import limits
+from annotation.database import SILENT, limits
 
 TICK = 0.25
 """Seconds between two looks."""
 PAUSE = 2
 """Seconds between two tries while the breaker is open, and the longest that a try waits."""
-SILENT = "the database does not answer"
 
 C = TypeVar("C", bound="Connection")
 

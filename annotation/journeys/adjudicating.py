@@ -24,6 +24,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 
 from annotation import events, jobs
+from annotation.database import failures
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -85,13 +86,18 @@ DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside
 
 
 def resolve_due(*, now: datetime, limit: int = 200) -> int:
-    """Resolve complete items whose time for undo has passed. Returns how many; safe to run anywhere, any time."""
+    """Resolve complete items whose time for undo has passed. Returns how many; safe to run anywhere, any time.
+
+    Each item is a transaction of its own: on SQLite a worker lets others write in between (`annotation.database.sqlite3`).
+    """
     due = Item.objects.filter(DECIDABLE, due_at__lte=now).order_by("due_at").values_list("pk", flat=True)
     resolved = 0
     for pk in list(due[:limit]):
         try:
             resolved += resolve_item(item_id=pk, now=now)
-        except Exception:
+        except Exception as error:
+            if failures.is_unavailable(error):
+                raise  # the others cannot be resolved either, until the database answers
             # One item that cannot be resolved must not keep the others waiting; it stays due and is named in the log.
             log.exception("item %s cannot be resolved", pk)
     return resolved

@@ -1,4 +1,8 @@
-"""Django's backend for SQLite, whose writers take turns sooner; see `annotation.database`."""
+"""Django's backend for SQLite, whose writers take turns sooner; see `annotation.database`.
+
+One process writes at a time, and SQLite keeps no queue of those who wait. So a statement that finds the database locked
+is tried again at short random intervals, and a worker leaves room after each of its transactions.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,69 @@ import random
 import time
 from typing import Any
 
-from django.db.backends.sqlite3 import base
+from django.db import OperationalError
+from django.db.backends.sqlite3 import base, features
+from django.utils.functional import cached_property
 
 from annotation.database import limits
 
-TRY = 20
+TRY = 10
 """Milliseconds that SQLite itself waits for the write lock. It looks for it ever less often, up to ten times a second, and
 loses against a process that writes again at once."""
 LONGEST = 60.0
 """Seconds that a process waits for the lock whose statements may take longer."""
-PAUSES = (0.002, 0.02)
+PAUSES = (0.002, 0.015)
 """Seconds between two tries of ours, at least and at most."""
+
+
+ROOM = (0.03, 0.5)
+"""Seconds that a worker leaves between two of its transactions, at least and at most: as long as the last one took. Somebody
+who waits looks at least twice within that time."""
+
+
+class Features(features.DatabaseFeatures):
+    """What this database can do."""
+
+    @cached_property
+    def supports_json_field(self) -> bool:
+        """Without the transaction in which Django asks: a locked database would be one that has no JSON."""
+        with self.connection.cursor() as cursor:
+            try:
+                cursor.execute("SELECT json('{}')")
+            except OperationalError:
+                return False
+        return True
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Waits for the write lock for as long as the role's statements may take, and asks for it often."""
+
+    features_class = Features
+    _began = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """As Django's; several processes that start at once wait for one another with SQLite's own patience."""
         made = super().get_new_connection(conn_params)
         made.execute(f"PRAGMA busy_timeout = {TRY}")
         return made
+
+    def _start_transaction_under_autocommit(self) -> None:
+        super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs leave it out
+        self._began = time.monotonic()
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]
+        self._leave_room()
+
+    def _rollback(self) -> None:
+        super()._rollback()  # type: ignore[misc]
+        self._leave_room()
+
+    def _leave_room(self) -> None:
+        """In a worker, which has nobody waiting for it: let those write who wait, before it writes again."""
+        if self._began and limits.is_worker():
+            took, self._began = time.monotonic() - self._began, 0.0
+            time.sleep(min(max(took, ROOM[0]), ROOM[1]))
 
     def create_cursor(self, name: Any = None) -> Any:
         return self.connection.cursor(factory=Cursor)
