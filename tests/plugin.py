@@ -92,6 +92,24 @@ def missing(what: str) -> None:
     pytest.skip(what)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _flush_may_delete() -> Iterator[None]:
+    """The database of a test that commits is emptied at its end, and immutable rows are no exception there."""
+    from django.core.management.commands import flush
+
+    from annotation import immutable
+
+    handle = flush.Command.handle
+
+    def empty(self: flush.Command, **options: Any) -> None:
+        with immutable.writable():
+            handle(self, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flush.Command, "handle", empty)
+        yield
+
+
 # --- data --------------------------------------------------------------------------------------------------
 
 

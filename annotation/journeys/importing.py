@@ -30,7 +30,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 import tableqa
-from annotation import bulk, events, jobs
+from annotation import bulk, events, immutable, jobs
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused
 from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
@@ -202,7 +202,8 @@ def check_fields(reader: str, fields: Mapping[str, str]) -> None:
 def discard(source: Source) -> None:
     """Remove what an import that did not finish left behind. Tables are shared by digest and stay."""
     if Source.objects.filter(pk=source.pk, ready_at__isnull=True).exists():
-        Example.objects.filter(source=source).delete()
+        with immutable.writable():
+            Example.objects.filter(source=source).delete()
         Source.objects.filter(pk=source.pk, ready_at__isnull=True).delete()
 
 

@@ -1,0 +1,135 @@
+"""Rows that are written once: neither changed nor deleted through SQL, but for one function."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+
+from annotation import immutable
+from annotation.doctor import findings
+from annotation.journeys import adjudicating, importing
+from annotation.models import Event, Example, Source
+from tests.annotation.cast import NOON, World, make_world
+
+SQL = {
+    "UPDATE": "UPDATE {table} SET id = id",
+    "DELETE": "DELETE FROM {table}",
+    "TRUNCATE": "TRUNCATE {table} CASCADE",
+}
+KINDS = ["UPDATE", "DELETE", *(["TRUNCATE"] if connection.vendor == "postgresql" else [])]
+
+
+@pytest.fixture
+def decided(world: World) -> World:
+    batch = world.batch(overlap=1)
+    world.label(batch, "ada", "extraction")
+    assert adjudicating.resolve_due(now=NOON.replace(hour=13)) == 1
+    return world
+
+
+def execute(sql: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SET CONSTRAINTS ALL IMMEDIATE"
+            )  # what is still to be checked refuses TRUNCATE by itself
+        cursor.execute(sql)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("table", ["event", "example", "annotation", "decision", "outcome"])
+def test_the_database_refuses(decided: World, table: str, kind: str) -> None:
+    with pytest.raises(DatabaseError, match="immutable"):
+        execute(SQL[kind].format(table=f"annotation_{table}"))
+
+
+def test_every_table_has_its_triggers(world: World) -> None:
+    assert {model._meta.db_table for model in apps.get_models()} > set(immutable.TABLES)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tgname FROM pg_trigger"
+            if connection.vendor == "postgresql"
+            else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        )
+        triggers = {name for (name,) in cursor.fetchall()}
+    for table in immutable.TABLES:
+        assert {f"{table}_immutable", f"{table}_undeletable"} <= triggers
+
+
+def test_one_function_lets_them_be_changed_and_only_while_it_lasts(decided: World) -> None:
+    number = Event.objects.count()
+    with immutable.writable():
+        with immutable.writable():
+            Event.objects.filter(thing="assignment", after="leased").delete()
+        Event.objects.update(detail={"reason": "rewritten"})
+    assert Event.objects.count() == number - 1
+    assert Event.objects.first().detail == {"reason": "rewritten"}  # type: ignore[union-attr]
+    for kind in KINDS:
+        with pytest.raises(DatabaseError, match="immutable"):
+            execute(SQL[kind].format(table="annotation_event"))
+
+
+def test_after_an_error_in_between_they_are_refused_again(decided: World) -> None:
+    def delete_half_way() -> None:
+        with immutable.writable():
+            Event.objects.filter(thing="assignment", after="leased").delete()
+            raise ValueError("half-way")
+
+    with pytest.raises(ValueError, match="half-way"):
+        delete_half_way()
+    assert list(findings()) == []
+    with pytest.raises(DatabaseError, match="immutable"):
+        execute(SQL["DELETE"].format(table="annotation_event"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_other_connections_go_on_refusing_and_flush_of_the_suite_empties_everything(tmp_path: Path) -> None:
+    make_world(tmp_path)
+    refused: list[str] = []
+
+    def delete() -> None:
+        try:
+            execute(SQL["DELETE"].format(table="annotation_event"))
+        except DatabaseError as error:
+            refused.append(str(error))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=delete)
+    if connection.vendor == "postgresql":
+        with immutable.writable():
+            thread.start()
+            thread.join(30)
+    else:  # one writer at a time: the other one waits
+        with immutable.writable():
+            thread.start()
+        thread.join(30)
+    assert len(refused) == 1
+    assert "immutable" in refused[0]
+    call_command("flush", interactive=False)
+    assert not Event.objects.exists()
+    assert not Example.objects.exists()
+
+
+def test_what_an_unfinished_import_left_can_be_discarded(world: World) -> None:
+    kept = Example.objects.count()
+    half = Source.objects.create(project=world.project, name="half", reader="wtq", started_at=NOON)
+    first = Example.objects.first()
+    assert first is not None
+    Example.objects.create(
+        source=half,
+        external_id="nu-9",
+        position=9,
+        question=first.question,
+        answers=first.answers,
+        stored_table=first.stored_table,
+        table_digest=first.table_digest,
+    )
+    importing.discard(half)
+    assert Example.objects.count() == kept
+    assert not Source.objects.filter(name="half").exists()
