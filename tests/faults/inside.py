@@ -156,6 +156,7 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
         sources=[source],
         size=labels // 2,
         overlap=2,
+        decide_at_close=True,  # else the worker would decide about them for minutes
     )
     assigning.open_batch(batch=batch, by=mara, now=now)
     path = Path(folder) / f"{batch.public_id}.csv"
