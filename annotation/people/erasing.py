@@ -1,20 +1,25 @@
 """Erasing a person's data on request, without touching what science rests on.
 
 What says who somebody is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
-platform, drafts, tokens. What they submitted stays under the random pseudonym, which nothing leads back from: a release
-made before is verified as before, and one made after has the same numbers.
+platform, drafts, tokens, and the name in invitations, skip reasons, notes and questions. What they submitted stays under the
+random pseudonym, which nothing leads back from: a release made before is verified as before, and one made after has the same
+numbers.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import models, transaction
-from django.db.models import F, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext
 
+from annotation import immutable
 from annotation.journeys import setting_up
 from annotation.models import (
     Annotation,
@@ -22,16 +27,20 @@ from annotation.models import (
     Assignment,
     CrowdEntry,
     Draft,
+    Event,
     Flag,
     Inquiry,
     Invitation,
+    LabelImport,
     Membership,
     Person,
     Release,
+    SentBack,
 )
 from annotation.people import accounts
 
 NAME = "Erased person"
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 .@_-]+")
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,10 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         Draft.objects.filter(assignment__person=person).delete()
         ApiToken.objects.filter(person=person).delete()
         Invitation.objects.filter(accepted_by=person).update(name="")
+        LabelImport.objects.filter(
+            annotators__name=person.name, batch__project__in=_projects(person)
+        ).delete()
+        _take_out_of_texts(person)
         # The id makes way for something that is nobody's, and stays one of a kind within its link.
         CrowdEntry.objects.filter(person=person).update(
             external_id=Concat(Value("erased "), Cast(F("pk"), models.CharField())),
@@ -103,6 +116,63 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         person.erased_at = now
         person.session_epoch += 1
         person.save()
+
+
+def _projects(person: Person) -> QuerySet[Membership, int]:
+    return Membership.objects.filter(person=person).values_list("project_id", flat=True)
+
+
+def _take_out_of_texts(person: Person) -> None:
+    """Replace the person's name and e-mail address in what people wrote for one another, wherever it can be changed.
+
+    Invitations that nobody has accepted name whom they are for: of any project, for nobody else may know of them.
+    """
+    projects = _projects(person)
+    _replace(Invitation.objects.all(), "name", person, by="")
+    _replace(Assignment.objects.filter(batch__project__in=projects), "reason", person)
+    _replace(Flag.objects.filter(assignment__batch__project__in=projects), "note", person)
+    _replace(SentBack.objects.filter(assignment__batch__project__in=projects), "note", person)
+    for field in ("text", "answer"):
+        _replace(Inquiry.objects.filter(project__in=projects), field, person)
+    _replace_in_log(Event.objects.filter(project__in=projects), person)
+
+
+def _replace(rows: QuerySet[Any], field: str, person: Person, by: str | None = None) -> None:
+    """Replace the name in a text of these rows; with `by`, replace the whole text."""
+    longest = getattr(rows.model._meta.get_field(field), "max_length", None)
+    for key, text in list(rows.filter(_named(field, person)).values_list("pk", field)):
+        if _pattern(person).search(text):
+            changed = _pattern(person).sub(NAME, text)[:longest] if by is None else by
+            rows.model._default_manager.filter(pk=key).update(**{field: changed})
+
+
+def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
+    """An answer that was changed is in the log with what it was before."""
+    rows = rows.filter(detail__isnull=False).annotate(text=Cast("detail", models.TextField()))
+    with immutable.writable():
+        for key, detail in list(rows.filter(_named("text", person)).values_list("pk", "detail")):
+            changed = _pattern(person).sub(NAME, json.dumps(detail, ensure_ascii=False))
+            Event.objects.filter(pk=key).update(detail=json.loads(changed))
+
+
+def _named(field: str, person: Person) -> Q:
+    """Texts that may hold the name or the address; `_pattern` is exact.
+
+    The query asks for the longest part that every database compares in the same way, and that JSON writes as it is.
+    """
+    named = Q()
+    for word in _words(person):
+        named |= Q(**{f"{field}__icontains": max(_NOT_PLAIN.split(word), key=len)})
+    return named
+
+
+def _words(person: Person) -> list[str]:
+    return [word for word in (person.name.strip(), person.email or "") if word and word != NAME]
+
+
+def _pattern(person: Person) -> re.Pattern[str]:
+    """The name or the address as words of their own, in capital letters or not."""
+    return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in _words(person)), re.IGNORECASE)
 
 
 def require_erasable(person: Person) -> None:

@@ -1,0 +1,121 @@
+"""Erasing a person leaves their name and address nowhere: not in the database, not in files, not in later releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from annotation.journeys import adjudicating, annotating, releasing, setting_up
+from annotation.models import Assignment, Event, Invitation, LabelImport, Person
+from annotation.people import erasing
+from annotation.quality import inquiring
+from annotation.roles import Role
+from tests.annotation.cast import NOON, World, make_world
+
+NAME, ADDRESS = "Ottilie Quandt-Ödön", "ottilie@quandt.example"
+LATER = NOON + timedelta(hours=1)
+
+
+def database() -> Iterator[str]:
+    """Every row of every table as text."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            for row in cursor.fetchall():
+                yield f"{table} {row}"
+
+
+def files(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield f"{path} {path.read_bytes().decode('utf-8', 'replace')}"
+
+
+def holding(texts: Iterator[str]) -> list[str]:
+    """The texts that name her, in capital letters or not, and also where JSON writes letters as numbers."""
+    words = [one.casefold() for word in (NAME, ADDRESS) for one in (word, json.dumps(word)[1:-1])]
+    return [text for text in texts if any(word in text.replace("\\\\", "\\").casefold() for word in words)]
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def her(world: World) -> Person:
+    """Somebody who annotated, and whose name is wherever people write names."""
+    setting = {"project": world.project, "roles": [Role.ANNOTATOR], "by": world.mara, "now": NOON}
+    accepted, _ = setting_up.invite(**setting, name=NAME)
+    withdrawn, _ = setting_up.invite(**setting, name=NAME.upper())
+    setting_up.withdraw_invitation(invitation=withdrawn, by=world.mara, now=NOON)
+    setting_up.invite(**setting, name=f"{NAME} <{ADDRESS}>")
+    person = Person.objects.create_person(NAME, ADDRESS, "tilted tables")
+    setting_up.accept(invitation=accepted, person=person, now=NOON)
+    world.people["ottilie"] = person
+
+    batch = world.batch(overlap=2)
+    world.label(batch, "ottilie", "extraction")
+    for who, reason in (("ottilie", f"Ask me, {NAME}: {ADDRESS}"), ("bo", f"{NAME} knows this one better.")):
+        taken = world.take(batch, who)
+        assert taken is not None
+        annotating.flag(assignment=taken, note=f"{NAME} was here", now=NOON)
+        annotating.skip(assignment=taken, reason=reason, now=NOON)
+    inquiry = inquiring.ask(project=world.project, text=f"Who is {ADDRESS}?", person=person, now=NOON)
+    inquiring.answer(inquiry=inquiry, text=f"That is {NAME}.", by=world.mara, now=NOON)
+    inquiring.answer(inquiry=inquiry, text=f"That is you, {NAME}.", by=world.mara, now=LATER)
+    taken = world.take(batch, "ottilie")
+    assert taken is not None
+    annotating.save_draft(assignment=taken, response={"data": {"label": NAME}}, revision=0, now=NOON)
+    LabelImport.objects.create(batch=batch, digest="0" * 64, started_at=NOON).annotators.create(
+        number=0, name=NAME
+    )
+    return person
+
+
+def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Person) -> None:
+    tables = {text.partition(" ")[0] for text in holding(database())}
+    assert tables >= {
+        *("annotation_person", "annotation_invitation", "annotation_assignment", "annotation_flag"),
+        *("annotation_inquiry", "annotation_event", "annotation_stagedannotator", "annotation_draft"),
+    }
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    assert holding(database()) == []
+    batch = her.assignments.earliest("pk").batch
+    world.label(batch, "cy", "extraction")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    release = releasing.make_release(
+        project=world.project, name="afterwards", format="askew", by=world.rea, now=LATER + timedelta(hours=1)
+    )
+    assert (releasing.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
+    assert holding(database()) == []
+    assert holding(files(Path(settings.MEDIA_ROOT))) == []
+
+
+def test_the_rest_of_what_was_written_stays(world: World, her: Person) -> None:
+    erasing.erase(person=her, by=her, now=LATER)
+    reasons = set(Assignment.objects.exclude(reason="").values_list("reason", flat=True))
+    assert {"Ask me, Erased person: Erased person", "Erased person knows this one better."} <= reasons
+    assert Invitation.objects.filter(name="").count() == 3
+    detail = Event.objects.filter(thing="inquiry", detail__isnull=False).latest("pk").detail
+    assert detail == {
+        "what": "answer",
+        "from": "That is Erased person.",
+        "to": "That is you, Erased person.",
+    }
+
+
+def test_names_that_only_contain_hers_stay(world: World) -> None:
+    setting = {"project": world.project, "roles": [Role.ANNOTATOR], "by": world.mara, "now": NOON}
+    setting_up.invite(**setting, name="Adana")
+    setting_up.invite(**setting, name="ada")
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    assert sorted(Invitation.objects.values_list("name", flat=True)) == ["", "Adana"]
