@@ -25,10 +25,12 @@ from annotation.models import (
     Batch,
     Decision,
     Event,
+    Inquiry,
     Item,
     Job,
     LabelImport,
     Membership,
+    Person,
     Place,
     Release,
     Source,
@@ -61,6 +63,7 @@ def findings() -> list[str]:
             *_log(),
             *_log_of_states(),
             *_people(),
+            *_answers(),
             *_sources(now),
             *_jobs(now),
         ]
@@ -239,6 +242,16 @@ def _people() -> Iterator[str]:
             f"person {tally.person_id} has work in batch {tally.batch.name} and is no member of its project, not even one "
             "who left"
         )
+
+
+def _answers() -> Iterator[str]:
+    """Each person's count of unread answers, counted anew."""
+    unread = Inquiry.objects.filter(answered_at__isnull=False, read_at__isnull=True).order_by()
+    counted = dict(unread.values_list("asked_by").annotate(n=Count("pk")))
+    people = Person.objects.filter(Q(unread_answers__gt=0) | Q(pk__in=counted)).order_by("pk")
+    for pk, kept in people.values_list("pk", "unread_answers"):
+        if kept != counted.get(pk, 0):
+            yield f"person {pk}: unread_answers is {kept}, not {counted.get(pk, 0)}"
 
 
 def _sources(now: datetime) -> Iterator[str]:

@@ -208,6 +208,14 @@ class SameQuestionShape(serializers.Serializer[Any]):
     total = serializers.IntegerField()
 
 
+class AnswerShape(serializers.Serializer[Any]):
+    """A manager's answer to a question from this batch that the person has not read yet; long texts are cut."""
+
+    id = serializers.CharField()
+    question = serializers.CharField()
+    answer = serializers.CharField()
+
+
 class AssignmentShape(serializers.Serializer[Any]):
     """An assignment as its annotator gets it: what the kind shows, the draft, the lease."""
 
@@ -237,6 +245,7 @@ class AssignmentShape(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Where several answers to one question are rated: which of them this is for the person, of how many.",
     )
+    answers = AnswerShape(many=True)
 
 
 class SavedDraftShape(serializers.Serializer[Any]):

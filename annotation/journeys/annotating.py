@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, Value, When
+from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 import tasks.contract
@@ -32,7 +33,7 @@ from annotation.models import (
     SentBack,
     Tally,
 )
-from annotation.quality import consenting, qualifying
+from annotation.quality import consenting, inquiring, qualifying
 from annotation.refusals import Refused, require_storable
 from annotation.work import gates, places, queue, revisions, withdrawing
 from annotation.work.gates import asks
@@ -42,6 +43,8 @@ State = Assignment.State
 
 DRAFT_BYTES = 256 * 1024
 UNDO_WINDOW = withdrawing.UNDO_WINDOW
+MOST_OF_AN_ANSWER = 400
+"""Characters of a question, and of its answer, that stand beside an item."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         "loop": tries.loop(batch),
         "help": helping.mode(assignment),
         "same_question": _same_question(assignment) if "rated_answer" in task.shows else None,
+        "answers": _answers(assignment),
     }
 
 
@@ -477,6 +481,20 @@ def _sent_back(assignment: Assignment) -> str | None:
     """What an adjudicator wrote who gave the newest submission back."""
     notes = SentBack.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
     return notes.first()
+
+
+def _answers(assignment: Assignment) -> list[dict[str, str]]:
+    """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
+    if not assignment.person.unread_answers:
+        return []
+    found = inquiring.unread(assignment.person).filter(batch=assignment.batch_id)
+    return [
+        {"id": one.public_id, "question": _short(one.text), "answer": _short(one.answer)} for one in found
+    ]
+
+
+def _short(text: str) -> str:
+    return Truncator(text).chars(MOST_OF_AN_ANSWER)
 
 
 def _draft_payload(draft: Draft) -> dict[str, Any]:

@@ -120,7 +120,10 @@ class Qualification(models.Model):
 
 
 class Inquiry(models.Model):
-    """A question to the manager, from an item or in general; once answered, everybody of the project can read both."""
+    """A question to the manager, from an item or in general; once answered, everybody of the project can read both.
+
+    `read_at`: when whoever asked read the answer that it has now.
+    """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="inquiries")
@@ -132,6 +135,7 @@ class Inquiry(models.Model):
     answer = models.TextField(blank=True)
     answered_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     answered_at = models.DateTimeField(null=True)
+    read_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name_plural = "inquiries"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation import events
-from annotation.models import Assignment, Event, Inquiry, Person, Project
+from annotation.models import Assignment, Event, Inquiry, Membership, Person, Project
 from annotation.refusals import Refused, require_storable
 
 LONGEST = 2000
@@ -48,7 +48,9 @@ def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     detail = {"what": "answer", **events.changed(inquiry.answer, text)} if before == "answered" else None
     with transaction.atomic():
         inquiry.answer, inquiry.answered_by, inquiry.answered_at = text, by, now
-        inquiry.save(update_fields=["answer", "answered_by", "answered_at"])
+        inquiry.read_at = now if by.pk == inquiry.asked_by_id else None
+        inquiry.save(update_fields=["answer", "answered_by", "answered_at", "read_at"])
+        _count_unread(inquiry.asked_by_id)
         _record(inquiry, by, before, "answered", now, detail)
 
 
@@ -67,6 +69,35 @@ def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inq
     if not answers:
         found = found.filter(Q(answered_at__isnull=False) | Q(asked_by=person))
     return found.order_by(F("answered_at").desc(nulls_first=True), "asked_at", "pk")
+
+
+def unread(person: Person) -> QuerySet[Inquiry]:
+    """The person's questions whose answer they have not read, in projects that they belong to, oldest answer first."""
+    here = Membership.objects.filter(project=OuterRef("project"), person=person, removed_at__isnull=True)
+    found = Inquiry.objects.filter(
+        Exists(here), asked_by=person, answered_at__isnull=False, read_at__isnull=True
+    )
+    return found.select_related("project", "batch").order_by("answered_at", "pk")
+
+
+def read(*, inquiries: Iterable[Inquiry], person: Person, now: datetime) -> set[int]:
+    """The person has the answers to these questions before them. Returns which of them (ids) are new to them."""
+    new = {
+        one.pk
+        for one in inquiries
+        if one.asked_by_id == person.pk and one.answered_at is not None and one.read_at is None
+    }
+    if new:
+        with transaction.atomic():
+            Inquiry.objects.filter(pk__in=new, read_at__isnull=True).update(read_at=now)
+            _count_unread(person.pk)
+        person.refresh_from_db(fields=["unread_answers"])
+    return new
+
+
+def _count_unread(person_id: int) -> None:
+    unread = Inquiry.objects.filter(asked_by=person_id, answered_at__isnull=False, read_at__isnull=True)
+    Person.objects.filter(pk=person_id).update(unread_answers=unread.count())
 
 
 def open_count(project: Project) -> int:

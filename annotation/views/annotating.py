@@ -130,7 +130,13 @@ def my_work(request: PageRequest) -> HttpResponse:
             assignment.answered = _answered(assignment)
         elif assignment.batch.state != "open" or assignment.state == Assignment.State.SKIPPED:
             assignment.kept = _kept(assignment)
-    context = {"page": work, "State": Assignment.State, "shares": paying.own(request.user, projects)}
+    answers = list(inquiring.unread(request.user)) if request.user.unread_answers else []
+    context = {
+        "page": work,
+        "State": Assignment.State,
+        "answers": answers,
+        "shares": paying.own(request.user, projects),
+    }
     return render(request, "annotating/my_work.html", context)
 
 

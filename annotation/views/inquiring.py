@@ -55,14 +55,16 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
             inquiring.answer(inquiry=inquiry, text=text, by=request.user, now=now)
             messages.success(request, gettext("Everybody of the project can read your answer."))
         return here
+    shown = cut(request, inquiring.readable(project, request.user, answers=answers))
     context = {
         "project": project,
         "answers": answers,
+        "new": inquiring.read(inquiries=shown, person=request.user, now=now),
         "asks": asks,
         "about": about,
         "form": form,
         "answer_form": AnswerForm(),
         "open": inquiring.open_count(project) if answers else 0,
-        "inquiries": cut(request, inquiring.readable(project, request.user, answers=answers)),
+        "inquiries": shown,
     }
     return render(request, "first_day/inquiries.html", context)

@@ -30,6 +30,7 @@ class AskewAnnotate extends HTMLElement {
   #waiting = [];
   #fetching = null;
   #done = []; // annotations submitted here, newest last
+  #answered = new Set(); // answers to questions that this page has shown
   #sending = false;
   #changing = false;
   #progress = null;
@@ -145,6 +146,11 @@ class AskewAnnotate extends HTMLElement {
     }
     if (conflict) this.#choose(kept.response, held);
     if (assignment.sent_back) this.#notice(t`This response came back to you: ${assignment.sent_back}`, "note");
+    for (const { id, question, answer } of assignment.answers ?? []) {
+      if (this.#answered.has(id)) continue; // beside one item of this page, then under Questions and answers
+      this.#answered.add(id);
+      this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
+    }
     if (assignment.annotation) {
       this.#notice(t("You have submitted this item before. Submitting again replaces it."), "note");
     }
@@ -942,7 +948,8 @@ class AskewAnnotate extends HTMLElement {
     if (ahead) {
       // A waiting item was counted when it was fetched; what was submitted since is known here.
       const counted = next?.progress ?? { ...ahead.progress, submitted: this.#progress.submitted };
-      this.#show({ ...ahead, progress: counted }, { said });
+      // So do answers to questions: they may have come since the item was fetched.
+      this.#show({ ...ahead, progress: counted, answers: next?.answers ?? ahead.answers }, { said });
     } else {
       location.assign(this.dataset.done || location.href);
     }
