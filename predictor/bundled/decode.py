@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.bundled.features import NOTHING, Input, TableReading
+from predictor.bundled.features import DATE, NOTHING, NUMBER, Input, TableReading
 from tableqa.cells import number_of
 
 Floats = NDArray[np.float32]
@@ -259,10 +259,13 @@ def _years(scores: Floats, given: Input, table: TableReading) -> list[Group]:
 
 
 def difference(table: TableReading, one: tuple[int, int], other: tuple[int, int]) -> Decimal | None:
-    """How far two cells (places of the table) are apart, dates in whole years; None where one is no number."""
-    if np.isnan(table.numbers[one]) or np.isnan(table.numbers[other]):
+    """How far two cells (places of the table) are apart, dates in whole years; None where one is neither.
+
+    A time, and a text that holds a number somewhere ("30:1", "F-14"), are no numbers.
+    """
+    if {int(table.kinds[one]), int(table.kinds[other])} - {NUMBER, DATE}:
         return None
-    if table.kinds[one] == 2 or table.kinds[other] == 2:
+    if DATE in (table.kinds[one], table.kinds[other]):
         return Decimal(abs(int(table.numbers[one]) - int(table.numbers[other])))
     return abs(_exact(table, *one) - _exact(table, *other))
 

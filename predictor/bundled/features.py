@@ -73,6 +73,10 @@ _SUFFIXES = ("ies", "ing", "ed", "es", "s")
 # One text ----------------------------------------------------------------------------------------------------
 
 
+NUMBER, DATE = 1, 2
+"""Kinds of a reading."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What is seen in the text of one cell, whatever table it stands in.

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from predictor.architectures import ModelError, Stop, never, weights_sha
-from predictor.bundled.decode import OPERATIONS, OUTPUTS, Answer, Balance, candidates, weigh
+from predictor.bundled.calibration import Calibration
+from predictor.bundled.decode import OPERATIONS, OUTPUTS, Answer, Balance, Candidate, candidates, weigh
 from predictor.bundled.features import (
     CELL_FEATURES,
     MOST_CELLS,
@@ -79,16 +80,17 @@ class Bundled:
         self.sha = weights_sha(folder)
         self.settings = _settings(folder)
         balance = self.settings["balance"]
-        self._balance = Balance(balance["weights"], balance["biases"])
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        special_tokens(self._tokenizer)
+        self.balance = Balance(balance["weights"], balance["biases"])
+        self.calibration = Calibration.from_dict(self.settings["calibration"])
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        special_tokens(self.tokenizer)
         self._session = session(folder, threads)
         self._reading = lru_cache(maxsize=TABLES_KEPT)(self._read)
 
     def _read(self, table: Table) -> TableReading:
-        return read_table(table, self._tokenizer)
+        return read_table(table, self.tokenizer)
 
     def forget(self) -> None:
         """Forget the tables that were asked about, as a measurement of the first answer needs."""
@@ -127,14 +129,21 @@ class Bundled:
         return self._answer(question, table, topk)
 
     def answers(self, question: str, table: Table) -> tuple[list[Answer], Input]:
-        """Every answer that was considered, the likeliest first, and what the network was shown."""
+        """Every answer that was considered, the likeliest first, and what the network was shown.
+
+        Their scores are as the network gives them; `calibration` says what they mean.
+        """
         reading = self._reading(table)
-        given = ask(question, reading, self._tokenizer)
+        given = ask(question, reading, self.tokenizer)
+        return weigh(self.candidates(given, reading, question), self.balance), given
+
+    def candidates(self, given: Input, reading: TableReading, question: str) -> list[Candidate]:
+        """The ways to answer that the network finds for what it is shown."""
         outputs = self._session.run([f"{name}_scores" for name in OUTPUTS], collate([given]))
         one: Mapping[str, Any] = {
             name: np.asarray(output)[0] for name, output in zip(OUTPUTS, outputs, strict=True)
         }
-        return weigh(candidates(one, given, reading, question), self._balance), given
+        return candidates(one, given, reading, question)
 
     def _answer(self, question: str, table: Table, topk: int) -> Prediction:
         started = time.perf_counter()
@@ -151,8 +160,8 @@ class Bundled:
             rows_total=rows,
             op=best.operation,
             cells=best.cells,
-            score=min(best.score, 1.0),
-            topk=tuple(Alternative(one.answers, min(one.score, 1.0)) for one in found[1:topk]),
+            score=self.calibration(best.score),
+            topk=tuple(Alternative(one.answers, self.calibration(one.score)) for one in found[1:topk]),
             truncated=len(given.rows) < rows
             or columns > MOST_COLUMNS
             or given.question >= QUESTION_PIECES + 2,
@@ -172,6 +181,8 @@ def _settings(folder: Path) -> dict[str, Any]:
     """The settings of a folder. Raises ModelError where they are of another version."""
     try:
         found = json.loads((folder / "bundled.json").read_text())
+        found.setdefault("calibration", Calibration().to_dict())
+        Calibration.from_dict(found["calibration"])
         same = found["format"] == FORMAT and (
             found["operations"] == list(OPERATIONS)
             and found["cell_features"] == list(CELL_FEATURES)

@@ -99,7 +99,7 @@ def _asked(model: Bundled, source: str, examples: Sequence[Example], count: int)
             place += 1
             ways, _ = model.answers(example.question, example.table)
             if len(ways) < 2 or ways[0].score > CLEARLY * ways[1].score:
-                best, score = ways[0], min(ways[0].score, 1.0)
+                best, score = ways[0], model.calibration(ways[0].score)
                 yield RecordedAnswer(source, example, best.answers, best.operation, best.cells, score)
                 break
 

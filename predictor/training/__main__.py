@@ -10,7 +10,7 @@ from pathlib import Path
 
 from predictor.architectures import ModelError
 from predictor.training.augment import add_arguments
-from predictor.training.bundled import TrainingError, augment, describe_again, train
+from predictor.training.bundled import TrainingError, augment, calibrate, describe_again, train
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,9 +19,13 @@ def main(arguments: list[str] | None = None) -> int:
     first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--architecture", default="bundled")
     first.add_argument("--record", type=Path)
+    first.add_argument("--calibrate", type=Path)
+    first.add_argument("--data", type=Path)
     given = first.parse_known_args(arguments)[0]
     if given.record is not None:
         return record(given.record)
+    if given.calibrate is not None and given.data is not None:
+        return calibrated(given.calibrate, given.data)
     if given.architecture != "bundled":
         from predictor.training.finetune import main as fine_tune  # other models, other options
 
@@ -77,6 +81,12 @@ def main(arguments: list[str] | None = None) -> int:
         "--record", type=Path, metavar="DIR", help="only write recorded.json into the folder of a model"
     )
     parser.add_argument(
+        "--calibrate",
+        type=Path,
+        metavar="DIR",
+        help="only fit what the scores of the model in this folder mean, on the held-out training tables of --data",
+    )
+    parser.add_argument(
         "--from",
         dest="trained",
         type=Path,
@@ -113,6 +123,16 @@ def record(folder: Path) -> int:
         return 1
     right = sum(one.right for one in answers)
     print(f"{len(answers)} answers recorded in {folder}, {right} of them right")
+    return 0
+
+
+def calibrated(folder: Path, data: Path) -> int:
+    """`--calibrate`: what a model's scores mean, kept with its weights."""
+    try:
+        calibrate(folder, data)
+    except (ModelError, TrainingError) as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from predictor.bundled.calibration import Calibration
 from predictor.protocol import PredictRequest
 from tableqa.canonical import digest
 from tableqa.examples import Example
@@ -112,8 +113,8 @@ def finish(
     storage: Any = "float16",
     say: Any = print,
 ) -> Path:
-    """Balance the operations on the held-out questions, measure, and write the model's folder."""
-    from predictor.training.evaluation import all_candidates, balanced, report, verdicts
+    """Balance the operations and calibrate the scores on the held-out questions, measure, write the model's folder."""
+    from predictor.training.evaluation import all_candidates, balanced, calibrated, report, verdicts
     from predictor.training.export import export, runner_of
     from predictor.training.loop import runner
 
@@ -128,15 +129,57 @@ def finish(
         {"plan": training.plan.to_dict(), "seen": training.state.seen},
         storage,
     )
-    measured = {}
+    measured, calibration = {}, Calibration()
     for name, asked in (("held out", held), ("development", development)):
         if asked:
-            found = all_candidates(asked, runner_of(folder), batch=8)
-            measured[name] = report(asked, verdicts(asked, found, balance))
+            judged = verdicts(asked, all_candidates(asked, runner_of(folder), batch=8), balance)
+            if asked is held:
+                calibration = calibrated(judged)
+                _keep_calibration(folder, calibration)
+            measured[name] = report(asked, judged, calibration)
             say(f"{name}: {json.dumps(measured[name])}", flush=True)
     (training.folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
     say(f"the model is in {folder}", flush=True)
     return folder
+
+
+def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
+    """`--calibrate`: fit what a trained folder's scores mean, and measure it anew; needs no torch.
+
+    Fitted on the held-out tables of the training split; the development split is only measured. Writes bundled.json, the
+    figures of the card, and the recorded answers. Raises TrainingError, ModelError.
+    """
+    from predictor.bundled.model import Bundled
+    from predictor.bundled.recorded import record
+    from predictor.training.card import rewrite_quality
+    from predictor.training.corpus import Tables
+    from predictor.training.evaluation import calibrated, read_all, report, verdicts
+
+    examples, development = data(data_folder)
+    if not development:
+        raise TrainingError(f"{data_folder} holds no {DEVELOPMENT}, which the calibration is measured on")
+    model = Bundled(folder)
+
+    def judged(asked: Sequence[Any]) -> list[Any]:
+        return verdicts(
+            asked,
+            [model.candidates(one.given, one.table, one.example.question) for one in asked],
+            model.balance,
+        )
+
+    tables = Tables(model.tokenizer)
+    calibration = calibrated(judged(read_all(split(examples)[1], tables)))
+    _keep_calibration(folder, calibration)
+    asked = read_all(development, tables)
+    measured = report(asked, judged(asked), calibration)
+    say(json.dumps(measured), flush=True)
+    rewrite_quality(folder, measured)
+    record(folder)
+
+
+def _keep_calibration(folder: Path, calibration: Calibration) -> None:
+    settings = {**json.loads((folder / "bundled.json").read_text()), "calibration": calibration.to_dict()}
+    (folder / "bundled.json").write_text(json.dumps(settings, indent=1) + "\n")
 
 
 def describe(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, weigh
 from predictor.bundled.features import Input, TableReading, collate
 from predictor.training.supervision import supervise
@@ -76,8 +77,21 @@ def accuracy(judged: Sequence[Verdict]) -> float:
     return sum(one.published for one in judged) / max(len(judged), 1)
 
 
-def report(asked: Sequence[Asked], judged: Sequence[Verdict]) -> dict[str, Any]:
-    """Accuracy overall, by the operation that was used, by what kind of answer it is, and by how sure the model was."""
+def calibrated(judged: Sequence[Verdict]) -> Calibration:
+    """What the scores of these held-out questions mean: the share of right answers by score."""
+    return fit(
+        [verdict.answer.score if verdict.answer else 0.0 for verdict in judged],
+        [verdict.published for verdict in judged],
+    )
+
+
+def report(
+    asked: Sequence[Asked], judged: Sequence[Verdict], calibration: Calibration | None = None
+) -> dict[str, Any]:
+    """Accuracy overall, by the operation that was used, by what kind of answer it is, and by how sure the model was.
+
+    With a calibration, its expected error beside that of the scores as the network gives them.
+    """
     by_operation: dict[str, list[bool]] = defaultdict(list)
     by_kind: dict[str, list[bool]] = defaultdict(list)
     for one, verdict in zip(asked, judged, strict=True):
@@ -87,7 +101,14 @@ def report(asked: Sequence[Asked], judged: Sequence[Verdict]) -> dict[str, Any]:
     good = np.array([verdict.published for verdict in judged])
     order = np.argsort(sure, kind="stable")
     fifths = [round(float(good[part].mean()), 3) for part in np.array_split(order, 5) if len(part)]
+    errors = {}
+    if calibration is not None:
+        errors = {
+            "calibration_error": round(expected_error([calibration(one) for one in sure], good.tolist()), 4),
+            "calibration_error_before": round(expected_error(sure.clip(0, 1).tolist(), good.tolist()), 4),
+        }
     return {
+        **errors,
         "questions": len(judged),
         "published_rule": round(accuracy(judged), 4),
         "equal": round(sum(one.equal for one in judged) / max(len(judged), 1), 4),

@@ -13,7 +13,7 @@ from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.releases.release_files import Difference
 from predictor.tokenizing import NoTokenizer, read_tokenizer
-from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Match
+from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError, read_predictions
 from tableqa.serialisations import SERIALISATIONS
@@ -137,7 +137,7 @@ class Command(BaseCommand):
         asked = evaluating.asked(raw, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
-        by_rule = {
+        by_rule: dict[str, dict[str, Judgement]] = {
             rule: {
                 name: evaluating.judged(asked, predictions, leave_out_missing=leave_out, match=rule)
                 for name, predictions in said.items()
