@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -83,9 +84,7 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     if assignment is None:
         if (result := qualifying.result(batch, actor.person)) is not None:
             return _result(request, batch, result)
-        progress = Tally.objects.filter(batch=batch, person=actor.person).first()
-        context = {"batch": batch, "task": batch.task(), "progress": progress, "refusal": refusal}
-        return render(request, "annotating/done.html", context)
+        return _done(request, actor, batch, refusal)
     return _page(request, access.assignment(actor, assignment.public_id))
 
 
@@ -109,6 +108,49 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
         "from_crowd": CrowdEntry.objects.filter(person=request.user).exists(),
     }
     return render(request, "annotating/result.html", context)
+
+
+def _done(request: PageRequest, actor: access.Actor, batch: Batch, refusal: str) -> HttpResponse:
+    """The end of an ordinary batch, or why it has no item now: what the person did in it, and the batch that comes next."""
+    mine = Assignment.objects.filter(batch=batch, person=actor.person)
+    seconds = mine.aggregate(seconds=Sum("active_seconds"))["seconds"] or 0.0
+    following, left = _next_batch(actor, batch)
+    context = {
+        "batch": batch,
+        "task": batch.task(),
+        "progress": Tally.objects.filter(batch=batch, person=actor.person).first(),
+        "minutes": round(seconds / 60),
+        "refusal": refusal,
+        "following": following,
+        "left": left,
+        "following_task": kind_title(following) if following else "",
+    }
+    return render(request, "annotating/done.html", context)
+
+
+def _next_batch(actor: access.Actor, done: Batch) -> tuple[Batch | None, int]:
+    """An open batch with items for the person, with their number: one of the same project first, then one they began."""
+    person, now = actor.person, timezone.now()
+    opened = Batch.objects.filter(
+        project__in=access.where(actor, Permission.ANNOTATE), opened_at__isnull=False
+    )
+    running = list(
+        opened.filter(closed_at__isnull=True, paused_at__isnull=True)
+        .exclude(pk=done.pk)
+        .select_related("project")
+        .order_by("opened_at", "pk")
+    )
+    left = queue.left_for(person, [one.pk for one in running])
+    ahead = gates.qualifications_ahead(person, running)
+    begun = set(Tally.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True))
+    running.sort(key=lambda one: (one.project_id != done.project_id, one.pk not in begun))
+    for one in running:
+        if not left[one.pk] or one.pk in ahead:
+            continue
+        gate = gates.shut(batch=one, person=person, now=now, holding=None)
+        if gate is None or gate.address:
+            return one, left[one.pk]
+    return None, 0
 
 
 @page()

@@ -530,7 +530,8 @@ export class Painting {
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
     const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
     const whole = widths.map((width) => Math.ceil(width / zoom + 0.5));
-    const over = sum(whole) - Math.floor(this.sheet.clientWidth / zoom);
+    const edges = this.sheet.offsetWidth - this.sheet.clientWidth; // its borders and scrollbar
+    const over = sum(whole) - Math.floor((room - edges) / zoom);
     // Rounding alone makes no table scroll sideways: the widest column gives the pixels back.
     if (over > 0 && over <= 2 * whole.length) whole[whole.indexOf(Math.max(...whole))] -= over;
     this.#widths = whole.map((width) => width / rem);
