@@ -41,9 +41,11 @@ def left_out(world: World, path: Path, **more: Any) -> str:
 def test_an_import_says_how_many_annotations_it_leaves_out_and_how_to_import_them(
     world: World, tmp_path: Path
 ) -> None:
-    tasks = [annotation("a"), annotation("b")], [annotation("a"), annotation("c", was_cancelled=True)], []
+    skipped = annotation("c", was_cancelled=True)
 
-    words = left_out(world, export(tmp_path, *tasks))
+    words = left_out(
+        world, export(tmp_path, [annotation("a"), annotation("b")], [annotation("a"), skipped], [])
+    )
 
     assert words.startswith("3 annotations of 2 tasks were not imported as responses.")
     for hint in ("CSV", "Labels made elsewhere", "import_labels", "answers=annotations.NAME"):
