@@ -429,6 +429,7 @@ class AskewAnnotate extends HTMLElement {
         cells: this.cellsField ? data[this.cellsField.dataset.field] ?? [] : [],
         marks: shows.evidence?.cells ?? [],
         allowed: contract?.allowed ?? null,
+        limit: contract?.at_most ?? null,
         protected: contract?.protected ?? [],
       });
       this.form.querySelector("[data-hide-marked]")?.setAttribute("aria-pressed", "false");

@@ -7,6 +7,10 @@ import { Editor } from "./editor.js";
 import { counted, t, within } from "./language.js";
 import { MODES, columnWords, sentence } from "./modes.js";
 import { span } from "./selection.js";
+import { count } from "./words.js";
+
+const FREE = 100; // cells or rows that may be changed at once whatever the contract says: a reason may allow more changes
+const MOST = 1000; // that may be changed at once where there is no limit
 
 export class Editing extends Changing {
   writes = true;
@@ -173,6 +177,22 @@ export class Editing extends Changing {
     return area && area.top < 0 && area.bottom >= 0 ? { ...area, top: 0 } : area;
   }
 
+  /* Why so many changes cannot be made at once, in words, or null: they would be worked out one by one, then refused. */
+  #tooMany(number, what) {
+    const { limit } = this.grid;
+    if (number <= Math.max(FREE, limit ?? MOST)) return null;
+    const found = count(number, what);
+    return limit === null
+      ? t`Nothing was changed: ${found} at once are too many. Choose at most ${MOST}.`
+      : t`Nothing was changed: ${found} at once are too many. ${counted(limit, "At most {0} change is allowed here.", "At most {0} changes are allowed here.")}`;
+  }
+
+  removeAllowed(rows, columns, kept) {
+    const refusal = this.#tooMany(rows.length, "row");
+    if (refusal) this.grid.say(refusal, { shown: true });
+    else super.removeAllowed(rows, columns, kept);
+  }
+
   cut(data) {
     this.copy(data);
     this.empty();
@@ -199,13 +219,18 @@ export class Editing extends Changing {
         else texts.push({ row, column: columns[place], text });
       }
     }
-    this.#write(texts, { said: (number) => counted(number, "{0} cell pasted.", "{0} cells pasted."), beyond });
-    if (texts.length > 1) grid.selectArea({ top: area.top, left: area.left, bottom: Math.min(bottom, grid.height - 1), right: Math.min(right, columns.length - 1) });
+    const written = this.#write(texts, { said: (number) => counted(number, "{0} cell pasted.", "{0} cells pasted."), beyond });
+    if (written && texts.length > 1) grid.selectArea({ top: area.top, left: area.left, bottom: Math.min(bottom, grid.height - 1), right: Math.min(right, columns.length - 1) });
   }
 
-  /* Write several texts as one step, and say what was left out and why. */
+  /* Write several texts as one step, and say what was left out and why. False where they are too many, and none is written. */
   #write(texts, { said: told, beyond = 0 }) {
     const { grid } = this;
+    const refusal = this.#tooMany(texts.filter(({ row, column, text }) => grid.edits.text(row, column) !== text).length, "cell");
+    if (refusal) {
+      grid.say(refusal, { shown: true });
+      return false;
+    }
     const refused = new Map();
     const wanted = texts.filter(({ row, column }) => {
       const why = this.#refusal(row, column);
@@ -221,6 +246,7 @@ export class Editing extends Changing {
     const said = wanted.length && !one ? told(wanted.length) : "";
     const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
     if (!changed) grid.say([texts.length && !refused.size ? t("Nothing is changed by that.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
+    return true;
   }
 
   // --- rows and columns

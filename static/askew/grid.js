@@ -10,6 +10,7 @@
             marks         cells to be pointed out (evidence), in every mode; `hideMarked(true)` hides their texts
             protected     cells that must stay, [[row id, column id, reason?], ...]
             allowed       names of the operations that may be made; null for all
+            limit         how many changes the contract allows; null for any number
             cellFormat    "ignore": new texts are not held against their columns
             label         what a screen reader calls the table
    Values:  operations (net), cells (in table order), base, edited, mode, marksHidden, here {row, column}
@@ -43,6 +44,7 @@ export class AskewGrid extends HTMLElement {
   looked = new Cells(); // where a model looked
   guard = null;
   allowed = null;
+  limit = null;
   cellFormat = "warn";
   marksHidden = false;
   history = new History();
@@ -90,6 +92,7 @@ export class AskewGrid extends HTMLElement {
     this.looked = new Cells();
     this.guard = new Guard(options.protected ?? [], base);
     this.allowed = options.allowed ?? null;
+    this.limit = options.limit ?? null;
     this.cellFormat = options.cellFormat ?? "warn";
     this.marksHidden = false;
     this.#label = options.label ?? "";

@@ -375,3 +375,60 @@ def test_a_table_of_headers_alone_gets_its_first_row(grid: Grid) -> None:
     grid.types("1")
     grid.press("Enter")
     assert [op["cells"] for op in grid.get("operations")] == [["1", ""]]
+
+
+MANY: dict[str, Any] = {
+    "header": [f"column {j}" for j in range(8)],
+    "rows": [[f"{i}.{j}" for j in range(8)] for i in range(600)],
+}
+"""4,800 cells."""
+
+
+def paste_many(grid: Grid) -> None:
+    grid.page.evaluate(
+        r"""() => {
+            const data = new DataTransfer();
+            data.setData("text/plain", Array(600).fill(Array(8).fill("x").join("\t")).join("\n"));
+            const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+            document.activeElement.dispatchEvent(event);
+        }"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        (2, "At most 2 changes are allowed here."),
+        (1, "At most 1 change is allowed here."),
+        (None, "Choose at most 1000."),
+    ],
+)
+def test_changing_thousands_of_cells_at_once_is_refused_with_a_reason(
+    grid: Grid, limit: int | None, reason: str
+) -> None:
+    grid.show(MANY, mode="edit", limit=limit)
+    told = grid.page.locator(".told")
+    for act in (lambda: grid.press("Delete"), lambda: grid.press("Backspace"), lambda: paste_many(grid)):
+        grid.press("Control+Home", "Control+a")
+        act()
+        expect(told).to_have_text(f"Nothing was changed: 4800 cells at once are too many. {reason}")
+        assert grid.get("operations") == []
+        grid.press("ArrowDown")
+        expect(told).to_have_text(f"Nothing was changed: 4800 cells at once are too many. {reason}")
+    if limit is not None:
+        grid.press("Control+a", "Alt+Delete")
+        expect(told).to_have_text(f"Nothing was changed: 600 rows at once are too many. {reason}")
+        assert grid.get("operations") == []
+
+
+def test_some_cells_are_changed_at_once_where_the_contract_asks_for_a_reason(grid: Grid) -> None:
+    grid.show(MANY, mode="edit", limit=2)
+    grid.press("Shift+ArrowDown", "Shift+ArrowDown", "Delete")
+    assert len(grid.get("operations")) == 3
+
+
+def test_cells_that_stay_as_they_are_do_not_count(grid: Grid) -> None:
+    empty = {**MANY, "rows": [["only this", *[""] * 7], *[[""] * 8 for _ in range(599)]]}
+    grid.show(empty, mode="edit", limit=2)
+    grid.press("Control+a", "Delete")
+    assert [operation["old"] for operation in grid.get("operations")] == ["only this"]
