@@ -181,10 +181,8 @@ export class Editing extends Changing {
   #tooMany(number, what) {
     const { limit } = this.grid;
     if (number <= Math.max(FREE, limit ?? MOST)) return null;
-    const found = count(number, what);
-    return limit === null
-      ? t`Nothing was changed: ${found} at once are too many. Choose at most ${MOST}.`
-      : t`Nothing was changed: ${found} at once are too many. ${counted(limit, "At most {0} change is allowed here.", "At most {0} changes are allowed here.")}`;
+    const allowed = counted(limit ?? MOST, "at most {0} change is allowed.", "at most {0} are allowed.");
+    return t`Not changed: ${count(number, what)} at once; ${allowed}`;
   }
 
   removeAllowed(rows, columns, kept) {
