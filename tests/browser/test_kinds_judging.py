@@ -320,6 +320,7 @@ def test_another_answer_to_the_same_question_says_so_and_moves_in(
         expect(page.locator("[data-announce]")).to_contain_text(f"{number} of 3. {said.inner_text()}")
         moves = said.evaluate("(one) => getComputedStyle(one).animationName")
         assert moves == ("another-answer" if motion == "no-preference" else "none")
+    said.evaluate("(one) => Promise.all(one.getAnimations().map(({ finished }) => finished))")
     finds_the_page_accessible(page)
     page.reload()
     expect(words).to_have_text("Same question, another answer: 3 of 3")
