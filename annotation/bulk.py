@@ -225,7 +225,7 @@ def insert_from(
     `source` is SQL from FROM on, with `params`. `given` says what a field (by attribute) gets: SQL, or a value
     that is the same in every row. The other fields but the primary key get their defaults, also the same in every row.
     """
-    meta = model._meta
+    meta: Any = model._meta
     expressions = {meta.get_field(name): value for name, value in given.items() if isinstance(value, str)}
     same = {
         field: field.get_default()

@@ -85,13 +85,14 @@ def _snapshot() -> Iterator[None]:
             yield
     else:
         # DEFERRED: the default of the settings takes the writer's lock at once.
-        connection.ensure_connection()
-        connection.transaction_mode, mode = "DEFERRED", connection.transaction_mode
+        sqlite: Any = connection
+        sqlite.ensure_connection()
+        sqlite.transaction_mode, mode = "DEFERRED", sqlite.transaction_mode
         try:
             with transaction.atomic():
                 yield
         finally:
-            connection.transaction_mode = mode
+            sqlite.transaction_mode = mode
 
 
 def _places() -> Iterator[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -51,7 +52,12 @@ def world(db: None, tmp_path: Path) -> World:
 @pytest.fixture
 def her(world: World) -> Person:
     """Somebody who annotated, and whose name is wherever people write names."""
-    setting = {"project": world.project, "roles": [Role.ANNOTATOR], "by": world.mara, "now": NOON}
+    setting: dict[str, Any] = {
+        "project": world.project,
+        "roles": [Role.ANNOTATOR],
+        "by": world.mara,
+        "now": NOON,
+    }
     accepted, _ = setting_up.invite(**setting, name=NAME)
     withdrawn, _ = setting_up.invite(**setting, name=NAME.upper())
     setting_up.withdraw_invitation(invitation=withdrawn, by=world.mara, now=NOON)
@@ -114,7 +120,12 @@ def test_the_rest_of_what_was_written_stays(world: World, her: Person) -> None:
 
 
 def test_names_that_only_contain_hers_stay(world: World) -> None:
-    setting = {"project": world.project, "roles": [Role.ANNOTATOR], "by": world.mara, "now": NOON}
+    setting: dict[str, Any] = {
+        "project": world.project,
+        "roles": [Role.ANNOTATOR],
+        "by": world.mara,
+        "now": NOON,
+    }
     setting_up.invite(**setting, name="Adana")
     setting_up.invite(**setting, name="ada")
     erasing.erase(person=world.ada, by=world.ada, now=LATER)

@@ -101,7 +101,11 @@ def test_a_release_holds_what_was_being_written_when_it_began(
     hers, his = take(world, batch, "ada"), take(world, batch, "bo")
     other = world.batch(size=1)
     third = take(world, other, "cy")
-    monkeypatch.setattr(events.time, "sleep", lambda seconds: waits.set() or waits.wait(0.01))
+
+    def sleep(seconds: float) -> None:
+        waits.set()
+
+    monkeypatch.setattr("annotation.events.time.sleep", sleep)
 
     def write(release: Release) -> None:
         try:
