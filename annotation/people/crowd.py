@@ -2,8 +2,8 @@
 
 The first entry with an id makes a person and binds the id to that person's session: whoever comes with the same id from
 another browser is turned away, and a manager can give them a way back. The ids are stored apart (`CrowdEntry`), are never
-logged, and go into no export. At the end of the work people get a completion code, after a failed qualification the code
-for being screened out.
+logged, and go into one export, the payment sheet. At the end of the work people get a completion code, after a failed
+qualification the code for being screened out.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation import access
 from annotation.journeys import setting_up
-from annotation.models import Membership
+from annotation.models import CrowdEntry, Membership
 from annotation.money import costs, paying
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
@@ -104,6 +104,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
         "rates": rates,
         "rate": costs.rate_in_words(project.pay),
         "people": people,
+        "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
         "total": paying.summed(found),
         "costs": paying.by_batch(project, found if period == paying.ALWAYS else paying.shares(project)),
     }

@@ -78,14 +78,27 @@ sign_in = require_http_methods(["GET", "HEAD", "POST"])(SignIn.as_view())
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the person's sessions. A session lives in its cookie, so ending one for good means ending all of them."""
+    """End the person's sessions. A session lives in its cookie, so ending one for good means ending all of them.
+
+    Somebody of a crowd, who cannot sign in again, is asked first.
+    """
+    if _cannot_come_back(request):
+        return render(request, "crowd/sign_out.html", {"everywhere": False})
     return _signed_out(request, gettext("You are signed out."))
 
 
 @page("POST")
 def sign_out_everywhere(request: PageRequest) -> HttpResponse:
     """The same, asked for from the account page by somebody who lost a device."""
+    if _cannot_come_back(request):
+        return render(request, "crowd/sign_out.html", {"everywhere": True})
     return _signed_out(request, gettext("You are signed out everywhere."))
+
+
+def _cannot_come_back(request: HttpRequest) -> bool:
+    """Whether signing out would end the only session that the person can have, and they have not confirmed it."""
+    person = request.user
+    return person.is_authenticated and "confirmed" not in request.POST and setting_up.must_register(person)
 
 
 def _signed_out(request: HttpRequest, said: str) -> HttpResponse:

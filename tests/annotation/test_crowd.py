@@ -603,3 +603,58 @@ def test_who_was_screened_out_is_counted_in_every_language(world: World, link: C
         counts.add(answer.context["links"][0].screened)
 
     assert counts == {1}
+
+
+class TestWhatPagesSay:
+    def test_the_first_page_has_the_link_to_the_end(self, link: CrowdLink, world: World) -> None:
+        world.batch(size=1)
+        client, answer = come(link)
+
+        first = client.get(answer["Location"])
+
+        assert 'href="/crowd/finish/"' in first.content.decode()
+        assert "See whether your work is complete" in text(first)
+        annotator = Client()
+        annotator.force_login(world.ada)
+        assert "/crowd/finish/" not in annotator.get(answer["Location"]).content.decode()
+
+    @pytest.mark.parametrize("name", ["sign_out", "sign_out_everywhere"])
+    def test_signing_out_warns_whoever_cannot_come_back(self, link: CrowdLink, name: str) -> None:
+        client, _ = come(link)
+
+        warned = client.post(reverse(name))
+
+        assert "You cannot resume this session" in text(warned)
+        assert client.get("/projects/films/").status_code == 200
+        client.post(reverse(name), {"confirmed": "yes"})
+        assert SESSION_KEY not in client.session
+
+    def test_signing_out_asks_nobody_else(self, world: World) -> None:
+        client = Client()
+        client.force_login(world.ada)
+
+        assert client.post(reverse("sign_out")).status_code == 302
+        assert SESSION_KEY not in client.session
+
+    def test_they_name_the_sheet_in_which_id_and_pseudonym_are_together(
+        self, link: CrowdLink, world: World
+    ) -> None:
+        manager = Client()
+        manager.force_login(world.mara)
+        payments = reverse("payments", args=["films"])
+        assert "platform ids" not in text(manager.get(payments))
+        batch = world.batch(overlap=1, size=1)
+        come(link)
+        world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
+        world.label(batch, "pat", "extraction")
+
+        sheet = manager.get(payments, {"as": "csv"}).content.decode()
+
+        assert PID in sheet
+        assert Membership.objects.get(person=world.pat).pseudonym in sheet
+        page = manager.get(reverse("crowd_link", args=["films", link.public_id]))
+        assert "Id, name and pseudonym are together in the payment sheet and on no other page" in text(page)
+        assert f'href="{payments}"' in page.content.decode()
+        assert "lists the platform ids of a crowd beside names and pseudonyms" in text(manager.get(payments))
+        entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
+        assert "see both together only in the sheet by which they pay you" in entry
