@@ -67,6 +67,7 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
 
 def _grow(batch: Any, source: Any, items: int) -> None:
     """The same tables over and over: exactly so many items."""
+    from django.db import transaction
     from django.db.models import F
 
     from annotation.models import Example, Item, Place, Source
@@ -95,7 +96,8 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     Example.objects.bulk_create(copies, batch_size=1000)
     Source.objects.filter(pk=source.pk).update(examples_count=F("examples_count") + len(copies))
     first = len(originals) + 1
-    queue.add_items(batch, [queue.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
+    with transaction.atomic():
+        queue.add_items(batch, [queue.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
     if items > made:
         _multiply(
             batch,

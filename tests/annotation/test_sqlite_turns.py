@@ -76,7 +76,7 @@ def test_a_locked_database_is_asked_again_until_it_is_free(
         if len(pauses) == 3:
             other.commit()
 
-    monkeypatch.setattr(base.time, "sleep", pause)
+    monkeypatch.setattr(time, "sleep", pause)
     begin(other)
     ask(here)
 
@@ -99,7 +99,7 @@ def test_a_worker_leaves_room_after_each_transaction_and_nobody_else_does(
     role: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(base.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     connection = connection_to(path)
 
     write(connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg2
 from django.db.backends.postgresql import base
 
 from annotation.database import limits, watchdog
@@ -15,7 +16,7 @@ class _Driver:
     connect = staticmethod(watchdog.connect)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(base.Database, name)
+        return getattr(psycopg2, name)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -7,6 +7,7 @@ is tried again at short random intervals, and a worker leaves room after each of
 from __future__ import annotations
 
 import random
+import sqlite3
 import time
 from typing import Any
 
@@ -34,7 +35,7 @@ class Features(features.DatabaseFeatures):
     """What this database can do."""
 
     @cached_property
-    def supports_json_field(self) -> bool:
+    def supports_json_field(self) -> bool:  # type: ignore[override]  # the stubs take it for a plain attribute
         """Without the transaction in which Django asks: a locked database would be one that has no JSON."""
         with self.connection.cursor() as cursor:
             try:
@@ -82,12 +83,12 @@ class Cursor(base.SQLiteCursorWrapper):
     """Tries a statement again while another process writes. Only a statement that begins to write can find that: within a
     transaction the lock is held already (`transaction_mode`)."""
 
-    def execute(self, query: str, params: Any = None) -> Any:  # type: ignore[override]
+    def execute(self, query: str, params: Any = None) -> Any:
         until = 0.0
         while True:
             try:
                 return super().execute(query, params)
-            except base.Database.OperationalError as error:
+            except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
                     raise
                 now = time.monotonic()
