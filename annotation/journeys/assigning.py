@@ -178,10 +178,10 @@ def plan_batch(
     sources = list(sources)
     sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
     sampling |= {"size": size} if only is None else {"only": list(only)}
-    known = lineage.examples_of(requires) if requires is not None else frozenset()
+    in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
     if only is not None:
         examples, size = _named(sources, only), None
-        if requires is not None and (twice := known.intersection(examples)):
+        if requires is not None and (twice := in_test.intersection(examples)):
             ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
             raise Refused(
                 "invalid_request",
@@ -193,9 +193,9 @@ def plan_batch(
         # A kind that leaves examples out is given all of them, or a small sample might be empty.
         wanted = None if task.without else size
         if task.starts_from:  # such a kind exchanges an original for what was made of it
-            parents = Example.objects.filter(pk__in=known, parent__isnull=False)
-            known |= set(parents.values_list("parent_id", flat=True))
-        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata, without=known)
+            parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
+            in_test |= set(parents.values_list("parent_id", flat=True))
+        examples = sample(sources, of=of, seed=seed, size=wanted, strata=strata, without=in_test)
         if requires is not None and not examples and sample(sources, of=of, seed=seed, size=1):
             raise Refused(
                 "invalid_request",

@@ -236,11 +236,13 @@ class TestTheResult:
         mine = Assignment.objects.filter(batch=asked, person=world.ada).select_related("annotation", "batch")
         first = mine[0]
         assert withdrawing.withdrawable([first], now=NOON)
+        assert first.annotation is not None
         annotating.undo(annotation=first.annotation, now=NOON)
         world.answer(world.reload(first), {"label": "reasoning"})
         sit(world, asked, "ada", "reasoning")
 
         for one in mine:
+            assert one.annotation is not None
             with pytest.raises(Refused, match="result of Entry test is final"):
                 annotating.undo(annotation=one.annotation, now=NOON)
         assert annotating.may_open(list(mine.select_related("item")), now=NOON) == set()
