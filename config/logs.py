@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import traceback
+from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -20,15 +21,28 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 SECRET_PATHS = re.compile(r"(/(?:join|password/new|crowd/back|demo)/)[^\s\"'?#]+")
 """What follows in these addresses lets whoever has it in."""
-CUT: tuple[tuple[re.Pattern[str], str], ...] = (
+
+
+def _without_query(match: re.Match[str]) -> str:
+    """An address or anything else without blanks, its query cut out: from the first "?" behind a sign, if there is a "="."""
+    text = match[0]
+    before = match.string[match.start() - 1 : match.start()] + text
+    for at in range(len(before) - len(text), len(before)):
+        if at and before[at] == "?" and not before[at - 1].isspace() and before[at - 1] != "?":
+            cut = at - (len(before) - len(text))
+            return f"{text[:cut]}?[query]" if "=" in text[cut:] else text
+    return text
+
+
+CUT: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     # "DETAIL:  Key (email)=(ada@example.org) already exists.", "Failing row contains (…)", and what follows
     (re.compile(r"\n?(?:DETAIL|CONTEXT|HINT|PARAMETERS):\s.*", re.DOTALL), ""),
     (SECRET_PATHS, r"\1[secret]"),
-    (re.compile(r"(?<=[^\s?])\?[^\s\"'<>]*=[^\s\"'<>]*"), "?[query]"),
+    (re.compile(r"[^\s\"'<>]+"), _without_query),
     (re.compile(r"://[^\s/@\"']*@"), "://[key]@"),  # postgres://USER:PASSWORD@HOST
     (re.compile(r"\b(bearer|token|basic)(\s+|=|: ?)[\w.~+/=-]{12,}", re.IGNORECASE), r"\1\2[secret]"),
     (re.compile(r"\baskew_\w{12,}"), "[secret]"),
-    (re.compile(r"[^\s@<>\"'(),;:=/\[\]]+@[^\s@<>\"'(),;:]+\.\w+"), "[address]"),
+    (re.compile(r"(?<![^\s@<>\"'(),;:=/\[\]])[^\s@<>\"'(),;:=/\[\]]+@[^\s@<>\"'(),;:]+\.\w+"), "[address]"),
     (re.compile(r"(?<![\d.])(?!127\.0\.0\.1\b)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"), "[ip]"),
     (re.compile(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){2,7}(?::|[0-9a-f]{1,4})[0-9a-f:]*(?![\w:])", re.IGNORECASE), "[ip]"),
     (re.compile(r"(?<![\w:.])::[0-9a-f]{2,}[0-9a-f:.]*(?![\w:])", re.IGNORECASE), "[ip]"),

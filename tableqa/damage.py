@@ -81,7 +81,7 @@ def worn_header(header: Sequence[str], place: int) -> str | None:
 
 _UNNAMED = re.compile(r"Unnamed: ?\d+(?:_level_\d+)?")
 _NUMBERED = re.compile(r"(?P<name>.+)\.[1-9]\d?", re.DOTALL)
-_MALFORMED = re.compile(r"[-+−–(]*(?:[A-Z]{0,3}[$€£¥])?[-+−–( ]*\d{1,3}(?:,\d{3})*,\d{4,}(?:\.\d+)?[) %]*")
+_MALFORMED = re.compile(r"(?:[-+−–(]*[A-Z]{0,3}[$€£¥])?[-+−–( ]*\d{1,3}(?:,\d{3})*,\d{4,}(?:\.\d+)?[) %]*")
 
 
 # Line breaks, case --------------------------------------------------------------------------------------------

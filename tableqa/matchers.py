@@ -13,11 +13,11 @@ from math import isfinite
 _QUOTES = str.maketrans(
     {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
-_NOTES = re.compile(r"((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")
-_DETAILS = re.compile(r"(?<!^)( \([^)]*\))*$")
+_MARKS = frozenset("•♦†‡*#+")
+_NUMBER_IN_BRACKETS = re.compile(r"\[\d+\]")
 _QUOTED = re.compile(r'^"([^"]*)"$')
 _DATE = re.compile(r"^(\d{4}|xxxx|xx)-(\d{1,2}|xx)-(\d{1,2}|xx)$")
-_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$")
+_NUMBER = re.compile(r"^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$")
 
 
 def wtq_official(predicted: Sequence[str], gold: Sequence[str]) -> bool:
@@ -47,12 +47,45 @@ def _normal(text: str) -> str:
     text = text.translate(_QUOTES)
     while True:
         before = text
-        text = _NOTES.sub("", text.strip())
-        text = _DETAILS.sub("", text.strip())
+        text = _without_notes(text.strip())
+        text = _without_details(text.strip())
         text = _QUOTED.sub(r"\1", text.strip())
         if text == before:
             break
     return re.sub(r"\s+", " ", text.removesuffix(".")).lower().strip()
+
+
+def _without_notes(text: str) -> str:
+    r"""The text without marks and notes in square brackets at its end; one that is nothing but a note keeps it, unless it is
+    a number. As the evaluator's `((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$`, which takes quadratic time.
+    """
+    end = len(text)
+    while end:
+        if text[end - 1] in _MARKS:
+            end -= 1
+            continue
+        if text[end - 1] != "]":
+            break
+        after_last_note = text.rfind("]", 0, end - 1) + 1
+        start = text.find("[", after_last_note, end)
+        if start == 0 and not _NUMBER_IN_BRACKETS.fullmatch(text, 0, end):
+            start = text.find("[", 1, end)
+        if start < 0:
+            break
+        end = start
+    return text[:end]
+
+
+def _without_details(text: str) -> str:
+    r"""The text without details in brackets at its end, each after a blank. As the evaluator's `(?<!^)( \([^)]*\))*$`."""
+    end = len(text)
+    while end and text[end - 1] == ")":
+        after_last_detail = text.rfind(")", 0, end - 1) + 1
+        start = text.find(" (", max(1, after_last_detail), end)
+        if start < 0:
+            break
+        end = start
+    return text[:end]
 
 
 def _value(text: str) -> _Value:

@@ -215,8 +215,8 @@ class Reply:
     operation: str
 
 
-_OPERATION = re.compile(r"^\W*operation\W*[:=]\W*([a-z]+)", re.IGNORECASE | re.MULTILINE)
-_CELLS = re.compile(r"^\W*cells\W*[:=](.*)$", re.IGNORECASE | re.MULTILINE)
+_OPERATION = re.compile(r"^[^\w\n]*operation[^\w\n]*[:=]\W*([a-z]+)", re.IGNORECASE | re.MULTILINE)
+_CELLS = re.compile(r"^[^\w\n]*cells[^\w\n]*[:=](.*)$", re.IGNORECASE | re.MULTILINE)
 _SPELLINGS = {
     "retrieve": RETRIEVED, "retrieval": RETRIEVED, "lookup": RETRIEVED, "none": RETRIEVED, "extraction": RETRIEVED,
     "counting": "count", "comparison": "compare", "comparing": "compare", "add": "sum", "addition": "sum",

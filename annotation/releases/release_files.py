@@ -230,7 +230,9 @@ def _by_rules(raw: Raw, path: str, record: dict[str, Any]) -> Export:
     return path, {name: value for name, value in record.items() if name != "rel_cell"}
 
 
-_OF_CELLS = re.compile(r"(training/)?(cell_relevance|02_rel/.*_nonfactoid(_.*)?)\.json", re.DOTALL)
+_OF_CELLS = re.compile(
+    r"(training/)?(cell_relevance|02_rel/(?:.*_nonfactoid|(?=.*_nonfactoid_).*))\.json", re.DOTALL
+)
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:

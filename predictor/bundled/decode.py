@@ -113,7 +113,7 @@ def row_weight(rows: int) -> float:
     return min(1.0, FULL_ROWS / max(rows, 1))
 
 
-_OR = re.compile(r"([\w'-]{2,}),? or (?:an? |the )?([\w'-]{2,})")
+_OR = re.compile(r"(?<![\w'-])([\w'-]{2,}),? or (?:an? |the )?([\w'-]{2,})")
 
 
 def options(question: str) -> tuple[str, str] | None:

@@ -167,7 +167,7 @@ _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _FRACTION = re.compile(
     r"(?P<sign>-)?(?:(?P<whole>\d{1,6})[ -])?(?P<numerator>[1-9])[/⁄](?P<denominator>[2-9]|10)"
 )
-_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _PLURAL = re.compile(r"[a-z]{2,20}[a-rt-z]s")
 
 

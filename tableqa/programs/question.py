@@ -25,9 +25,10 @@ _CUES = {
     "sum": r"total|combined|altogether|in all|sum|together|overall|both|add(?:ed)?|collective\w*|cumulative",
     "average": r"average|mean|averaged|typical",
     "subtract": (
-        rf"difference|differ|how (?:many|much|long|far) (?:\w+ ){{0,3}}(?:{_MORE}|{_LESS})|(?:{_MORE}|{_LESS}) .*\bthan|"
+        rf"difference|differ|how (?:many|much|long|far) (?:\w+ ){{0,3}}(?:{_MORE}|{_LESS})|"
+        rf"(?:{_MORE}|{_LESS}) .{{0,300}}\bthan|"
         r"change|increase|decrease|grow\w*|apart|between|margin|decline|gap|gain|elapsed|passed|take|separate\w*|how long|"
-        r"fell|rise|drop|span\w*|cover\w*|by how (?:many|much)|from .* to|lead"
+        r"fell|rise|drop|span\w*|cover\w*|by how (?:many|much)|from .{0,300} to|lead"
     ),
     "divide": (
         r"ratio|proportion|times (?:as|more|larger|greater)|fraction|share|percent|percentage|relative|out of|constitut\w*"
@@ -106,7 +107,7 @@ _WORDS_AHEAD = {
     relation: re.compile(rf"(?<!\w)(?:{words})(?: \S+){{0,2}}$") for relation, words in _AHEAD.items()
 }
 _WORDS_BEHIND = {
-    relation: re.compile(rf"(?:\w+ ){{0,2}}?(?:{words})(?!\w)") for relation, words in _BEHIND.items()
+    relation: re.compile(rf"(?:(?<!\w)\w+ ){{0,2}}?(?:{words})(?!\w)") for relation, words in _BEHIND.items()
 }
 
 

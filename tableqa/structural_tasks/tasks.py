@@ -70,7 +70,7 @@ def is_accepted(answer: str, accepted: Sequence[str]) -> bool:
 
 
 def _plain(answer: str) -> str:
-    return re.sub(r"\s*\|\s*", "|", " ".join(answer.split()))
+    return re.sub(" ?[|] ?", "|", " ".join(answer.split()))
 
 
 @dataclass(frozen=True)

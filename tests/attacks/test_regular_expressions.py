@@ -1,0 +1,210 @@
+"""No regular expression of ours takes more than linear time, whatever text it is given.
+
+Patterns are collected from the code: those that a module keeps, and those that stand in a call of `re`. For each pattern
+long inputs are made that fit its repeated parts and then fail, and the time for 20,000 characters is compared with that
+for a tenth of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from re import _compiler as compiler  # type: ignore[attr-defined]
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("tableqa", "tasks", "predictor", "annotation", "config")
+OURS_ONLY = {"annotation/catalogues.py", "annotation/evaluation/evaluation_report.py"}
+"""They read nothing but this repository."""
+LONG, SHORT = 20_000, 2_000
+"""Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
+MOST = 40
+"""The largest ratio that counts as linear."""
+NOTHING = 0.03
+"""Seconds of processor time below which no ratio is taken."""
+
+
+METHODS = ("search", "match", "fullmatch", "sub", "findall", "finditer", "split")
+POOL = 'a1 -.,(\n"A\\_|é[/\x00'
+"""Characters of which each class of a pattern is tried with those that it has."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern with the file that has it, and how it is used there: from the front ("match", "fullmatch") or anywhere."""
+
+    place: str
+    pattern: re.Pattern[str]
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.method} {self.pattern.pattern[:60]!r}"
+
+
+def patterns() -> list[Found]:
+    """Every pattern of the product with each way in which it is used, once for each file."""
+    found: dict[tuple[str, str, int, str], Found] = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            if "migrations" in path.parts or path.name in ("tests.py", "asgi.py") or place in OURS_ONLY:
+                continue
+            source = path.read_text("utf-8")
+            if re.search(r"^import re$", source, re.MULTILINE):
+                for one in of_module(place, source):
+                    found.setdefault((place, one.pattern.pattern, one.pattern.flags, one.method), one)
+    return list(found.values())
+
+
+def of_module(place: str, source: str) -> Iterator[Found]:
+    """The patterns that a module keeps in its names, and those that stand in calls of `re`."""
+    module = importlib.import_module(place.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    for name, value in list(vars(module).items()):
+        used = set(re.findall(rf"\b{name}\.({'|'.join(METHODS)})\b", source))
+        for pattern in kept(value):
+            for method in used or {"search"}:
+                yield Found(place, pattern, plain(method))
+    for node in ast.walk(ast.parse(source)):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
+        ):
+            continue
+        if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re"):
+            continue
+        try:
+            text = eval(compile(ast.Expression(node.args[0]), place, "eval"), dict(vars(module)))
+        except NameError:
+            continue  # made of what a function is given: the module keeps its parts
+        values = [*node.args[2:], *(word.value for word in node.keywords)]
+        flags = {flag for value in values for flag in flags_of(value)}
+        yield Found(place, re.compile(text, sum(flags)), plain(node.func.attr))
+
+
+def plain(method: str) -> str:
+    return method if method in ("match", "fullmatch") else "search"
+
+
+def kept(value: Any, depth: int = 2) -> Iterator[re.Pattern[str]]:
+    """The patterns in a value, or in collections of them."""
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield value
+    elif depth and isinstance(value, dict | list | tuple | set | frozenset):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from kept(one, depth - 1)
+
+
+def flags_of(argument: ast.expr) -> list[int]:
+    """The flags that stand in an argument, as in `re.IGNORECASE | re.DOTALL`."""
+    names = [node.attr for node in ast.walk(argument) if isinstance(node, ast.Attribute)]
+    return [int(flag) for name in names if isinstance(flag := getattr(re, name, None), re.RegexFlag)]
+
+
+# -- inputs -----------------------------------------------------------------------------------------
+
+
+def inputs(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """(beginning, what is repeated) for each part of the pattern that repeats without an end, and for some plain signs."""
+    parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    seen = {("", one) for one in POOL}
+    seen.update(repeats(parsed, "", pattern.flags))
+    yield from sorted(seen)
+
+
+def repeats(sequence: Any, before: str, flags: int) -> Iterator[tuple[str, str]]:
+    for op, value in sequence:
+        for most, inner in bodies(op, value):
+            if most > 50:
+                for body in samples(inner, flags):
+                    yield before, body
+                    yield "", before + body
+            yield from repeats(inner, before, flags)
+        before += next(iter(samples([(op, value)], flags)), "")
+
+
+def bodies(op: Any, value: Any) -> list[tuple[int, Any]]:
+    """The sequences inside of a part, each with how often it may come."""
+    if op in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+        return [(int(value[1]), value[2])]
+    if op is sre.SUBPATTERN:
+        return [(1, value[-1])]
+    if op is sre.ATOMIC_GROUP:
+        return [(1, value)]
+    if op is sre.BRANCH:
+        return [(1, branch) for branch in value[1]]
+    if op in (sre.ASSERT, sre.ASSERT_NOT):
+        return [(1, value[1])]
+    return []
+
+
+def samples(sequence: Any, flags: int) -> list[str]:
+    """Up to six texts that fit a sequence, but for what looks around."""
+    texts = [""]
+    for op, value in sequence:
+        if op is sre.LITERAL:
+            further = [chr(value)]
+        elif op in (sre.IN, sre.NOT_LITERAL, sre.ANY):
+            one = compiler.compile(parser.SubPattern(parser.State(), [(op, value)]), flags & re.DOTALL)
+            further = [sign for sign in POOL if one.fullmatch(sign)][:4]
+        elif op in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+            further = [text * max(1, int(value[0])) for text in samples(value[2], flags)]
+        elif op is sre.BRANCH:
+            further = [text for branch in value[1] for text in samples(branch, flags)[:2]]
+        elif op in (sre.SUBPATTERN, sre.ATOMIC_GROUP):
+            further = samples(value[-1] if op is sre.SUBPATTERN else value, flags)
+        else:
+            continue
+        texts = (
+            [text + more for text, more in zip(cycle(texts), further, strict=False)][:6] if further else texts
+        )
+    return texts
+
+
+# -- time -------------------------------------------------------------------------------------------
+
+
+def growth(found: Found, before: str, body: str) -> float:
+    """How many times as long the long input takes as the short one; 0 where both take next to nothing."""
+    ratios = []
+    for _ in range(3):
+        long = seconds(found, before, body, LONG)
+        if long < NOTHING:
+            return 0.0
+        ratios.append(long / max(seconds(found, before, body, SHORT), 1e-6))
+    return min(ratios)
+
+
+def seconds(found: Found, before: str, body: str, length: int) -> float:
+    """Processor time for an input of about this length."""
+    text = (before + body * (length // len(body)))[:length] + "\x01"
+    began = time.process_time()
+    if found.method == "search":
+        for _ in found.pattern.finditer(text):
+            pass
+    else:
+        getattr(found.pattern, found.method)(text)
+    return time.process_time() - began
+
+
+def test_every_pattern_takes_linear_time() -> None:
+    found = patterns()
+    slow = {
+        f"{one}: {before!r} + {body!r} * n"
+        for one in found
+        for before, body in inputs(one.pattern)
+        if body and growth(one, before, body) > MOST
+    }
+
+    assert len(found) > 200, "the patterns are found"
+    assert not slow
+
+
+def test_a_pattern_of_quadratic_time_is_noticed() -> None:
+    assert growth(Found("here", re.compile(r"^\W*operation", re.MULTILINE), "search"), "", "\n") > MOST
