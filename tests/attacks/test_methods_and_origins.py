@@ -414,10 +414,22 @@ def formulas(text: str) -> tuple[int, list[str]]:
 def looked_at() -> list[fooling.Looked]:
     """Tries of a model where every text is one of somebody's choice."""
     return [
-        fooling.Looked(said, said, said, panel, "2026-W10", "human", judged=True, fooled=True, checked=True, verified=False)
+        fooling.Looked(
+            annotator=said,
+            kind=said,
+            model=said,
+            panel=panel,
+            week="2026-W10",
+            origin="human",
+            judged=True,
+            right_before=True,
+            fooled=True,
+            checked=True,
+            verified=False,
+        )
         for said in FORMULAS
         for panel in (False, True)
-    ]  # fmt: skip
+    ]
 
 
 def test_no_file_for_spreadsheets_holds_a_formula(things: Things, monkeypatch: pytest.MonkeyPatch) -> None:
