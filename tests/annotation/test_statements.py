@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
-from annotation.models import Batch, Gold, Item, Membership, Person, Project
+from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
 from annotation.money import paying, statements
 from annotation.refusals import Refused
 from annotation.releases import release_files
@@ -32,6 +33,23 @@ def make_work(world: World) -> Batch:
         begun += timedelta(seconds=90)
     adjudicating.resolve_batch(batch=batch, now=LATER)
     return batch
+
+
+def test_hours_in_full_precision_do_not_depend_on_the_order_of_rows(world: World) -> None:
+    batch, seconds = world.batch(overlap=1), (3600.1, 7200.2, 10800.3, 0.7)
+    for _ in seconds:
+        taken = world.take(batch, "ada")
+        assert taken is not None
+        annotating.skip(assignment=taken, reason="not for me", now=NOON)
+    keys = list(Assignment.objects.order_by("pk").values_list("pk", flat=True))
+    found = []
+    for order in itertools.permutations(keys):
+        for key in order:  # PostgreSQL puts a row that is written anew behind the others
+            Assignment.objects.filter(pk=key).update(active_seconds=seconds[keys.index(key)])
+        counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+        found.append(counted["hours"]["exact"]["beside"])
+    assert found[0]["not_submitted"] > 1
+    assert found == found[:1] * 24
 
 
 def say(world: World, **said: str) -> None:
