@@ -72,13 +72,23 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", metavar="TEXT", help="only kinds of faults with this in their name"
     )
+    parser.add_argument(
+        "--labels", type=int, default=20_000, metavar="N", help="of an import of labels (default 20,000)"
+    )
     parser.add_argument("--say", action="store_true", help="each fault, when it is over")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the site is stopped then, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
     database = "sqlite" if options.database == "sqlite" else "postgresql"
     site = Site(database=database, small_disk=True, clocks=True)
-    run = Faults(site, people=options.people, think=options.think, seed=options.seed, with_doctor=True)
+    run = Faults(
+        site,
+        people=options.people,
+        think=options.think,
+        seed=options.seed,
+        labels=options.labels,
+        with_doctor=True,
+    )
     began = time.monotonic()
     try:
         run.begin()
