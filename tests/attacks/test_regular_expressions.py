@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from re import _compiler as compiler  # type: ignore[attr-defined]
-from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as sre
+from re import _parser as parser
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
