@@ -640,7 +640,9 @@ FORMS: dict[str, Callable[[np.ndarray], object]] = {
     "lists with None": lambda ratings: [
         [None if v != v else int(v) for v in row] for row in ratings.tolist()
     ],
-    "objects": lambda ratings: pd.DataFrame(ratings).astype("Int64").to_numpy(object, na_value=None),  # type: ignore[arg-type]
+    "objects": lambda ratings: np.array(
+        [[None if v != v else v for v in row] for row in ratings.tolist()], object
+    ),
     "a masked array": lambda ratings: np.ma.masked_invalid(ratings),
     "masked whole numbers": lambda ratings: np.ma.masked_equal(
         np.nan_to_num(ratings, nan=9).astype(np.uint8), 9
