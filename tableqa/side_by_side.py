@@ -340,10 +340,9 @@ def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
 
 def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
     """Em and R-ACC of the same predictions, by each matching rule beside the others."""
-    if len(by_rule) < 2:
-        return None
     rules = list(by_rule)
-    first = by_rule[rules[0]]
+    if len(rules) < 2 or not (first := by_rule[rules[0]]):
+        return None
     keys = dict.fromkeys((row.kind, row.source) for one in first.values() for row in one.rows)
     order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
     columns = (

@@ -120,18 +120,36 @@ def _is_long(sheet: Sheet) -> bool:
     return sheet.name == "all-figures" or sheet.name.startswith("difference-")
 
 
-Numbers = tuple[Mapping[str, Evaluation], Mapping[tuple[str, str], Sequence[Difference]]]
-"""What is worked out of the judgements of some models: the figures of each, and each beside each other one."""
+ByRule = Mapping[str, Mapping[str, Judgement]]
+"""{rule of `MATCHES`: {model: its answers as this rule judges them}}"""
 
 
-def numbers(models: Mapping[str, Judgement], *, replicates: int = 1_000) -> Numbers:
-    """The figures of these models, with their intervals: the part of a report that takes long, in no language."""
+@dataclass(frozen=True)
+class Numbers:
+    """Figures of some models, of their differences, and of the same answers under each matching rule."""
+
+    evaluations: Mapping[str, Evaluation]
+    differences: Mapping[tuple[str, str], Sequence[Difference]]
+    by_rule: Mapping[str, Mapping[str, Evaluation]]
+
+
+def numbers(
+    models: Mapping[str, Judgement], by_rule: ByRule | None = None, *, replicates: int = 1_000
+) -> Numbers:
+    """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
     evaluations = {name: figures(one, replicates=replicates) for name, one in models.items()}
     differences = {
         (first, second): compare(models[first], models[second], replicates=replicates)
         for first, second in combinations(models, 2)
     }
-    return evaluations, differences
+    rules = {
+        rule: {
+            name: evaluations[name] if one is models.get(name) else figures(one, replicates=replicates)
+            for name, one in judgements.items()
+        }
+        for rule, judgements in (by_rule or {}).items()
+    }
+    return Numbers(evaluations, differences, rules)
 
 
 def make_report(
@@ -141,12 +159,13 @@ def make_report(
     about: Sequence[str] = (),
     replicates: int = 1_000,
     found: Numbers | None = None,
-    by_rule: Mapping[str, Mapping[str, Judgement]] | None = None,
+    by_rule: ByRule | None = None,
 ) -> Report:
     """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
     was left out, by which limit. `found` are the figures where they were worked out before. `by_rule` are the same
     predictions judged by several rules of `MATCHES`, `models` among them."""
-    evaluations, differences = found or numbers(models, replicates=replicates)
+    found = found or numbers(models, by_rule, replicates=replicates)
+    evaluations = found.evaluations
     if sentences := sorted({source for one in models.values() for source in one.long_form}):
         left_out = gettext(
             "Left out of exact match, as most of their answers are sentences: {sources}. Judge these with text metrics."
@@ -159,21 +178,14 @@ def make_report(
         _seeds(evaluations),
         _questions(models, _kinds(evaluations)),
     ]
-    rules = {
-        rule: {
-            name: evaluations[name] if one is models.get(name) else figures(one, replicates=replicates)
-            for name, one in judged.items()
-        }
-        for rule, judged in (by_rule or {}).items()
-    }
     return Report(
         title,
         evaluations,
-        differences,
-        sheets(evaluations, differences, rules),
+        found.differences,
+        sheets(evaluations, found.differences, found.by_rule),
         [figure for figure in drawn if figure is not None],
         tuple(about),
-        rules,
+        found.by_rule,
     )
 
 

@@ -24,14 +24,15 @@ from django.utils.translation import get_language, gettext
 
 from annotation import jobs
 from annotation.evaluation import evaluating
-from annotation.evaluation.evaluation_report import MOST_MODELS, Numbers, Report, make_report, numbers
+from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers, Report, make_report, numbers
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import Refused, require_storable
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from tableqa.canonical import canonical
-from tableqa.evaluation import Instance, Judged, Judgement, long_form
+from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match, long_form
 from tableqa.predictions import EvaluationError, read_lines, read_predictions
+from tableqa.side_by_side import RULES
 
 KIND = "evaluate"
 MOST_UPLOAD = 64 * 1024 * 1024
@@ -151,10 +152,14 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     said = read_predictions(predictions, evaluating.sources(raw))
     total = len(said)
     asked = evaluating.asked(raw, seen=lambda number: progress(min(number, total - 1), total))
-    judgement = evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"])
+    by_rule = {
+        rule: evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"], match=rule)
+        for rule in SIDE_BY_SIDE
+    }
+    judgement = by_rule[SIDE_BY_SIDE[0]]
     if not judgement.judged:
         raise EvaluationError(gettext("None of the predictions is for an instance of this release."))
-    _write_judgement(judgement, _judged(job, release))
+    _write_judgements(by_rule, _judged(job, release))
     progress(total, total)
     return {
         "evaluation": release.public_id,
@@ -217,27 +222,52 @@ Files = tuple[tuple[str, str, str], ...]
 @functools.lru_cache(maxsize=8)
 def _report(title: str, files: Files, about: tuple[str, ...], language: str | None) -> Report:
     """Runs never change, so neither does what is said of them in a language, which is the one that is active."""
-    return make_report(title, _judgements(files), about=about, found=_numbers(files))
+    models = {name: by_rule[SIDE_BY_SIDE[0]] for name, by_rule in _judgements(files).items()}
+    found = _numbers(files)
+    about = (gettext(RULES[SIDE_BY_SIDE[0]]), *about)
+    if older := [name for name in models if name not in found.by_rule[SIDE_BY_SIDE[-1]]]:
+        hint = gettext(
+            "Not in the table of matching rules, as they were evaluated by an earlier version of Askew: {models}. "
+            "Evaluate them again, under another name."
+        )
+        about = (*about, hint.format(models=", ".join(older)))
+    return make_report(title, models, about=about, found=found)
 
 
 @functools.lru_cache(maxsize=8)
 def _numbers(files: Files) -> Numbers:
-    return numbers(_judgements(files))
+    judgements = _judgements(files)
+    by_rule: ByRule = {
+        rule: {name: of[rule] for name, of in judgements.items() if len(of) == len(SIDE_BY_SIDE)}
+        for rule in SIDE_BY_SIDE
+    }
+    return numbers({name: of[SIDE_BY_SIDE[0]] for name, of in judgements.items()}, by_rule)
 
 
-def _judgements(files: Files) -> dict[str, Judgement]:
-    return {name: _read_judgement(Path(path), sha) for name, path, sha in files}
+def _judgements(files: Files) -> dict[str, dict[Match, Judgement]]:
+    return {name: _read_judgements(Path(path), sha) for name, path, sha in files}
 
 
-def _write_judgement(judgement: Judgement, path: Path) -> None:
+def _write_judgements(by_rule: Mapping[Match, Judgement], path: Path) -> None:
+    """A line for each instance: `before` and `after` by the first rule, those by the others in `by_rule`."""
+    first, *others = SIDE_BY_SIDE
+    judgement = by_rule[first]
+
     def lines() -> Iterable[Mapping[str, Any]]:
         yield {
             "missing": judgement.missing,
             "left_out": judgement.left_out,
             "long_form": list(judgement.long_form),
         }
-        for one in judgement.judged:
-            yield {"instance": asdict(one.instance), "before": one.before, "after": one.after}
+        beside = zip(*(by_rule[rule].judged for rule in others), strict=True)
+        for one, rest in zip(judgement.judged, beside, strict=True):
+            scores = {rule: [other.before, other.after] for rule, other in zip(others, rest, strict=True)}
+            yield {
+                "instance": asdict(one.instance),
+                "before": one.before,
+                "after": one.after,
+                "by_rule": scores,
+            }
 
     part = path.with_suffix(".part")
     with part.open("w", encoding="utf-8", newline="\n") as file:
@@ -245,29 +275,36 @@ def _write_judgement(judgement: Judgement, path: Path) -> None:
     part.rename(path)
 
 
-def _read_judgement(path: Path, sha256: str) -> Judgement:
+def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
+    """The answers of a run as each rule judges them; runs of earlier versions have the first rule alone."""
     gone = gettext(
         "The file of this evaluation is not the one that was written. Evaluate the model again, under another name."
     )
+    judged: dict[Match, list[Judged]] = {}
     try:
         if _sha256(path) != sha256:
             raise Refused("invalid_request", gone)
         with path.open(encoding="utf-8") as lines:
             head = json.loads(next(lines))
-            judged = tuple(_judged_of(json.loads(line)) for line in lines)
+            for line in lines:
+                record = json.loads(line)
+                instance = Instance(**{**record["instance"], "answers": tuple(record["instance"]["answers"])})
+                scores = {SIDE_BY_SIDE[0]: (record["before"], record["after"]), **record.get("by_rule", {})}
+                for rule, (before, after) in scores.items():
+                    judged.setdefault(rule, []).append(Judged(instance, before, after))
     except OSError:
         raise Refused("invalid_request", gone) from None
     # Runs of earlier versions have the sources with long answers among what was judged.
-    sentences = {*head.get("long_form", ()), *long_form(one.instance for one in judged)}
-    exact = tuple(one for one in judged if one.instance.source not in sentences)
-    return Judgement(exact, head["missing"], head["left_out"], tuple(sorted(sentences)))
-
-
-def _judged_of(record: Mapping[str, Any]) -> Judged:
-    instance = record["instance"]
-    return Judged(
-        Instance(**{**instance, "answers": tuple(instance["answers"])}), record["before"], record["after"]
-    )
+    sentences = {*head.get("long_form", ()), *long_form(one.instance for one in judged[SIDE_BY_SIDE[0]])}
+    return {
+        rule: Judgement(
+            tuple(one for one in of if one.instance.source not in sentences),
+            head["missing"],
+            head["left_out"],
+            tuple(sorted(sentences)),
+        )
+        for rule, of in judged.items()
+    }
 
 
 # -- files ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Jobs run at once here (tests/settings.py).
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import zipfile
@@ -24,6 +25,7 @@ from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Release, Upload
 from annotation.refusals import Refused
 from tableqa import Example
+from tableqa.canonical import canonical
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
 
@@ -103,6 +105,57 @@ def test_chosen_runs_stand_side_by_side_and_the_others_do_not(rea: Client, relea
     nobody = rea.get(address, {"run": ["nowhere", "\0"]}).content.decode()
     assert "beside" not in nobody.split("<main")[1].replace("side by side", "")
     assert third.public_id in whole
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_page_and_its_files_have_the_papers_rules_side_by_side(rea: Client, release: Release) -> None:
+    """A thousands separator changes nothing to the rule askew, and makes another answer under the papers' rules."""
+    lines = [json.loads(line) for line in said(release).splitlines()]
+    for line in lines:
+        line["answers"] = [
+            f"{answer[0]},{answer[1:]}" if answer.isdigit() and len(answer) == 4 else answer
+            for answer in line["answers"]
+        ]
+    run = sent(rea, release, "TAPEX", "".join(json.dumps(line) + "\n" for line in lines).encode())
+    page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
+    assert "Matching rules" in page
+    assert "(rule askew)" in page
+    report = evaluation_runs.report(release, [run])
+    em = {rule: models["TAPEX"].rows[0].after.value for rule, models in report.by_rule.items()}
+    assert list(em) == ["askew", "wtq", "tapex"]
+    assert em["askew"] == report.evaluations["TAPEX"].rows[0].after.value == 1.0
+    assert em["wtq"] is not None
+    assert em["wtq"] < 1.0
+    address = reverse("evaluations_download", args=[release.public_id])
+    (model,) = rea.get(address, {"format": "json", "run": run.public_id}).json()["models"]
+    assert {rule: rows[0]["after"]["value"] for rule, rows in model["by_rule"].items()} == em
+    archive = rea.get(address, {"format": "csv", "run": run.public_id}).content
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        assert "matching-rules.csv" in packed.namelist()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_of_an_earlier_version_is_named_where_its_figures_by_other_rules_lack(
+    rea: Client, release: Release
+) -> None:
+    older, newer = sent(rea, release, "Alpha", said(release)), sent(rea, release, "Beta", said(release))
+    path = evaluation_runs._judged(older, release)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line.pop("by_rule", None)
+    path.write_text("".join(canonical(line) + "\n" for line in lines), encoding="utf-8")
+    older.result["judged_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    older.save()
+    report = evaluation_runs.report(release, [older, newer])
+    assert list(report.evaluations) == ["Alpha", "Beta"]
+    assert [(rule, *models) for rule, models in report.by_rule.items()] == [
+        ("askew", "Beta"),
+        ("wtq", "Beta"),
+        ("tapex", "Beta"),
+    ]
+    assert any("earlier version of Askew: Alpha." in sentence for sentence in report.about)
+    alone = evaluation_runs.report(release, [older])
+    assert "matching-rules" not in [sheet.name for sheet in alone.sheets]
 
 
 @pytest.mark.parametrize(
