@@ -50,7 +50,7 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
         return "nan_cell"
     if old.split() and "".join(old.split()).casefold() == "".join(new.split()).casefold() and _letters(old):
         return "case_changed"
-    if _without_minus(old) == _without_minus(new) and _has_minus(old) != _has_minus(new):
+    if _without_signs(old) == _without_signs(new) and _minuses(old) != _minuses(new):
         return "sign_changed"
     if _lost_characters(old, new):
         return "encoding_lost"
@@ -228,16 +228,16 @@ def _shortened(full: Date, short: Date) -> bool:
 
 # Numbers --------------------------------------------------------------------------------------------------------------
 
-_MINUS = re.compile(r"(?<![^\s(\[$€£¥])(?<!\d\s)[-−–‐‑﹣－](?=\s?[$€£¥]?\.?\d)")
+_SIGN = re.compile(r"(?<![^\s(\[$€£¥])(?<!\d\s)[-+−–—‐‑﹣－](?=\s?[$€£¥]?\.?\d)")
 """A sign before a number, also before its currency; not the dash of a range or of a word."""
 
 
-def _without_minus(text: str) -> str:
-    return "".join(_MINUS.sub("", text).split())
+def _without_signs(text: str) -> str:
+    return "".join(_SIGN.sub("", text).split())
 
 
-def _has_minus(text: str) -> bool:
-    return _MINUS.search(text) is not None
+def _minuses(text: str) -> int:
+    return sum(sign != "+" for sign in _SIGN.findall(text))
 
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
