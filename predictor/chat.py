@@ -171,11 +171,10 @@ class ChatModel:
                 kind: Kind = "refused" if answer.status in ABOUT_THE_QUESTION else "away"
                 raise ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
             said = answer.json
-            completions = _completions(said, address, body["max_tokens"])
             usage = said.get("usage") if isinstance(said, dict) else None
             if self.heard is not None and isinstance(usage, dict):
                 self.heard(usage)
-            return completions
+            return _completions(answer, address, body["max_tokens"])
         raise ChatError(f"{address} gave no answer in {TRIES} tries.")
 
     def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
@@ -214,11 +213,15 @@ def _patience(said: str, attempt: int) -> float:
     return min(float(said) if said.isascii() and said.isdigit() else 2.0**attempt, LONGEST_WAIT)
 
 
-def _completions(said: Any, address: str, most_tokens: int) -> list[Completion]:
+def _completions(answer: _Answer, address: str, most_tokens: int) -> list[Completion]:
+    said = answer.json
     try:
         choices = [(choice["message"]["content"], choice.get("finish_reason")) for choice in said["choices"]]
     except (LookupError, TypeError, AttributeError):
-        raise ChatError(f"{address} answered something that is no chat completion.") from None
+        # Some endpoints report a refusal with status 200. A page is of something else at this address.
+        kind: Kind = "unreadable" if isinstance(said, dict) or not answer.text.strip() else "away"
+        shown = answer.text.strip()[:300] or "nothing"
+        raise ChatError(f"{address} answered something that is no chat completion: {shown}", kind) from None
     if not choices:
         raise ChatError(f"{address} answered without a text.", "unreadable")
     return [_completion(content, reason, address, most_tokens) for content, reason in choices]
