@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -22,6 +24,11 @@ SQL = {
     "TRUNCATE": "TRUNCATE {table} CASCADE",
 }
 KINDS = ["UPDATE", "DELETE", *(["TRUNCATE"] if connection.vendor == "postgresql" else [])]
+REPLACE = (
+    "INSERT INTO {table} ({columns}) SELECT {columns} FROM {table} WHERE true ON CONFLICT (id) DO UPDATE SET id = {table}.id"
+    if connection.vendor == "postgresql"
+    else "REPLACE INTO {table} ({columns}) SELECT {columns} FROM {table}"
+)
 
 
 @pytest.fixture
@@ -48,6 +55,36 @@ def test_the_database_refuses(decided: World, table: str, kind: str) -> None:
         execute(SQL[kind].format(table=f"annotation_{table}"))
 
 
+def columns(table: str) -> list[str]:
+    with connection.cursor() as cursor:
+        return [one.name for one in connection.introspection.get_table_description(cursor, table)]
+
+
+@pytest.mark.parametrize("table", ["event", "example", "annotation", "decision", "outcome", "storedtable"])
+def test_a_row_cannot_be_replaced(decided: World, table: str) -> None:
+    name = f"annotation_{table}"
+    with pytest.raises(DatabaseError, match="immutable"):
+        execute(REPLACE.format(table=name, columns=", ".join(columns(name))))
+
+
+@pytest.mark.parametrize("table", ["annotation", "decision", "example", "outcome", "storedtable"])
+def test_nor_by_a_row_with_another_key(decided: World, table: str) -> None:
+    """Of a table that somebody changed, the key is drawn anew and the rest is the same."""
+    name = f"annotation_{table}"
+    rest = ", ".join(column for column in columns(name) if column != "id")
+    again = "INSERT" if connection.vendor == "postgresql" else "REPLACE"
+    before = rows(name)
+    with suppress(DatabaseError):
+        execute(f"{again} INTO {name} ({rest}) SELECT {rest} FROM {name}")
+    assert rows(name) == before
+
+
+def rows(table: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table} ORDER BY id")
+        return cursor.fetchall()
+
+
 def test_every_table_has_its_triggers(world: World) -> None:
     assert {model._meta.db_table for model in apps.get_models()} > set(immutable.TABLES)
     with connection.cursor() as cursor:
@@ -59,6 +96,7 @@ def test_every_table_has_its_triggers(world: World) -> None:
         triggers = {name for (name,) in cursor.fetchall()}
     for table in immutable.TABLES:
         assert {f"{table}_immutable", f"{table}_undeletable"} <= triggers
+        assert connection.vendor == "postgresql" or f"{table}_irreplaceable" in triggers
 
 
 def test_one_function_lets_them_be_changed_and_only_while_it_lasts(decided: World) -> None:
