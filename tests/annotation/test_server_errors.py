@@ -8,9 +8,8 @@ import pytest
 from django.db import InterfaceError, OperationalError
 from django.test import Client
 
-from annotation import access
+from annotation import access, migration_state
 from annotation.api import problems
-from annotation.views import site
 
 pytestmark = pytest.mark.django_db
 
@@ -83,10 +82,10 @@ def test_people_are_shown_a_page(failing: Any) -> None:
 def test_readiness_is_refused_while_the_database_is_away(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def unapplied() -> int:
+    def applied() -> list[str]:
         raise error
 
-    monkeypatch.setattr(site, "_unapplied", unapplied)
+    monkeypatch.setattr(migration_state, "applied", applied)
     answer = Client().get("/readyz")
 
     assert answer.status_code == 503
