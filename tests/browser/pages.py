@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Batch, Person
 
-expect.set_options(timeout=15_000)  # a shared machine is slow now and then
+TIMEOUT = 15.0
+"""Seconds; a shared machine is slow now and then."""
+
+expect.set_options(timeout=TIMEOUT * 1000)
 
 
 def takes_keys(page: Page) -> None:
@@ -41,3 +45,26 @@ def annotating(
         page.goto(f"{base}/batches/{batch.public_id}/annotate/")
         takes_keys(page)
     return page
+
+
+class HeldRequests:
+    """Requests of a page that wait until the test lets them be answered or fail."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.page = page
+        self.routes: list[Route] = []
+        page.route(pattern, lambda route: self.routes.append(route))
+
+    def take(self) -> Route:
+        """The oldest held request, once there is one: the event of a request comes before it can be answered."""
+        deadline = time.monotonic() + TIMEOUT
+        while not self.routes:
+            assert time.monotonic() < deadline, "no request to hold"
+            self.page.evaluate("null")  # takes in what the browser has sent meanwhile
+        return self.routes.pop(0)
+
+    def answer(self) -> None:
+        self.take().continue_()
+
+    def fail(self) -> None:
+        self.take().abort()

@@ -15,7 +15,7 @@ from annotation import doctor
 from annotation.journeys import assigning
 from annotation.models import Annotation, Batch, Draft
 from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, takes_keys
+from tests.browser.pages import HeldRequests, annotating, takes_keys
 from tests.browser.test_road import AXE
 
 
@@ -224,21 +224,19 @@ def test_no_draft_is_sent_while_a_submission_is_on_its_way(
     batch = world.batch("answer_check", of="originals", overlap=1)
     page = adas_page(world, new_context, live_server.url, batch)
     question = page.locator("h1.question").inner_text()
-    drafts: list[Route] = []
-    submissions: list[Route] = []
-    page.route("**/draft/", lambda route: drafts.append(route))
-    page.route("**/submit/", lambda route: submissions.append(route))
+    drafts = HeldRequests(page, "**/draft/")
+    submissions = HeldRequests(page, "**/submit/")
     page.clock.install()
     answers = page.locator("textarea[name=answers]")
     answers.fill("19")
-    with page.expect_request("**/draft/"):
-        page.clock.run_for(400)
+    page.clock.run_for(400)
+    draft = drafts.take()
     answers.fill("1995")  # to be saved once the first draft is
     page.keyboard.press("Control+Enter")
-    with page.expect_request("**/submit/"):
-        drafts[0].continue_()
+    draft.continue_()
+    submission = submissions.take()
     page.clock.run_for(1000)  # more than the pause after which a change is saved
-    assert len(drafts) == 1
-    submissions[0].continue_()
+    assert drafts.routes == []
+    submission.continue_()
     expect(page.locator("h1.question")).not_to_have_text(question)
     assert (Annotation.objects.get().response or {})["data"]["answers"] == ["1995"]
