@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
 from annotation.help import helping
@@ -218,12 +218,13 @@ def from_decisions(
 
 
 def decided(batch: Batch, other: Batch) -> QuerySet[Item]:
-    """The items of `other` that could be gold here: one accepted response, and an example that this batch has not."""
+    """The items of `other` that could be gold here: one accepted response, and an example that may be an item here."""
     one = Item.objects.filter(batch=other, decision__kind=Decision.Kind.ACCEPTED).annotate(
         accepted=Count("decision__outcomes")
     )
     here = Exists(Item.objects.filter(batch=batch, example=OuterRef("example")))
-    return one.filter(~here, accepted=1).order_by("position")
+    elsewhere = Exists(lineage.items_elsewhere(batch).filter(example=OuterRef("example")))
+    return one.filter(~here, ~elsewhere, accepted=1).order_by("position")
 
 
 # -- files ------------------------------------------------------------------------------------------
@@ -506,14 +507,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
             raise Refused(
                 "invalid_request",
                 gettext("{external_id} makes no item here. {value}").format(
-                    external_id=example.external_id,
-                    value=gettext(
-                        "It is an item of the qualification {name}, which people have seen."
-                    ).format(name=batch.requires.name)
-                    if batch.requires is not None and example.pk in lineage.examples_of(batch.requires)
-                    else gettext(batch.task().without)
-                    if batch.task().without
-                    else gettext("The batch has it already."),
+                    external_id=example.external_id, value=_why_no_item(batch, example)
                 ),
             )
         item = mine.order_by("-position")[:1].get()
@@ -538,6 +532,19 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
         _without_places(item)
     return Item.objects.select_related("batch", "example__stored_table").get(pk=item.pk)
+
+
+def _why_no_item(batch: Batch, example: Example) -> str:
+    elsewhere = lineage.items_elsewhere(batch).filter(example=example).select_related("batch").first()
+    if elsewhere is not None and batch.requires is not None:
+        return gettext("It is an item of the qualification {name}, which people have seen.").format(
+            name=elsewhere.batch.name
+        )
+    if elsewhere is not None:
+        return gettext(
+            "It is an item of {name}, which requires this qualification. Choose another example."
+        ).format(name=elsewhere.batch.name)
+    return gettext(batch.task().without or gettext_noop("The batch has it already."))
 
 
 def _without_places(item: Item) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, F, Max, OuterRef
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -126,13 +126,13 @@ def make_items(
     The kind prepares what is frozen beside each example, and leaves out examples that make no item of
     it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
     Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
-    kind looks into (`TaskType.looks_into`) is excluded from the item from the start. Examples of the qualification that
-    the batch requires make no item: everybody who works here knows them.
+    kind looks into (`TaskType.looks_into`) is excluded from the item from the start. An example is never an item of both
+    a qualification and a batch that requires it: whoever passed knows it (`items_elsewhere`).
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     task, here = batch.task(), Item.objects.filter(batch=batch)
-    known = examples_of(batch.requires) if batch.requires_id is not None else frozenset()
+    known = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
     examples = [key for key in _starting_points(task, examples) if key not in known]
     last = here.aggregate(last=Max("position"))["last"] or 0
     if last:
@@ -148,6 +148,15 @@ def make_items(
     elif batch.strategy == "everyone" and batch.opened_at is not None:
         left_over.fit(batch, now=timezone.now(), items=items)
     return len(items)
+
+
+def items_elsewhere(batch: Batch) -> QuerySet[Item]:
+    """The items whose examples make none here: of its qualification, or of the batches that require it as one."""
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        return Item.objects.filter(batch__requires=batch)
+    return (
+        Item.objects.filter(batch=batch.requires_id) if batch.requires_id is not None else Item.objects.none()
+    )
 
 
 def examples_of(required: Batch | None) -> frozenset[int]:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation import doctor
 from annotation.journeys import adjudicating, annotating, assigning, changing
-from annotation.models import Assignment, Batch, Item, Qualification
+from annotation.models import Assignment, Batch, Example, Item, Qualification
 from annotation.people import crowd
 from annotation.quality import gold, qualifying
 from annotation.refusals import Refused
@@ -134,6 +134,29 @@ class TestItsItemsStayOutOfTheWork:
 
         with pytest.raises(Refused, match="Entry test"):
             gold.mark(batch=work, example=known, data={"label": "extraction"}, by=world.mara, now=NOON)
+
+    def test_an_example_of_the_work_is_not_added_to_the_qualification_later(self, world: World) -> None:
+        asked = entry_test(world, open=False)
+        work = world.batch(name="Real work", size=4, requires=asked)
+        taken = Item.objects.filter(batch=work).select_related("example")[0].example
+
+        with pytest.raises(Refused, match=r"Real work.*requires this qualification"):
+            gold.mark(batch=asked, example=taken, data={"label": "extraction"}, by=world.mara, now=NOON)
+
+        assert not examples(work) & examples(asked)
+        (free,) = Example.objects.exclude(pk__in=examples(work) | examples(asked))
+        gold.mark(batch=asked, example=free, data={"label": "extraction"}, by=world.mara, now=NOON)
+        assert free.pk in examples(asked)
+
+    def test_decisions_about_the_work_are_no_gold_of_its_qualification(self, world: World) -> None:
+        asked = entry_test(world)
+        work = world.batch(name="Real work", size=4, overlap=1)
+        for _ in range(4):
+            world.label(work, "ada", "extraction")
+        adjudicating.resolve_due(now=NOON + timedelta(minutes=5))
+        Batch.objects.filter(pk=work.pk).update(requires=asked)
+
+        assert not gold.decided(asked, work).exists()
 
     def test_the_forms_say_so(self, world: World) -> None:
         asked = entry_test(world)

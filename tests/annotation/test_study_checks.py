@@ -209,6 +209,26 @@ class TestGoldGoesAlong:
         )
 
 
+def test_gold_beyond_the_sample_of_a_qualification_is_left_out_of_the_work(
+    films: World, tmp_path: Path
+) -> None:
+    items = ", ".join(f"{{example: nu-{n}, response: {{label: extraction}}}}" for n in range(3))
+    text = (
+        f"{HEAD}  - name: Entry\n    type: question_type\n    purpose: qualification\n    pass_percent: 50\n"
+        "    sample: {only: [nu-0], sources: [films]}\n"
+        f"    gold: {{items: [{items}]}}\n{TYPES}    requires: Entry\n    sample: {{sources: [films]}}\n"
+    ).replace("nu-0,", "nu-0, source: films,")
+
+    applying.apply(parse(text, folder=tmp_path), project=None, by=films.mara, now=NOON, folder=tmp_path)
+
+    of = {
+        name: set(Item.objects.filter(batch__name=name).values_list("example", flat=True))
+        for name in ("Entry", "Types")
+    }
+    assert (len(of["Entry"]), len(of["Types"])) == (3, 1)
+    assert not of["Entry"] & of["Types"]
+
+
 class TestWhatIsSaidOfAFileElsewhere:
     def test_when_a_batch_decides_stands_in_the_file(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    decide: at_close\n    overlap: 2\n"
