@@ -141,12 +141,33 @@ def _lost_characters(old: str, new: str) -> bool:
         return False
     if fold(before) == new and fold(old) != old:
         return True  # accents taken off
-    kept = [re.escape(part) for part in re.split(r"[^\x00-\x7f]+", "".join(before.split()))]
-    pattern = r"(?:[^\w\s$]|[^\x00-\x7f]){0,4}".join(kept)
-    if not re.fullmatch(pattern, "".join(new.split()), re.IGNORECASE):
+    if not _follow(re.split(r"[^\x00-\x7f]+", "".join(before.split()).lower()), "".join(new.split()).lower()):
         return _shares_question_marks(old, new)
     # A letter for a letter (Müller, Möller) is another name, and a dash for a dash is typography.
     return _beyond_ascii(new) != _beyond_ascii(before) and not _letters_for_letters(before, new)
+
+
+_MOST_WRONG = 4
+"""Characters that may stand where one or several characters beyond ASCII were."""
+
+
+def _follow(parts: Sequence[str], text: str) -> bool:
+    """Whether the parts follow one another in the text, each as early as it can, with wrong characters alone between."""
+    if not text.startswith(parts[0]):
+        return False
+    at = len(parts[0])
+    for part in parts[1:-1]:
+        start = text.find(part, at, at + _MOST_WRONG + len(part))
+        if start < 0 or not all(map(_is_wrong, text[at:start])):
+            return False
+        at = start + len(part)
+    end = len(text) - len(parts[-1])
+    between = text[at:end]
+    return at <= end <= at + _MOST_WRONG and text.endswith(parts[-1]) and all(map(_is_wrong, between))
+
+
+def _is_wrong(character: str) -> bool:
+    return not character.isascii() or not (character.isalnum() or character in "_$")
 
 
 def _shares_question_marks(old: str, new: str) -> bool:

@@ -17,8 +17,9 @@ whoever was looking when they were made, and are marked with `sentence`:
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 
 _one: Callable[[str], str] | None = None
@@ -67,6 +68,8 @@ OURS = {"tally", "names", "why", "label", "run", "standing", "each"}
 _BETWEEN = (", ", gettext_noop(" and "))
 _COUNTED = re.compile(r"^((?:\d+ x )?)(.+?)((?: \(?\d+\)?)?)$")
 _NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?")
+LONGEST, MOST_CUTS = 5_000, 40
+"""Characters of a text that is taken apart, and ends of sentences at which it is cut: beyond, it is somebody else's text."""
 _sentences: dict[str, None] = {}
 
 
@@ -122,9 +125,11 @@ def taken_apart(text: str) -> tuple[Said, ...]:
 
     () where not all of it is known. Where several messages fit, the one with the most words of its own counts.
     """
+    if len(text) > LONGEST:
+        return ()
     if (found := _one_sentence(text)) is not None:
         return (found,)
-    for cut in re.finditer(r"(?<=[.?!]) ", text):
+    for cut in itertools.islice(re.finditer(r"(?<=[.?!]) ", text), MOST_CUTS):
         first = _one_sentence(text[: cut.start()])
         if first is not None and (others := taken_apart(text[cut.end() :])):
             return (first, *others)
@@ -132,25 +137,39 @@ def taken_apart(text: str) -> tuple[Said, ...]:
 
 
 def _one_sentence(text: str) -> Said | None:
-    for message, pattern in _patterns(len(_sentences)):
-        if match := pattern.fullmatch(text):
-            return message, match.groupdict()
+    for message, pieces in _pieces(len(_sentences)):
+        if (values := _values(pieces, text)) is not None:
+            return message, values
     return None
 
 
 @cache
-def _patterns(number: int) -> list[tuple[str, re.Pattern[str]]]:
-    """The messages with what finds them, those with the most words of their own first; made anew as their number grows."""
+def _pieces(number: int) -> list[tuple[str, list[str]]]:
+    """The messages with their texts and names in turn (text, name, text, name, ..., text), those with the most words of
+    their own first; made anew as their number grows."""
     ordered = sorted(_sentences, key=lambda message: (-len(_PLACE.sub("", message)), message))
-    return [(message, _pattern(message)) for message in ordered]
+    return [(message, _PLACE.split(message)) for message in ordered]
 
 
-def _pattern(message: str) -> re.Pattern[str]:
-    pieces = _PLACE.split(message)  # text, name, text, name, ..., text
-    seen: set[str] = set()
-    made = re.escape(pieces[0])
-    for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        made += rf"(?P={name})" if name in seen else rf"(?P<{name}>.+?)"
-        made += re.escape(text)
-        seen.add(name)
-    return re.compile(made, re.DOTALL)
+def _values(pieces: Sequence[str], text: str) -> dict[str, str] | None:
+    """The values with which a message gives this text, each as short as it can be; None where none do.
+
+    A place holds one character or more, and the same text wherever its name is repeated.
+    """
+    if not text.startswith(pieces[0]):
+        return None
+    at, last, values = len(pieces[0]), len(pieces) - 1, dict[str, str]()
+    for place in range(1, last, 2):
+        name, after = pieces[place], pieces[place + 1]
+        if name in values:
+            end = at + len(values[name])
+        elif place + 1 == last:
+            end = len(text) - len(after)
+        else:
+            end = text.find(after, at + 1)
+        if end <= at or not text.startswith(after, end):
+            return None
+        if values.setdefault(name, text[at:end]) != text[at:end]:
+            return None
+        at = end + len(after)
+    return values if at == len(text) else None

@@ -298,8 +298,8 @@ TAIL = re.compile(
 )
 FILLERS = (
     r"^(?:according to|based on|going by|looking at) (?:the|this) (?:table|chart|list|data),? *",
-    r",? *(?:according to|based on|in|on|from) (?:the|this) (?:table|chart|list)$",
-    r",? *as (?:shown|listed|given) (?:in|on) (?:the|this) (?:table|chart|list)$",
+    r",? {0,3}(?:according to|based on|in|on|from) (?:the|this) (?:table|chart|list)$",
+    r",? {0,3}as (?:shown|listed|given) (?:in|on) (?:the|this) (?:table|chart|list)$",
     r" (?:that (?:is|are|was|were) )?(?:listed|shown) (?:here|above|below)$",
 )
 LONG_WINDED: tuple[tuple[str, str], ...] = (

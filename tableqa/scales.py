@@ -24,6 +24,7 @@ FACTORS = {
     "percent": Decimal("0.01"),
 }
 _WORDS = {name: name + "s?" for name in FACTORS} | {"percent": "%|percent|per cent"}
+_ENDS = {name: re.compile(rf"(?<=\S) ?(?:{words})$", re.IGNORECASE) for name, words in _WORDS.items()}
 
 
 def scale_of(example: Example) -> str:
@@ -40,8 +41,7 @@ def compare_scaled(predicted: Sequence[str], gold: Sequence[str], scale: str = "
     name = scale.strip().lower()
     if plain.equal or name not in FACTORS:
         return plain
-    end = re.compile(rf"(?<=\S) ?(?:{_WORDS[name]})$", re.IGNORECASE)
-    without = [end.sub("", text.strip()) for text in predicted]
+    without = [_ENDS[name].sub("", text.strip()) for text in predicted]
     multiplied = [_times(text, FACTORS[name]) for text in gold]
     if compare(without, gold).equal or compare(predicted, multiplied).equal:
         return Comparison(True, "form")

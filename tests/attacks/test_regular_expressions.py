@@ -1,8 +1,8 @@
 """No regular expression of ours takes more than linear time, whatever text it is given.
 
-Patterns are collected from the code: those that a module keeps, and those that stand in a call of `re`. For each pattern
-long inputs are made that fit its repeated parts and then fail, and the time for 20,000 characters is compared with that
-for a tenth of them.
+Patterns are collected from the code: those that a module keeps, and those that are given to a function of `re`, also by a
+loop. A pattern that is made of a text fails the test, for nothing bounds its time. For each pattern long inputs are made
+that fit its repeated parts and then fail, and the time for 20,000 characters is compared with that for a tenth of them.
 """
 
 from __future__ import annotations
@@ -11,19 +11,28 @@ import ast
 import importlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from re import _compiler as compiler  # type: ignore[attr-defined]
-from re import _constants as sre
-from re import _parser as parser
 from typing import Any
+
+import pytest
+
+from predictor import prompts, replies
+from tableqa import damage, language, scales
+
+compiler, sre, parser = (
+    importlib.import_module(f"re._{name}") for name in ("compiler", "constants", "parser")
+)
+"""The parts of `re` that know of what a pattern is made."""
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("tableqa", "tasks", "predictor", "annotation", "config")
 OURS_ONLY = {"annotation/catalogues.py", "annotation/evaluation/evaluation_report.py"}
 """They read nothing but this repository."""
+MADE = {"annotation/people/erasing.py", "tableqa/serialisations/separated.py"}
+"""Patterns that a function makes: of a person's names as they are, and of a separator, a sign of ours."""
 LONG, SHORT = 20_000, 2_000
 """Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
 MOST = 40
@@ -32,7 +41,7 @@ NOTHING = 0.03
 """Seconds of processor time below which no ratio is taken."""
 
 
-METHODS = ("search", "match", "fullmatch", "sub", "findall", "finditer", "split")
+METHODS = ("search", "match", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 POOL = 'a1 -.,(\n"A\\_|é[/\x00'
 """Characters of which each class of a pattern is tried with those that it has."""
 
@@ -72,20 +81,56 @@ def of_module(place: str, source: str) -> Iterator[Found]:
         for pattern in kept(value):
             for method in used or {"search"}:
                 yield Found(place, pattern, plain(method))
-    for node in ast.walk(ast.parse(source)):
-        if not (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
-        ):
+    for node in calls(ast.parse(source)):
+        assert isinstance(node.func, ast.Attribute)
+        values = [
+            *node.args[1 if node.func.attr == "compile" else 2 :],
+            *(word.value for word in node.keywords),
+        ]
+        flags = {flag for value in values for flag in flags_of(value)}
+        for text in texts_of(node.args[0], source, vars(module), place):
+            yield Found(place, re.compile(text, sum(flags)), plain(node.func.attr))
+
+
+def calls(tree: ast.Module) -> Iterator[ast.Call]:
+    """The calls of functions of `re`; of `re.compile` those within a function, whose result no module keeps."""
+    for within in ast.walk(tree):
+        if not isinstance(within, ast.FunctionDef | ast.Module):
             continue
-        if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re"):
+        for node in ast.walk(within):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id == "re"
+                and node.func.attr in (METHODS if isinstance(within, ast.Module) else ("compile",))
+            ):
+                yield node
+
+
+def texts_of(pattern: ast.expr, source: str, names: Mapping[str, Any], place: str) -> list[str]:
+    """The patterns that an argument stands for: itself, or what a loop over something of the module gives it."""
+    try:
+        return [eval(compile(ast.Expression(pattern), "pattern", "eval"), dict(names))]
+    except NameError:
+        pass
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.For | ast.comprehension):
+            continue
+        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        if not isinstance(pattern, ast.Name) or pattern.id not in [getattr(one, "id", "") for one in targets]:
             continue
         try:
-            text = eval(compile(ast.Expression(node.args[0]), place, "eval"), dict(vars(module)))
+            rows = eval(compile(ast.Expression(node.iter), "rows", "eval"), dict(names))
         except NameError:
-            continue  # made of what a function is given: the module keeps its parts
-        values = [*node.args[2:], *(word.value for word in node.keywords)]
-        flags = {flag for value in values for flag in flags_of(value)}
-        yield Found(place, re.compile(text, sum(flags)), plain(node.func.attr))
+            continue
+        at = [getattr(one, "id", "") for one in targets].index(pattern.id)
+        found += [row[at] if isinstance(node.target, ast.Tuple) else row for row in rows]
+    assert found or place in MADE, (
+        f"{place} makes {ast.unparse(pattern)} within a function: keep it in the module"
+    )
+    return found
 
 
 def plain(method: str) -> str:
@@ -208,3 +253,36 @@ def test_every_pattern_takes_linear_time() -> None:
 
 def test_a_pattern_of_quadratic_time_is_noticed() -> None:
     assert growth(Found("here", re.compile(r"^\W*operation", re.MULTILINE), "search"), "", "\n") > MOST
+
+
+ENTRIES: dict[str, Callable[[str], object]] = {
+    "damage": lambda text: damage.damage("é-" * (len(text) // 2) + "é", text),
+    "damage of dashes": lambda text: damage.damage("–-" * (len(text) // 2), text),
+    "stored sentence": language.taken_apart,
+    "answers": prompts.read_answers,
+    "final reply": replies.final_reply,
+    "scaled": lambda text: scales.compare_scaled([text], ["5"], "percent"),
+}
+"""What compares or reads texts without a pattern of its own, or with many."""
+REPEATED = (
+    "-",
+    "é-",
+    "a. ",
+    "People give it a, of b: c. ",
+    "There is no example. ",
+    "[",
+    '{"answers": ',
+    "<think>",
+    "5 ",
+)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_long_texts_are_read_in_no_time(name: str, repeated: str) -> None:
+    """Where time grows faster than the text, these take minutes."""
+    text = (repeated * LONG)[:LONG] + "\x01"
+    began = time.process_time()
+    ENTRIES[name](text)
+    ENTRIES[name](text[-4_000:])
+    assert time.process_time() - began < 3
