@@ -10,6 +10,15 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 
+class Process:
+    """What this process knows of its database. Those that serve pages begin with False (`config.database_version`)."""
+
+    is_fit = True
+
+
+process = Process()
+
+
 def applied() -> list[str]:
     """The migrations of the database as `app.name`, sorted."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
@@ -35,10 +44,15 @@ def unknown(migrations: Iterable[str]) -> list[str]:
     return [f"{app}.{name}" for app, name in split if app in last and name > last[app]]
 
 
+def newer() -> list[str]:
+    """The migrations of the database that are newer than this code."""
+    return unknown(applied())
+
+
 def why_not_ready() -> str:
     """Why this code must not serve this database, in one sentence; "" if it may."""
-    if newer := unknown(applied()):
-        return f"the database is newer than this program (it has {newer[0]}): install that version or a later one"
+    if found := newer():
+        return f"the database is newer than this program (it has {found[0]}): install that version or a later one"
     if missing := unapplied():
         return f"{len(missing)} migrations are not applied: run ./run manage migrate"
     return ""

@@ -4,9 +4,11 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from annotation import migration_state
 from annotation.database import limits
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_asgi_application()
 limits.use(limits.WEB)
+migration_state.process.is_fit = False  # until its first request has looked

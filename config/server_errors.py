@@ -23,19 +23,25 @@ def server_error(request: HttpRequest) -> HttpResponse:
     status, code = HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
     detail = gettext("Something broke on our side. It is written to the log.")
     if failures.is_unavailable(error):
-        status, code = HTTPStatus.SERVICE_UNAVAILABLE, "database_unavailable"
+        code = "database_unavailable"
         detail = gettext("The database does not answer. Try again in a few seconds.")
         if failures.is_locked(error):
             detail = gettext(
                 "The database is locked: another process is writing to it. Try again in a few seconds."
             )
-    response: HttpResponse
+        return unavailable(request, code, detail)
+    return _answer(request, status, code, detail)
+
+
+def unavailable(request: HttpRequest, code: str, detail: str) -> HttpResponse:
+    """An answer of status 503 that says when to try again."""
+    response = _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
+    response["Retry-After"] = str(failures.RETRY_AFTER)
+    return response
+
+
+def _answer(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
     if request.path_info.startswith(API):
         document = problems.document(status, code, detail)
-        response = JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)
-    else:
-        page = render_to_string(f"{status.value}.html", {"detail": detail})
-        response = HttpResponse(page, status=status)
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        response["Retry-After"] = str(failures.RETRY_AFTER)
-    return response
+        return JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)
+    return HttpResponse(render_to_string(f"{status.value}.html", {"detail": detail}), status=status)

@@ -6,6 +6,7 @@ import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +23,7 @@ from annotation import jobs, metrics
 from annotation.database import limits
 from annotation.help import asking, predicting, proposing
 from annotation.journeys import adjudicating
+from annotation.management.commands.migrate import require_no_newer_database
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         limits.use(limits.WORKER)
+        with suppress(*AWAY):  # it waits for the database then
+            require_no_newer_database()
         if options["metrics"]:
             _show_figures(*options["metrics"])
         stop = threading.Event()

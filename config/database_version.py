@@ -1,0 +1,40 @@
+"""A web process that begins on a database newer than its code serves no page.
+
+One that was there before an upgrade goes on until it is reloaded: migrations promise to leave the code before them working
+(docs/operations.md, Upgrading).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import Error
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext
+
+from annotation import migration_state
+from config.server_errors import unavailable
+
+OPEN = {"/healthz", "/readyz", "/metrics"}
+"""What machines ask for: these say by themselves how things are."""
+
+
+class RefuseNewerDatabase:
+    """Middleware: 503 until this process has once found its database no newer than its code."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not migration_state.process.is_fit and request.path_info not in OPEN:
+            try:
+                migration_state.process.is_fit = not migration_state.newer()
+            except Error:
+                return self.get_response(request)  # which says that the database is away
+            if not migration_state.process.is_fit:
+                detail = gettext(
+                    "The database is newer than this program. An administrator has to install that version of Askew or a "
+                    "later one."
+                )
+                return unavailable(request, "database_newer", detail)
+        return self.get_response(request)
