@@ -51,7 +51,10 @@ class Link:
 
 @dataclass
 class Applied:
-    """What applying did, in order; what waits for people; where it stopped, at which change, and why."""
+    """What applying did, in order; what waits for people; where it stopped, at which change, and why.
+
+    left_out   a sentence for each source of whose files something was not imported
+    """
 
     project: Project
     done: list[Change] = field(default_factory=list)
@@ -59,6 +62,7 @@ class Applied:
     links: list[Link] = field(default_factory=list)
     failed: Change | None = None
     why: str = ""
+    left_out: list[str] = field(default_factory=list)
 
 
 def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) -> dict[int, Looked]:
@@ -306,7 +310,7 @@ class _Doing:
         assert self.folder is not None, "a source is only planned where files can be read"  # nosec
         path = _path(said, self.folder, self.files)
         assert path is not None, "a source is only planned where its file is known"  # nosec
-        importing.import_examples(
+        done = importing.import_examples(
             project=self.project,
             reader=said.reader,
             path=path,
@@ -319,6 +323,8 @@ class _Doing:
             by=self.by,
             now=self.now,
         )
+        if done.left_out:
+            self.applied.left_out.append(f"{said.name}: {done.left_out}")
 
     def perturbation(self, change: Change) -> None:
         said: Run = self.said.runs[change.place]

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from annotation.journeys import importing
-from annotation.models import Annotation
+from annotation.models import Annotation, Source
 from tests.annotation.cast import NOON, World
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]
@@ -86,6 +89,36 @@ def test_the_command_says_it(world: World, tmp_path: Path, capsys: pytest.Captur
     call_command(*command)
 
     assert "1 annotation of 1 task was not imported" in capsys.readouterr().out
+
+
+def test_applying_a_study_file_says_it(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export(tmp_path, [annotation("a"), annotation("b")])
+    file = tmp_path / "study.yaml"
+    file.write_text(
+        "study: 1\nproject: {slug: moved, name: Moved}\n"
+        "sources:\n  - {name: tasks, reader: label_studio, path: export.json}\n"
+    )
+
+    call_command("study", "apply", str(file), manager="mara@example.org")
+
+    assert "tasks: 2 annotations of 1 task were not imported" in capsys.readouterr().out
+
+
+def test_the_page_that_it_names_takes_them_under_the_names_that_it_says(
+    world: World, tmp_path: Path, client: Client
+) -> None:
+    words = left_out(world, export(tmp_path, [annotation("extraction")]))
+    assert "rename the column id to example and each control to its field" in words
+    batch = world.batch(sources=list(Source.objects.filter(name="export")))
+    client.force_login(world.mara)
+    sent = SimpleUploadedFile("labels.csv", b"annotator,example,label\nxenia@example.org,1,extraction\n")
+
+    page = client.post(reverse("labels_elsewhere", args=[batch.public_id]), {"file": sent})
+
+    assert page.context["preview"].troubles == []
+    assert len(page.context["preview"].labels) == 1
 
 
 def test_the_way_it_names_brings_them_in(

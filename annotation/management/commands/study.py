@@ -127,6 +127,8 @@ class Command(RefusingCommand):
             self.stdout.write(
                 "Put the address of your site before each link (PUBLIC_URL says it once and for all)."
             )
+        for sentence in applied.left_out:
+            self.stdout.write(sentence)
         if applied.failed is not None:
             left = applied.failed
             raise CommandError(
