@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -11,6 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
+from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_UPLOAD = 8 * 2**20
 
@@ -48,8 +50,12 @@ class GoldFileForm(forms.Form):
                     name=file.name, value=MOST_UPLOAD // 2**20
                 )
             )
+        data = file.read()
         try:
-            return file.name, file.read().decode("utf-8")
+            check_is_text(Path(file.name), data[:START])
+            return file.name, data.decode("utf-8")
+        except ReaderError as error:
+            raise ValidationError(str(error)) from None
         except UnicodeDecodeError:
             raise ValidationError(gettext("{name} is not text in UTF-8.").format(name=file.name)) from None
 

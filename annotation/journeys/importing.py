@@ -35,6 +35,7 @@ from annotation.models import Example, Job, Person, Project, Source, StoredTable
 from annotation.refusals import Refused
 from tableqa.readers import READERS, Mapped, Reader, ReaderError, Sifting, published_id
 from tableqa.readers import credit as credit_of
+from tableqa.readers.reader import START, check_is_text, is_excel
 
 ROWS = 1_000
 """Examples written in one transaction."""
@@ -358,8 +359,13 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
     """
     left = MOST_UNPACKED
     try:
+        if not zipfile.is_zipfile(archive):
+            archive.seek(0)
+            check_is_text(Path(name), archive.read(START))
         with zipfile.ZipFile(archive) as packed:
             members = packed.infolist()
+            if "[Content_Types].xml" in packed.namelist():
+                raise is_excel(Path(name))
             if len(members) > MOST_MEMBERS:
                 raise Refused(
                     "import_failed",
@@ -394,6 +400,8 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                                 gettext("{name} unpacks to more than {size}.").format(name=name, size=size),
                             )
                         out.write(block)
+    except ReaderError as error:
+        raise Refused("import_failed", str(error)) from None
     except OSError as error:
         raise Refused(
             "import_failed",

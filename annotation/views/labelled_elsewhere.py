@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -17,6 +18,7 @@ from annotation import access
 from annotation.journeys import labelled_elsewhere
 from annotation.roles import Permission
 from annotation.views.pages import PageRequest, page, refusals_on
+from tableqa.readers.reader import START, ReaderError, check_is_text
 
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -40,8 +42,12 @@ class LabelsForm(forms.Form):
         if file is not None:
             if file.size > MOST_BYTES:
                 raise ValidationError(gettext("The file has more than 2 MB. Use the command import_labels."))
+            data = file.read()
             try:
-                given["text"] = file.read().decode("utf-8-sig")
+                check_is_text(Path(file.name), data[:START])
+                given["text"] = data.decode("utf-8-sig")
+            except ReaderError as error:
+                raise ValidationError(str(error)) from None
             except UnicodeDecodeError:
                 raise ValidationError(gettext("The file is not UTF-8. Save it as CSV in UTF-8.")) from None
         if not given.get("text") or not isinstance(given["text"], str):

@@ -11,6 +11,7 @@ from tableqa.readers.reader import Ids, at_most, only_file
 from tableqa.readers.records import (
     Fields,
     Repeated,
+    check_parted,
     context_of,
     example,
     has_fields,
@@ -94,7 +95,9 @@ def _table(table: Fields) -> Table:
         raise table.error("spans", f"cannot be read: {error}", "Correct the merged cells") from error
     header, rows = table.required("header"), table.required("rows")
     title, caption = table.text("title", default=""), table.text("caption", default="")
-    return table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
+    found = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
+    check_parted(table.place, found)
+    return found
 
 
 def _context(context: Fields) -> Context | None:

@@ -12,7 +12,17 @@ from typing import Any
 
 from tableqa.examples import Example
 from tableqa.readers.reader import Names, separator_hint
-from tableqa.readers.records import Fields, Place, context_of, decoded, example, kind, plain, table_of
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    check_parted,
+    context_of,
+    decoded,
+    example,
+    kind,
+    plain,
+    table_of,
+)
 from tableqa.tables import Table
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -58,7 +68,9 @@ def mapped_example(
     published = fields.name(taken["id"]) if "id" in taken else str(number)
     title = _text(fields, taken.get("title"))
     caption = _text(fields, taken.get("caption"))
-    table = table_from(fields.place.inside(taken["table"]), fields.value[taken["table"]], title, caption)
+    place = fields.place.inside(taken["table"])
+    table = table_from(place, fields.value[taken["table"]], title, caption)
+    check_parted(place, table)
     answers = _answers(fields, taken["answers"]) if "answers" in taken else []
     passages = fields.value.get(taken.get("context", ""))
     context = None

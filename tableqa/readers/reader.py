@@ -171,7 +171,7 @@ def read_lines(
     except OSError as error:
         raise cannot_open(path, error) from error
     with file:
-        check_is_text(path, file.peek(_START)[:_START])
+        check_is_text(path, file.peek(START)[:START])
         number = 0
         while line := file.readline(longest + 1):
             number += 1
@@ -202,7 +202,7 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise cannot_open(path, error) from error
-    check_is_text(path, data[:_START])
+    check_is_text(path, data[:START])
     return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
 
 
@@ -213,7 +213,7 @@ def cannot_open(path: Path, error: OSError) -> ReaderError:
     )
 
 
-_START = 4096
+START = 4096
 """Bytes by which a workbook or an archive is recognised."""
 _ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OFFICE_PARTS = (b"[Content_Types].xml", b"docProps/", b"_rels/.rels", b"xl/")
@@ -224,11 +224,16 @@ def check_is_text(path: Path, start: bytes) -> None:
     """ReaderError for a workbook or an archive, by the first bytes of the file."""
     zipped = start.startswith(_ZIP)
     if start.startswith(_OLD_OFFICE) or (zipped and any(part in start for part in _OFFICE_PARTS)):
-        raise ReaderError(path, None, "this is an Excel file", "Save it as CSV UTF-8 (comma delimited)")
+        raise is_excel(path)
     if zipped and _OPEN_DOCUMENT in start:
         raise ReaderError(path, None, "this is an OpenDocument file", "Save it as CSV in UTF-8, with commas")
     if zipped:
         raise ReaderError(path, None, "this is a zip archive", "Unpack it and name the file in it")
+
+
+def is_excel(path: Path) -> ReaderError:
+    """What to say of an Excel file."""
+    return ReaderError(path, None, "this is an Excel file", "Save it as CSV UTF-8 (comma delimited)")
 
 
 def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
@@ -236,6 +241,17 @@ def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
     if hint := separator_hint(header):
         shown = header[0] if len(header[0]) <= 80 else header[0][:79] + "…"
         raise ReaderError(path, line, f"the table has one column: {shown!r}", hint)
+
+
+def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same for a table of a record: only where every cell holds the separator as often as the header does."""
+    hint = separator_hint(header)
+    signs = [sign for sign in (";", "\t") if sign in header[0]] if hint else []
+    return (
+        hint
+        if any(all(row[0].count(sign) == header[0].count(sign) for row in rows) for sign in signs)
+        else ""
+    )
 
 
 def separator_hint(header: Sequence[str]) -> str:

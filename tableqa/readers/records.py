@@ -21,6 +21,7 @@ from tableqa.readers.reader import (
     check_cells,
     check_size,
     read_lines,
+    unparted_hint,
 )
 from tableqa.tables import HEADER, Table, TableError
 
@@ -508,6 +509,12 @@ def table_of(
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
         raise place.error(str(error), "Correct the table or leave the record out") from error
+
+
+def check_parted(place: Place, table: Table) -> None:
+    """ReaderError if a table has one column because its lines were read with another separator than they have."""
+    if hint := unparted_hint(table.header, table.rows):
+        raise place.error(f"the table has one column: {table.header[0][:80]!r}", hint)
 
 
 def _cells(place: Place, row: object, where: str) -> list[str]:

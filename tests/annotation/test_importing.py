@@ -123,6 +123,22 @@ def test_an_archive_that_points_outside_is_refused(world: World, tmp_path: Path,
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("old", [True, False])
+def test_an_excel_file_in_place_of_the_archive_of_tables_is_named(
+    world: World, tmp_path: Path, old: bool
+) -> None:
+    questions = SimpleUploadedFile("web-dev.tsv", (tmp_path / "films-dev.tsv").read_bytes())
+    excel = zipped({"xl/workbook.xml": "<x/>", "[Content_Types].xml": "<x/>"})
+    if old:
+        excel = SimpleUploadedFile("tables.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+
+    job = start(world, upload(world, questions), upload(world, excel))
+
+    assert job.state == "failed"
+    assert "this is an Excel file. Save it as CSV" in job.error
+
+
+@pytest.mark.django_db(transaction=True)
 def test_an_archive_that_unpacks_too_large_is_refused(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

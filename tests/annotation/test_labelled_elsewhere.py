@@ -451,6 +451,10 @@ def held(batch: Batch, who: str) -> list[str]:
     )
 
 
+EXCEL = b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml" + bytes([0xEE, 0x8B])
+"""As a workbook begins."""
+
+
 class TestThePage:
     def post(self, world: World, batch: Batch, **sent: Any) -> Any:
         client = Client()
@@ -488,8 +492,22 @@ class TestThePage:
         assert "not UTF-8" in text(self.post(world, world.batch(), file=sent))
         assert "Choose a file" in text(self.post(world, world.batch()))
 
+    def test_an_excel_file_is_named(self, world: World) -> None:
+        sent = SimpleUploadedFile("labels.xlsx", EXCEL)
+
+        assert "labels.xlsx: this is an Excel file. Save it as CSV" in text(
+            self.post(world, world.batch(), file=sent)
+        )
+
 
 class TestTheCommand:
+    def test_names_an_excel_file(self, world: World, tmp_path: Any) -> None:
+        path = tmp_path / "labels.csv"
+        path.write_bytes(EXCEL)
+
+        with pytest.raises(CommandError, match=r"labels\.csv: this is an Excel file\. Save it as CSV"):
+            call_command("import_labels", str(path), project="films", batch=world.batch().name)
+
     def test_looks_and_writes(self, world: World, tmp_path: Any) -> None:
         batch = world.batch(overlap=2)
         path = tmp_path / "labels.csv"

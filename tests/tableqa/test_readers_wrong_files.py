@@ -86,6 +86,43 @@ class TestSeparators:
         assert f"Is the separator a {name}?" in refused("csv", path).mend
 
 
+def jsonl(folder: Path, header: str, *cells: str) -> Path:
+    path = folder / "questions.jsonl"
+    table = {"header": [header], "rows": [[cell] for cell in cells]}
+    path.write_text(json.dumps({"id": "1", "question": "who?", "answers": ["Ann"], "table": table}), "utf-8")
+    return path
+
+
+class TestTablesOfRecords:
+    """A file with another separator is one column in every form that a script makes of it, too."""
+
+    @pytest.mark.parametrize(
+        "table",
+        [
+            [["Name;Wins"], ["Ann;3"]],
+            [{"Name;Wins": "Ann;3"}],
+            {"Name;Wins": ["Ann;3", "Bob;5"]},
+            {"header": ["Name\tWins"], "rows": [["Ann\t3"]]},
+            '[["Name;Wins"], ["Ann;3"]]',
+        ],
+    )
+    def test_lines_that_were_not_parted_are_refused(self, tmp_path: Path, table: object) -> None:
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps([{"id": 1, "data": {"question": "who won?", "table": table}}]), "utf-8")
+
+        assert "Is the separator a" in refused("label_studio", path).mend
+
+    def test_in_json_lines_too(self, tmp_path: Path) -> None:
+        error = refused("jsonl", jsonl(tmp_path, "Name;Wins", "Ann;3"))
+
+        assert error.mend == "Is the separator a semicolon? Save the file with commas"
+
+    def test_a_column_whose_name_has_a_semicolon_is_a_table(self, tmp_path: Path) -> None:
+        (example,) = READERS["jsonl"](jsonl(tmp_path, "Name; first", "Ann", "Bob"))
+
+        assert example.table.header == ("Name; first",)
+
+
 def test_a_column_without_another_separator_is_a_table(tmp_path: Path) -> None:
     (example,) = READERS["csv"](with_table(tmp_path, "Name\nAnn; Bob\n"))
 

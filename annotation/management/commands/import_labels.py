@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.journeys import labelled_elsewhere
 from annotation.management.commands._refusing import RefusingCommand
+from tableqa.readers.reader import START, ReaderError, check_is_text
 
 
 class Command(RefusingCommand):
@@ -32,7 +33,11 @@ class Command(RefusingCommand):
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])
         try:
+            with options["path"].open("rb") as file:
+                check_is_text(options["path"], file.read(START))
             text = options["path"].read_text(encoding="utf-8-sig")
+        except ReaderError as error:
+            raise CommandError(str(error), returncode=2) from None
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(
                 f"{options['path']} cannot be read as UTF-8 ({error}).", returncode=2
