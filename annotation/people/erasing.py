@@ -8,7 +8,6 @@ numbers.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -127,6 +126,8 @@ def _take_out_of_texts(person: Person) -> None:
 
     Invitations that nobody has accepted name whom they are for: of any project, for nobody else may know of them.
     """
+    if not _words(person):
+        return
     projects = _projects(person)
     _replace(Invitation.objects.all(), "name", person, by="")
     _replace(Assignment.objects.filter(batch__project__in=projects), "reason", person)
@@ -151,8 +152,18 @@ def _replace_in_log(rows: QuerySet[Event], person: Person) -> None:
     rows = rows.filter(detail__isnull=False).annotate(text=Cast("detail", models.TextField()))
     with immutable.writable():
         for key, detail in list(rows.filter(_named("text", person)).values_list("pk", "detail")):
-            changed = _pattern(person).sub(NAME, json.dumps(detail, ensure_ascii=False))
-            Event.objects.filter(pk=key).update(detail=json.loads(changed))
+            Event.objects.filter(pk=key).update(detail=_without(_pattern(person), detail))
+
+
+def _without(pattern: re.Pattern[str], value: Any) -> Any:
+    """A JSON value with the name replaced in its texts; the keys of objects are the log's own words."""
+    if isinstance(value, str):
+        return pattern.sub(NAME, value)
+    if isinstance(value, list):
+        return [_without(pattern, member) for member in value]
+    if isinstance(value, dict):
+        return {key: _without(pattern, member) for key, member in value.items()}
+    return value
 
 
 def _named(field: str, person: Person) -> Q:

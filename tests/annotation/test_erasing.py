@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from annotation import events
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import Assignment, Event, Invitation, LabelImport, Person
 from annotation.people import erasing
@@ -117,6 +118,51 @@ def test_the_rest_of_what_was_written_stays(world: World, her: Person) -> None:
         "from": "That is Erased person.",
         "to": "That is you, Erased person.",
     }
+
+
+@pytest.mark.parametrize("name", ["To", "true", "2", "what"])
+def test_a_name_that_is_a_word_of_json_leaves_the_log_as_it_was(world: World, name: str) -> None:
+    detail: dict[str, Any] = {
+        "what": "answer",
+        "to": ["2 of them", {"way_back": True, "number": 2}],
+        "from": None,
+    }
+    event = events.record(
+        project_id=world.project.pk,
+        actor=world.ada,
+        thing="batch",
+        thing_id=1,
+        after="x",
+        now=NOON,
+        detail=detail,
+    )
+    Person.objects.filter(pk=world.ada.pk).update(name=name, email=None)
+    world.ada.refresh_from_db()
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    expected = {**detail, "to": ["Erased person of them", detail["to"][1]]} if name == "2" else detail
+    assert Event.objects.get(pk=event).detail == expected
+
+
+def test_somebody_without_a_name_or_address_of_their_own_changes_nobodys_texts(world: World) -> None:
+    setting: dict[str, Any] = {
+        "project": world.project,
+        "roles": [Role.ANNOTATOR],
+        "by": world.mara,
+        "now": NOON,
+    }
+    setting_up.invite(**setting, name="Adana")
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    annotating.skip(assignment=taken, reason="Two rows are the same.", now=NOON)
+    Person.objects.filter(pk=world.ada.pk).update(name=erasing.NAME, email=None)
+    world.ada.refresh_from_db()
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    assert Invitation.objects.get().name == "Adana"
+    assert Assignment.objects.exclude(reason="").get().reason == "Two rows are the same."
 
 
 def test_names_that_only_contain_hers_stay(world: World) -> None:
