@@ -213,7 +213,8 @@ def _cut(connection: Connection, deadline: float) -> None:
     except (psycopg2.Error, OSError):
         return  # it is closed already
     with socket.socket(fileno=copy) as line:
-        if connection.deadline == deadline:
+        # Once it is closed, the number may be another socket's.
+        if connection.deadline == deadline and not connection.closed:
             connection.is_cut = True
             try:
                 line.shutdown(socket.SHUT_RDWR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -158,6 +159,23 @@ def test_one_thread_may_wait_for_less_and_that_says_nothing_of_the_database(role
     with limits.at_most(0.05):
         assert seconds_until_given_up(lambda: execute(connection)) < ENOUGH
     assert not watchdog.breaker.is_open
+
+
+def test_a_connection_that_is_closed_meanwhile_leaves_whoever_has_its_number_now_alone() -> None:
+    ours, theirs = socket.socketpair()
+
+    class Closed:
+        """Closed after its number was read; the number is another socket's by now."""
+
+        deadline, is_cut, closed = 0.0, False, 1
+
+        def fileno(self) -> int:
+            return ours.fileno()
+
+    with ours, theirs:
+        watchdog._cut(Closed(), 0.0)  # type: ignore[arg-type]
+        ours.sendall(b"still open")
+        assert theirs.recv(20) == b"still open"
 
 
 @pytest.mark.parametrize(
