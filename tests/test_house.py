@@ -401,7 +401,8 @@ class TestTheRulesForTests:
             (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
             command = ["-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
             command += ["--output", str(tmp_path / "results"), str(tmp_path / "test_rules.py")]
-            kept = {name: value for name, value in os.environ.items() if name != "DJANGO_ALLOW_ASYNC_UNSAFE"}
+            left_out = ("DJANGO_ALLOW_ASYNC_UNSAFE", "ASKEW_BROWSER_RERUNS")
+            kept = {name: value for name, value in os.environ.items() if name not in left_out}
             return subprocess.run(
                 [sys.executable, *command],
                 cwd=ROOT,

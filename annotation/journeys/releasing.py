@@ -402,7 +402,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     items = _items(batches)
     steps = 2 * len(items) + 1
     runs = _runs(release)
-    imported = () if batches or runs else _imported(release)
+    has_work = _opened(release).exists()
+    imported = () if has_work or runs else _imported(release)
     done = 0
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
@@ -422,7 +423,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    if batches and not raw.decisions and not raw.annotations and not runs:
+    if has_work and not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", gettext("There is no annotation to release yet."))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
@@ -506,11 +507,16 @@ def _watermark(project: Project) -> int:
 
 
 def _batches(release: Release) -> list[Batch]:
-    opened = Event.objects.filter(
-        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
-    ).values("thing_id")
-    found = Batch.objects.filter(pk__in=opened, purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    found = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
     return list(found.select_related("feeds_from").order_by("pk"))
+
+
+def _opened(release: Release) -> QuerySet[Batch]:
+    """Every batch that was opened up to the watermark, whatever it is for."""
+    events = Event.objects.filter(
+        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
+    )
+    return Batch.objects.filter(pk__in=events.values("thing_id"))
 
 
 def _batch(release: Release, batch: Batch) -> dict[str, Any]:

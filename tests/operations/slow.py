@@ -23,9 +23,9 @@ class Slow(AppConfig):
 
 
 def sleep(job: Any, progress: Any) -> dict[str, Any]:
-    """Sleep for as long as the job says."""
+    """Sleep for as long as the job says; the second attempt may take another time."""
     write(f"start {job.pk} {os.getpid()}")
-    time.sleep(job.ids["seconds"])
+    time.sleep(job.ids["seconds" if job.attempts == 1 else "seconds_again"])
     write(f"end {job.pk} {os.getpid()}")
     return {}
 

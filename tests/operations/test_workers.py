@@ -42,9 +42,10 @@ import sys, django; django.setup()
 from django.utils import timezone
 from annotation import jobs
 from annotation.models import Project
-many, seconds = int(sys.argv[1]), float(sys.argv[2])
+many, seconds, again = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[-1])
+ids = {"seconds": seconds, "seconds_again": again}
 for _ in range(many):
-    jobs.enqueue(project=Project.objects.get(), kind="sleep", ids={"seconds": seconds}, by=None, now=timezone.now())
+    jobs.enqueue(project=Project.objects.get(), kind="sleep", ids=ids, by=None, now=timezone.now())
 """
 
 
@@ -229,7 +230,7 @@ def test_celery_does_the_jobs_and_what_redis_or_a_process_loses_is_done_all_the_
         hosts.pass_time(16)
         hosts.until(lambda: hosts.states()["done"] == 21, 90)  # the one that no message told of
 
-        hosts.python("-c", ENQUEUE, "1", "4")
+        hosts.python("-c", ENQUEUE, "1", "3600", "0.1")
         hosts.until(lambda: len(hosts.begun()) == 22)
         job, at_it = hosts.begun()[-1]
         os.kill(at_it, signal.SIGKILL)
