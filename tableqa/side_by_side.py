@@ -139,6 +139,8 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
             ]
             for kind in there:
                 row = evaluation.row(kind, source)
+                if row is None and source == MICRO:
+                    row = evaluation.row(kind)  # of one source, which is both averages
                 line += [_questions(row)]
                 line += [_figure(row, "after")] if name == "values" else []
                 line += [_figure(row, "emd"), _figure(row, "vp")]

@@ -197,7 +197,7 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
     title = gettext("Robustness: of the answers that were right before, the share that is right after")
-    return _bars("robustness", title, "R-ACC", kinds, series, most=100)
+    return _bars("robustness", title, "R-ACC", models, series, most=100)
 
 
 def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
@@ -205,17 +205,26 @@ def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
     title = gettext("Change of accuracy: right answers after less right answers before, in percentage points")
-    return _bars("change", title, "Emd", kinds, series, most=0)
+    return _bars("change", title, "Emd", models, series, most=0)
 
 
 def _bars(
-    name: str, title: str, figure: str, kinds: Sequence[str], series: Sequence[Series], most: float
+    name: str,
+    title: str,
+    figure: str,
+    models: Mapping[str, Evaluation],
+    series: Sequence[Series],
+    most: float,
 ) -> Figure | None:
+    kinds = _kinds(models)
     if not kinds or not any(_ends(series)):
         return None
     axis = charts.axis_over(_ends(series), most=most)
     return Figure(
-        name, title, charts.bars(name, title, kinds, series, axis), _numbers(name, figure, kinds, series)
+        name,
+        title,
+        charts.bars(name, title, kinds, series, axis),
+        _numbers(name, figure, kinds, _counts(models, kinds), series),
     )
 
 
@@ -250,7 +259,17 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
         svg = charts.lines(name, title, list(kinds), series, axis)
         made.append(
             Figure(
-                name, title, svg, _numbers(name, "Em", list(kinds), series, *map(gettext, BY_PLACE[what][1:]))
+                name,
+                title,
+                svg,
+                _numbers(
+                    name,
+                    "Em",
+                    list(kinds),
+                    _counts(models, kinds.values()),
+                    series,
+                    *map(gettext, BY_PLACE[what][1:]),
+                ),
             )
         )
     return made
@@ -353,6 +372,12 @@ def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high))
 
 
+def _counts(models: Mapping[str, Evaluation], kinds: Iterable[str]) -> list[str]:
+    """The number of questions of each kind; several where models were asked different ones."""
+    of_kinds = [[row for one in models.values() if (row := one.row(kind))] for kind in kinds]
+    return [" / ".join(map(str, sorted({row.questions for row in rows}))) for rows in of_kinds]
+
+
 def _hundred(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
@@ -366,14 +391,20 @@ def _numbers(
     name: str,
     figure: str,
     labels: Sequence[str],
+    counts: Sequence[str],
     series: Sequence[Series],
     head: str = "",
     titled: str = "",
 ) -> Sheet:
-    """The table of a chart: a row for each label, a column for each series."""
-    columns = (Column(head or gettext("Perturbation"), numeric=False), *(Column(one.name) for one in series))
+    """The table of a chart: a row for each label with its number of questions, a column for each series."""
+    columns = (
+        Column(head or gettext("Perturbation"), numeric=False),
+        Column("n"),
+        *(Column(one.name) for one in series),
+    )
     rows = tuple(
-        (text(label), *(_cell(one.points[place]) for one in series)) for place, label in enumerate(labels)
+        (text(label), text(counts[place]), *(_cell(one.points[place]) for one in series))
+        for place, label in enumerate(labels)
     )
     said = (titled or gettext("{figure} by perturbation, with 95 % intervals")).format(figure=figure)
     return Sheet(f"{name}-numbers", said, columns, rows)

@@ -251,6 +251,9 @@ def test_several_models_stand_side_by_side_in_every_form(tmp_path: Path) -> None
         *(f"evaluation.{ending}" for ending in ("txt", "json", "md", "tex", "html")),
         *("structure.csv", "all-figures.csv", "robustness-numbers.csv"),
     }
+    head, first_line, *_ = (written / "robustness-numbers.csv").read_text(encoding="utf-8").splitlines()
+    assert head.split(",")[:2] == ["Perturbation", "n"]
+    assert int(first_line.split(",")[1]) > 0
     page = (written / "evaluation.html").read_text(encoding="utf-8")
     assert "A_1 &amp; &lt;b&gt;" in page
     assert "<b>=" not in page

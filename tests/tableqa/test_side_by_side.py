@@ -81,6 +81,26 @@ def named(found: list[Sheet], name: str) -> Sheet:
     return next(sheet for sheet in found if sheet.name == name)
 
 
+def test_a_perturbation_of_one_source_has_both_averages(asked: list[Instance]) -> None:
+    of_one = [one for one in asked if one.kind != "transpose" or one.source == "wtq"]
+    (structure,) = [
+        sheet
+        for sheet in sheets({"A": figures(answering(of_one, 1, "transpose"), replicates=20)})
+        if sheet.name == "structure"
+    ]
+    macro, micro = (
+        [
+            cell.text
+            for cell, column in zip(row, structure.columns, strict=True)
+            if column.group == "transpose"
+        ]
+        for row in structure.rows[:2]
+    )
+
+    assert macro == micro
+    assert macro[0] == "12"
+
+
 def test_freb_tqa_has_a_row_for_each_model_and_two_columns_for_each_perturbation(
     asked: list[Instance],
 ) -> None:
