@@ -677,6 +677,7 @@ class AskewAnnotate extends HTMLElement {
     if (this.#changing) this.#changed();
     const unfinished = await this.#settle();
     if (this.#lost) return;
+    if (this.#changing) this.#changed(); // by what was waited for
     if (unfinished) {
       this.#notice(t`Not submitted yet. ${unfinished}`, "problem", "submit");
       return;

@@ -129,6 +129,36 @@ def test_control_enter_on_a_choice_says_what_is_missing(
 # -- what a program fills in -------------------------------------------------------------------------
 
 
+def test_a_submission_waits_for_the_answer_that_the_program_fills_in(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    first = page.locator("h1.question").inner_text()
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    page.locator("[data-row=r1] [data-column=c1]").click()
+    page.keyboard.type("$110")
+    page.keyboard.press("Control+Enter")  # sooner than the draft is saved and its answer computed
+    expect(page.locator("h1.question")).not_to_have_text(first)
+    assert (Annotation.objects.get().response or {})["data"]["answers"] == ["28"]
+
+
+def test_an_answer_that_somebody_took_out_is_not_filled_in_by_submitting(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    page = annotating(new_context, live_server.url, world.ada, changes(world))
+    answers = page.locator("[data-field=answers]")
+    expect(page.get_by_role("radiogroup")).to_be_focused()
+    page.keyboard.press("1")
+    write(page, "$110")
+    expect(answers).to_have_value("28")
+    answers.focus()
+    page.keyboard.press("Delete")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Write the answer that the changed table gives.")
+    assert not Annotation.objects.filter(assignment__state="submitted").exists()
+
+
 def test_what_a_program_filled_in_goes_with_the_changes_and_with_the_program(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -45,6 +45,14 @@ class AskewFilledAnswer extends HTMLElement {
     this.field.addEventListener("blur", () => this.#fill());
   }
 
+  /* The answer comes with the next save of the draft: a submission waits for it. Never has the person anything to finish. */
+  async settle() {
+    const { page, field } = this;
+    const awaited = page.hasAttribute("data-program") && page.grid.operations.length && document.activeElement !== field && !this.#typed;
+    if (awaited) await page.saved();
+    return "";
+  }
+
   #take({ computed }) {
     // What the program gives on an unchanged table is no new answer.
     this.#computed = computed && this.page.grid.operations.length ? computed.join("\n") : null;
