@@ -366,7 +366,7 @@ class AskewAnnotate extends HTMLElement {
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
      where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
   #enters({ target, ctrlKey, metaKey }, panel) {
-    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-notices], [data-feedback]");
+    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-feedback]");
     return Boolean(panel) && !target.closest("button, a, summary, textarea");
   }
 

@@ -30,6 +30,7 @@ export class Guidelines {
       this.toggle(false);
     });
     this.#button?.addEventListener("click", () => this.toggle());
+    addEventListener("resize", () => this.#fit());
   }
 
   get open() {
@@ -51,6 +52,15 @@ export class Guidelines {
   #label() {
     document.body.classList.toggle("guided", this.open);
     this.#button?.setAttribute("aria-expanded", String(this.open));
+    this.#fit();
+  }
+
+  /* Words stay whole as long as the tables fit; else they break, so that no column is cut. */
+  #fit() {
+    const prose = this.#part.querySelector(".prose");
+    const tables = [...prose.querySelectorAll("table")];
+    for (const table of tables) table.classList.remove("tight");
+    if (prose.scrollWidth > prose.clientWidth) for (const table of tables) table.classList.add("tight");
   }
 }
 

@@ -87,7 +87,8 @@ export class Painting {
 
   /* Another room (a window made wider, a column closed) gives the columns other widths, where measuring them is cheap. */
   #fit(room) {
-    if (!room || !this.#widths || Math.abs(room - this.#room) < ROOM) return;
+    if (!room || !this.#widths) return;
+    if (Math.abs(room - this.#room) < ROOM && !this.#trim()) return;
     if (this.#state.rows.length * this.#state.columns.length > CHEAP) return;
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
@@ -515,9 +516,34 @@ export class Painting {
     if (natural && room && natural <= SQUEEZED * room) {
       table.classList.remove("natural");
       widths = this.#headWidths();
+      if (sum(widths) > this.#inner(room)) { // padding goes before a column is out of sight
+        table.classList.add("dense");
+        const dense = this.#headWidths();
+        if (sum(dense) <= this.#inner(room)) widths = dense;
+        else table.classList.remove("dense");
+      }
     }
     widest?.remove();
     if (natural && room) this.#lock(widths, room);
+  }
+
+  /* A scrollbar beside the table took some room: the widest column gives it. True where the two tables of a pair have to be
+     laid out again together. */
+  #trim() {
+    const over = this.sheet.scrollWidth - this.sheet.clientWidth;
+    if (over <= 0 || over > ROOM) return false;
+    if (this.#twin) return true;
+    const { rem, zoom } = this.#scale();
+    const widest = this.#widths.indexOf(Math.max(...this.#widths.slice(1)), 1);
+    this.#setWidths(this.#widths.with(widest, this.#widths[widest] - Math.ceil(over / zoom) / rem));
+    this.#drawAreas();
+    return false;
+  }
+
+  #scale() {
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+    const zoom = Number.parseFloat(getComputedStyle(this.table).getPropertyValue("--zoom")) || 1;
+    return { rem, zoom };
   }
 
   #headWidths() {
@@ -527,20 +553,28 @@ export class Painting {
   #lock(widths, room) {
     const { table } = this;
     this.#room = room;
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
-    const zoom = Number.parseFloat(getComputedStyle(table).getPropertyValue("--zoom")) || 1;
+    const { rem, zoom } = this.#scale();
     const whole = widths.map((width) => Math.ceil(width / zoom + 0.5));
-    const edges = this.sheet.offsetWidth - this.sheet.clientWidth; // its borders and scrollbar
-    const over = sum(whole) - Math.floor((room - edges) / zoom);
+    const over = sum(whole) - Math.floor(this.#inner(room) / zoom);
     // Rounding alone makes no table scroll sideways: the widest column gives the pixels back.
     if (over > 0 && over <= 2 * whole.length) whole[whole.indexOf(Math.max(...whole))] -= over;
-    this.#widths = whole.map((width) => width / rem);
-    table.style.setProperty("--columns", this.#widths.map(scaled).join(" "));
-    table.style.width = scaled(sum(this.#widths));
-    table.style.setProperty("--first", scaled(this.#widths[1] ?? 0));
-    table.style.setProperty("--number", scaled(this.#widths[0]));
+    this.#setWidths(whole.map((width) => width / rem));
     table.classList.toggle("pinned", widths[1] <= room / 3);
     table.classList.add("locked");
+  }
+
+  /* The room for columns within the borders and the scrollbar of the sheet. */
+  #inner(room) {
+    return room - (this.sheet.offsetWidth - this.sheet.clientWidth);
+  }
+
+  #setWidths(widths) {
+    const { style } = this.table;
+    this.#widths = widths;
+    style.setProperty("--columns", widths.map(scaled).join(" "));
+    style.width = scaled(sum(widths));
+    style.setProperty("--first", scaled(widths[1] ?? 0));
+    style.setProperty("--number", scaled(widths[0]));
   }
 
   #unlock() {

@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Batch, Flag
+from annotation.quality import guidance
 from tableqa import Example, Table
-from tests.annotation.cast import World, make_world
-from tests.browser.pages import annotating, signed_in, takes_keys
+from tests.annotation.cast import NOON, World, make_world
+from tests.browser.pages import annotating, takes_keys
 from tests.browser.test_kinds_cells import questions
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -351,15 +352,105 @@ def test_a_table_that_fits_does_not_scroll_sideways_beside_a_classic_scrollbar(
         classic.close()
 
 
-def test_no_column_of_the_guidelines_is_cut(world: World, new_context: NewContext, live_server: Any) -> None:
-    page = signed_in(
-        new_context, live_server.url, world.ada, viewport={"width": 1366, "height": 850}
-    ).new_page()
-    page.goto(f"{live_server.url}/projects/films/practice/answer_rating/")
-    takes_keys(page)
+def test_a_scrollbar_beside_a_table_does_not_push_it_sideways(
+    world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any
+) -> None:
+    columns = ["Artist", "Song", "Place", "Nation"]
+    rows = [[f"Artist {n}", *["a text of some words that wraps"] * 3] for n in range(9)]
+    squeezed = Example("squeezed", "where does artist 4 sing?", Table(columns, rows), ["Portugal"])
+    batch = world.batch("relevant_cells", sources=[world.import_written(squeezed)])
+    options = {**browser_type_launch_args, "ignore_default_args": ["--hide-scrollbars"]}
+    classic = browser.browser_type.launch(**options)
+    try:
+        page = annotating(classic.new_context, live_server.url, world.ada, batch)
+        sheet = page.locator("askew-grid > .sheet")
+        expect(sheet.locator(".tabular.locked")).to_be_visible()
+        subject = page.locator(".subject")
+        room = subject.evaluate(BOX)
+        assert (room["bar"], sheet.evaluate(BOX)["sideways"]) == (0, 0)
+        subject.evaluate("(subject) => { subject.style.overflowY = 'scroll'; }")
+        assert subject.evaluate(BOX)["bar"] > 10
+        page.wait_for_function(f"(sheet) => ({BOX})(sheet).sideways === 0", arg=sheet.element_handle())
+    finally:
+        classic.close()
+
+
+def test_a_table_short_of_room_loses_its_padding_before_it_scrolls_sideways(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    columns = ["Candidate", "Constituency", "Votes received", "Share of votes", "Changes"]
+    rows = [["Wilhelmina", "Westphalia", "1,234,567", "12.34 %", "Reelected"]] * 3
+    wide = Example("wide", "who was reelected?", Table(columns, rows), ["Wilhelmina"])
+    batch = world.batch("relevant_cells", sources=[world.import_written(wide)])
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1280, "height": 720})
+    sheet = page.locator("askew-grid > .sheet")
+    expect(sheet.locator(".tabular.locked")).to_be_visible()
+    assert sheet.evaluate(BOX)["sideways"] == 0
+    expect(sheet.locator(".tabular.dense")).to_be_visible()
+    page.set_viewport_size({"width": 2000, "height": 720})
+    expect(sheet.locator(".tabular:not(.dense)")).to_be_visible()
+
+
+BROKEN = """(prose) => [...prose.querySelectorAll("th, td")].flatMap((cell) => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const words = [];
+    while (texts.nextNode()) {
+        for (const word of texts.currentNode.data.matchAll(/[a-z]+/giu)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, word.index);
+            range.setEnd(texts.currentNode, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) words.push(word[0]);
+        }
+    }
+    return words;
+})"""
+"""The words of tables that are broken in two."""
+
+
+def test_no_column_of_the_guidelines_is_cut_and_no_word_broken(
+    world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any
+) -> None:
+    rated = Example(
+        "rated",
+        "which film is the longest?",
+        Table(["Film", "Minutes"], [["Heat", "170"]]),
+        ["Heat"],
+        meta={"rated_answer": {"text": "Heat.", "system": "s"}},
+    )
+    batch = world.batch("answer_rating", sources=[world.import_written(rated)])
+    options = {**browser_type_launch_args, "ignore_default_args": ["--hide-scrollbars"]}
+    classic = browser.browser_type.launch(**options)
+    try:
+        page = annotating(
+            classic.new_context, live_server.url, world.ada, batch, viewport={"width": 1366, "height": 850}
+        )
+        prose = page.locator("#guidelines .prose")
+        expect(prose).to_be_visible()
+        assert prose.locator("table").count()
+        assert prose.evaluate(BOX)["sideways"] <= 0
+        assert prose.evaluate(BROKEN) == []
+    finally:
+        classic.close()
+
+
+def test_a_table_that_is_too_wide_for_the_guidelines_breaks_its_words(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch()
+    cells = " | ".join(["comprehensiveness"] * 5)
+    guidance.revise(
+        project=world.project,
+        task=batch.task(),
+        text=f"# Scores\n\n| {cells} |\n|{'---|' * 5}\n| {cells} |",
+        person=world.mara,
+        now=NOON,
+    )
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport={"width": 1366, "height": 850})
     prose = page.locator("#guidelines .prose")
+    expect(prose.locator("td")).to_have_count(5)
+    assert prose.evaluate(BOX)["sideways"] <= 0
+    page.set_viewport_size({"width": 900, "height": 850})
     expect(prose).to_be_visible()
-    assert prose.locator("table").count()
     assert prose.evaluate(BOX)["sideways"] <= 0
 
 
