@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tableqa
-from tableqa.evidence import CellRef
+from tableqa.evidence import CellRef, evidence
 from tableqa.perturbations import PERTURBATIONS, Instance, instances
 from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
 from tableqa.predictions import UNPERTURBED
@@ -52,7 +52,8 @@ def records(
     """(part, record) of an instance in a format of a release; none where the format does not know the kind.
 
     FREB-TQA and RobuT compare with the original, which stands in a file beside, once, whatever was made of it. `dataset`
-    is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant.
+    is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant. FREB-TQA's
+    second part names the cells that its perturbations take as evidence, whoever named them.
     """
     kind, seed, made = instance.kind, instance.seed, instance.perturbed
     paper = PERTURBATIONS[kind].paper
@@ -63,6 +64,8 @@ def records(
         yield "perturbed", {**askew_record(made.example), "id": id, **more, "operations": steps}
     elif format == "freb_tqa" and paper == FREB:
         folder = "02_rel" if kind in RELEVANCE else "01_str"
+        if not cells and kind in RELEVANCE and (found := evidence(original)) is not None:
+            cells = found.cells
         before = {"seed": NOTHING_DRAWN, "dataset": dataset, "perturb": UNPERTURBED}
         yield f"01_str/{{reader}}_{{split}}_{UNPERTURBED}", {**freb_example(original), **before}
         more = {"seed": seed, "dataset": dataset, "perturb": kind}

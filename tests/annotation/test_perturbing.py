@@ -340,6 +340,28 @@ def test_relevant_cells_follow_into_the_perturbed_records(tmp_path: Path) -> Non
     release_files.verify(out)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_files_of_the_second_part_name_the_cells_that_the_source_points_at(tmp_path: Path) -> None:
+    """SQA gives the coordinates of an answer: they are what is masked, and what is moved."""
+    world = make_world(tmp_path)
+    films = Table(["Film", "Minutes"], [["Alien", "117"], ["Heat", "170"], ["Jaws", "124"]])
+    asked = Plain("s", "how long is Heat?", films, ["170"], {"answer_cells": [["r1", "c1"]]})
+    source = world.import_written(asked, name="sqa")
+    run(world, ["row_shuffle", "mask_cell", "escape_table", "relevant_row_shuffle"], sources=[source])
+    out = tmp_path / "release"
+    release(world, out, "freb_tqa")
+
+    (masked,) = [record for file in out.rglob("02_rel/*mask_cell.json") for record in lines(file)]
+    assert masked["rel_cell"] == [[1, 1]]
+    moved = [record for file in out.rglob("02_rel/*relevant_row_shuffle.json") for record in lines(file)]
+    assert moved
+    for record in moved:
+        assert [record["table"]["rows"][row][column] for row, column in record["rel_cell"]] == ["170"]
+    for file in [*out.rglob("01_str/*.json"), *out.rglob("02_rel/*escape_table.json")]:
+        assert all("rel_cell" not in record for record in lines(file))
+    release_files.verify(out)
+
+
 def with_older_rules(out: Path) -> None:
     """Make a release what it was by rules 3: no relevant cells in these files, no exact values."""
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
