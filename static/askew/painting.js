@@ -88,8 +88,13 @@ export class Painting {
   /* Another room (a window made wider, a column closed) gives the columns other widths, where measuring them is cheap. */
   #fit(room) {
     if (!room || !this.#widths) return;
-    if (Math.abs(room - this.#room) < ROOM && !this.#trim()) return;
-    if (this.#state.rows.length * this.#state.columns.length > CHEAP) return;
+    const over = this.sheet.scrollWidth - this.sheet.clientWidth;
+    // A scrollbar beside the table takes a little room: that counts where the table would scroll sideways for it.
+    if (Math.abs(room - this.#room) < ROOM && (over <= 0 || over > ROOM)) return;
+    if (this.#state.rows.length * this.#state.columns.length > CHEAP) {
+      if (over > 0 && over <= ROOM && !this.#twin) this.#trim(over);
+      return;
+    }
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
       this.#unlock();
@@ -527,17 +532,12 @@ export class Painting {
     if (natural && room) this.#lock(widths, room);
   }
 
-  /* A scrollbar beside the table took some room: the widest column gives it. True where the two tables of a pair have to be
-     laid out again together. */
-  #trim() {
-    const over = this.sheet.scrollWidth - this.sheet.clientWidth;
-    if (over <= 0 || over > ROOM) return false;
-    if (this.#twin) return true;
+  /* Make the widest column narrower by these pixels, without measuring the table. */
+  #trim(over) {
     const { rem, zoom } = this.#scale();
     const widest = this.#widths.indexOf(Math.max(...this.#widths.slice(1)), 1);
     this.#setWidths(this.#widths.with(widest, this.#widths[widest] - Math.ceil(over / zoom) / rem));
     this.#drawAreas();
-    return false;
   }
 
   #scale() {

@@ -352,11 +352,12 @@ def test_a_table_that_fits_does_not_scroll_sideways_beside_a_classic_scrollbar(
         classic.close()
 
 
+@pytest.mark.parametrize("number", [9, 1100])
 def test_a_scrollbar_beside_a_table_does_not_push_it_sideways(
-    world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any
+    world: World, browser: Browser, browser_type_launch_args: dict[str, Any], live_server: Any, number: int
 ) -> None:
     columns = ["Artist", "Song", "Place", "Nation"]
-    rows = [[f"Artist {n}", *["a text of some words that wraps"] * 3] for n in range(9)]
+    rows = [[f"Artist {n}", *["a text of some words that wraps"] * 3] for n in range(number)]
     squeezed = Example("squeezed", "where does artist 4 sing?", Table(columns, rows), ["Portugal"])
     batch = world.batch("relevant_cells", sources=[world.import_written(squeezed)])
     options = {**browser_type_launch_args, "ignore_default_args": ["--hide-scrollbars"]}
