@@ -45,7 +45,7 @@ def refuse_replacing(apps: Any, editor: Any) -> None:
             *(f"WHEN {_is_there(table, columns)} {refuse}" for columns in unique),
         ]
         editor.execute(
-            f"CREATE TRIGGER {table}_irreplaceable BEFORE INSERT ON {table} "
+            f"CREATE TRIGGER {table}_irreplaceable BEFORE INSERT ON {table} "  # nosec B608
             f"WHEN NOT EXISTS (SELECT 1 FROM askew_writable) BEGIN SELECT CASE {''.join(cases)}END; END"
         )
 
