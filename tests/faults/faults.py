@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 from typing import Any
 
 from tests.faults.line import ANSWER, REQUEST
@@ -30,6 +31,8 @@ ALLOWANCE = 15.0
 
 SOON = 0.25
 """Seconds within which a person takes an answer for immediate: below that, nobody compares."""
+ROUNDS = 3
+"""How often submissions are timed with and without releases where the first time says that they are slow."""
 
 KINDS = (
     "a web worker is killed",
@@ -349,15 +352,21 @@ class Faults:
 
     def _release_during_label_import(self) -> None:
         """Submissions are about as quick during an import of labels with releases of another project as without."""
-        quick = self._p99_during_label_import(releases=False)
-        slow = self._p99_during_label_import(releases=True)
-        for what, p99 in (("without", quick), ("with", slow)):
-            name = f"p99 of submissions during an import of labels {what} releases, in ms"
-            self.caught[name] = max(self.caught[name], round(p99 * 1000))
-        if slow > 2 * max(quick, SOON):
+        without: list[float] = []
+        during: list[float] = []
+        while len(during) < ROUNDS:  # a noisy machine gets another chance; medians decide
+            without.append(self._p99_during_label_import(releases=False))
+            during.append(self._p99_during_label_import(releases=True))
+            quick, slow = median(without), median(during)
+            if slow <= 2 * max(quick, SOON):
+                break
+        else:
             raise Wrong(
                 f"submissions take {slow:.2f} s (p99) during an import of labels with releases, {quick:.2f} s without"
             )
+        for what, p99 in (("without", quick), ("with", slow)):
+            name = f"p99 of submissions during an import of labels {what} releases, in ms"
+            self.caught[name] = max(self.caught[name], round(p99 * 1000))
 
     def _p99_during_label_import(self, *, releases: bool) -> float:
         """The 99th percentile of the seconds of all submissions while labels are imported."""
