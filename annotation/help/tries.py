@@ -157,7 +157,8 @@ def records(
                         "judgements": one.judgements,
                         "made_at": one.made_at.isoformat(),
                     }
-                    for one in row.verdicts.all()
+                    # Verdicts are read after the rows: one may rest on answers that came in between.
+                    for one in (row.verdicts.all() if row.answered_at is not None else ())
                 ],
                 "made_at": row.made_at.isoformat(),
             }

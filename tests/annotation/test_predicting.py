@@ -687,6 +687,23 @@ def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
         release_files._check_tries(raw)
 
 
+def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
+    world: World, server: Scripted, tmp_path: Path
+) -> None:
+    batch = a_batch(world, overlap=1)
+    assignment = take(world, batch, film="Alien")
+    look(assignment, REWORDED)
+    world.answer(world.reload(assignment), REWORDED)
+    adjudicating.resolve_batch(batch=batch, now=NOON)
+    # As the row was read before its answers came, and the verdicts after.
+    Try.objects.filter(kind="submission").update(answered_at=None, original=None, perturbed=None)
+    out = tmp_path / "out"
+    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
+    lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
+    assert [(line["kind"], len(line["verdicts"])) for line in lines] == [("person", 1), ("submission", 0)]
+    release_files.verify(out)
+
+
 def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     world: World, server: Scripted, settings: Any
 ) -> None:
