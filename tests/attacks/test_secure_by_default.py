@@ -73,7 +73,6 @@ OWN_JSON = {
     "annotation/evaluation/evaluation_runs.py": "judgements that Askew wrote, and records that were read before",
     "annotation/journeys/importing.py": "rows that Askew laid on disk",
     "annotation/journeys/labelled_elsewhere.py": "rows that Askew laid on disk",
-    "annotation/people/erasing.py": "a log that Askew wrote",
     "annotation/management/commands/metrics.py": "scores that Askew wrote",
     "annotation/releases/part_three.py": "rows that Askew laid on disk",
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",

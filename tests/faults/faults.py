@@ -186,6 +186,7 @@ class Faults:
             raise Wrong(f"jobs failed: {unexpected}")
         self._release("after")
         self.site.until(lambda: not self.site.tell("undecided"), "what is complete is decided")
+        self.site.until(lambda: not self.site.tell("unanswered"), "every check of a model has its answer")
         self._job_ends(self.site.tell("start_release", project="busy", name="once"))
         first = self.site.tell("released", project="busy", name="once")
         self._kill_worker_in_release("busy", "twice", first["bytes"])

@@ -396,6 +396,19 @@ def undecided() -> int:
     return Item.objects.filter(due_at__isnull=False).update(due_at=Now())
 
 
+def unanswered() -> int:
+    """How many checks of a model have no answer, after the model was asked for all of them."""
+    from django.utils import timezone
+
+    from annotation.help import predicting
+    from annotation.models import Batch, Try
+
+    waiting = Try.objects.filter(answered_at__isnull=True)
+    for batch in Batch.objects.filter(pk__in=waiting.values("assignment__batch")):
+        predicting.fill(batch=batch, now=timezone.now())
+    return waiting.count()
+
+
 def failed_jobs() -> list[list[str]]:
     """The kind and the words of every job that failed."""
     from annotation.models import Job
@@ -436,7 +449,7 @@ COMMANDS = {
     one.__name__: one
     for one in (
         prepare, open_batch, start_import, imported, label_file, labels_in, start_release, released, job, lose, lose_all,
-        clock, pass_time, check, open_jobs, failed_jobs, undecided, stuck, run_doctor,
+        clock, pass_time, check, open_jobs, failed_jobs, undecided, unanswered, stuck, run_doctor,
     )
 }  # fmt: skip
 
