@@ -16,7 +16,7 @@ from datetime import datetime
 from statistics import median
 from typing import Any, Final
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
@@ -228,9 +228,8 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
         .values_list("assignment__person_id", "made_at", "active_seconds")
     )
     zone = zoneinfo.ZoneInfo(project.time_zone)
-    days: dict[tuple[int, Any], float] = defaultdict(float)
-    for person, made_at, seconds in rows.iterator(chunk_size=2_000):
-        days[person, made_at.astimezone(zone).date()] += seconds / 3600
+    found = rows.iterator(chunk_size=2_000)
+    days = _summed(((person, at.astimezone(zone).date()), seconds) for person, at, seconds in found)
     in_it = math.fsum(days.values())
     beside = _beside(project, batches, until, in_it)
     exact = {
@@ -252,15 +251,23 @@ def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: fl
         person__is_simulated=False,
         person__is_external=False,
     )
-    spent: defaultdict[str, float] = defaultdict(float)
-    summed = done.order_by().values_list("batch_id", "batch__purpose", "item__is_gold")
-    for batch, purpose, is_gold, seconds in summed.annotate(seconds=Sum("active_seconds")):
-        kept = batch in set(batches)
-        name = purpose if not kept else "gold" if is_gold else ""
-        spent[name] += (seconds or 0.0) / 3600
+    rows = done.values_list("batch_id", "batch__purpose", "item__is_gold", "active_seconds")
+    kept = set(batches)
+    spent = _summed(
+        (purpose if batch not in kept else "gold" if is_gold else "", seconds)
+        for batch, purpose, is_gold, seconds in rows.iterator(chunk_size=2_000)
+    )
     spent["not_submitted"] = max(0.0, spent.pop("", 0.0) - in_it)
     order = ("gold", "not_submitted", *Batch.Purpose.values)
-    return {name: spent[name] for name in order if round(spent[name], DIGITS)}
+    return {name: spent[name] for name in order if round(spent.get(name, 0.0), DIGITS)}
+
+
+def _summed(seconds: Iterable[tuple[Any, float]]) -> dict[Any, float]:
+    """Hours by key. Sums are exact, so that the order in which a database reads rows changes no digit of a release."""
+    parts: defaultdict[Any, list[float]] = defaultdict(list)
+    for key, value in seconds:
+        parts[key].append(value)
+    return {key: math.fsum(values) / 3600 for key, values in parts.items()}
 
 
 def _qualification(project: Project, until: datetime) -> list[dict[str, Any]]:
