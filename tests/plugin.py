@@ -70,6 +70,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     session.items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A test that passed at its second try is an open fault: its first failure is what there is to find it by."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"first failure of {report.nodeid}", sep="_")
+        terminalreporter.line(report.longreprtext)
+
+
 def touches_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
         getattr(item, "fixturenames", ())

@@ -356,6 +356,8 @@ class TestTheTemporaryPostgres:
 
 
 UNDER_THE_RULES = """
+import os
+
 import pytest
 
 PAGE = "data:text/html,<title>A page</title>"
@@ -381,11 +383,16 @@ def test_breaks_the_policy_in_another_window(new_context):
     new_context().new_page().goto(PAGE + STRICT + "<p style='color: red'>")
 
 def test_collected_last_and_run_first():
-    import os
     assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ
 
 def test_reads_a_dataset(test_data):
     pass
+
+runs = []
+
+def test_fails_the_first_time_if_it_is_repeated(page):
+    runs.append(1)
+    assert len(runs) > int(os.environ.get("ASKEW_BROWSER_RERUNS", "0")), "slow once"
 """
 
 
@@ -418,16 +425,23 @@ class TestTheRulesForTests:
     def test_a_browser_test_fails_on_any_error_on_a_console(self, outcome):
         said = outcome(CI="false")
 
-        assert "6 passed, 1 skipped, 3 errors" in said
+        assert "7 passed, 1 skipped, 3 errors" in said
         for error in ("spilt", "slipped", "Content Security Policy"):
             assert error in said
+
+    @pytest.mark.skipif(chromium() is None, reason="no Chromium")
+    def test_a_repeated_browser_test_is_named_with_its_first_failure(self, outcome):
+        said = outcome(CI="false", ASKEW_BROWSER_RERUNS="1")
+
+        assert "RERUN " in said
+        assert "AssertionError: slow once" in said
 
     def test_what_lacks_chromium_or_datasets_is_skipped_with_the_reason(self, outcome):
         said = outcome(CI="false", PATH="/nowhere")
 
-        assert "1 passed, 6 skipped" in said
+        assert "1 passed, 7 skipped" in said
         assert "apt install chromium" in said
         assert "name their folder in ASKEW_TEST_DATA" in said
 
     def test_on_a_build_server_it_fails(self, outcome):
-        assert "1 passed, 6 errors" in outcome(CI="true", PATH="/nowhere")
+        assert "1 passed, 7 errors" in outcome(CI="true", PATH="/nowhere")
