@@ -1,0 +1,93 @@
+"""The check of wording finds what docs/wording.toml lists, and nothing in what it allows."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.wording import (
+    DOCS,
+    INTERFACE,
+    ROOT,
+    Rule,
+    Text,
+    check,
+    docs_texts,
+    interface_texts,
+    long_subjects,
+    paragraphs,
+    read_rules,
+)
+
+LIMITS = {INTERFACE: 5, DOCS: 8, "subject": 20}
+RULE = Rule(avoid=("not now",), write="Cancel", allow=("why not now",))
+
+
+@pytest.mark.parametrize("words", ["Not now", "Choose “not now”.", "not now, please"])
+def test_a_phrase_is_found_in_any_case_and_the_failure_says_what_to_write(words: str) -> None:
+    [finding] = check(Text("page.html", INTERFACE, words), [RULE], LIMITS)
+    assert finding.startswith("page.html: “not now”")
+    assert finding.endswith("Write: Cancel")
+
+
+@pytest.mark.parametrize("words", ["knot now", "not nowhere", "Why not now?"])
+def test_parts_of_words_and_allowed_phrases_are_no_findings(words: str) -> None:
+    assert list(check(Text("page.html", INTERFACE, words), [RULE], LIMITS)) == []
+
+
+def test_a_rule_for_the_interface_leaves_the_documentation_alone() -> None:
+    rule = Rule(avoid=("not now",), write="Cancel", where=(INTERFACE,))
+    assert list(check(Text("README.md:1", DOCS, "not now"), [rule], LIMITS)) == []
+
+
+def test_each_sentence_has_its_own_limit_by_where_it_is() -> None:
+    six = "One two three four five six."
+    assert len(list(check(Text("a", INTERFACE, f"{six} One two."), [], LIMITS))) == 1
+    assert list(check(Text("a", INTERFACE, "One two three. Four five six."), [], LIMITS)) == []
+    assert list(check(Text("a", DOCS, six), [], LIMITS)) == []
+    assert list(check(Text("a", DOCS, six * 2, limited=False), [], LIMITS)) == []
+
+
+def test_code_is_no_prose_and_lists_are_read_entry_by_entry() -> None:
+    page = "# Title\n\nFirst `not now`\nline.\n\n```\nnot now\n```\n\n    not now\n\n* One\n* Two [link](not-now.md)\n"
+    assert list(paragraphs(page)) == [
+        (1, "# Title"),
+        (3, "First CODE line."),
+        (12, "One"),
+        (13, "Two [link]"),
+    ]
+
+
+def test_interface_and_documentation_are_found() -> None:
+    places = " ".join(text.place for text in interface_texts(ROOT))
+    for part in ("templates/", "static/askew/", "annotation/forms/", "annotation/management/commands/"):
+        assert part in places
+    pages = {text.place.split(":")[0] for text in docs_texts(ROOT)}
+    assert {"README.md", "docs/glossary.md", "tasks/value_change/GUIDELINES.md"} <= pages
+    assert not [text for text in docs_texts(ROOT) if text.limited and text.place.startswith("tasks/")]
+
+
+def test_new_commits_are_checked_by_the_length_of_their_subject(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+        done = subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    git("commit", "--quiet", "--allow-empty", "-m", "An old subject that is far too long for the limit")
+    limits = {**LIMITS, "subjects_after": git("rev-parse", "HEAD")}
+    git("commit", "--quiet", "--allow-empty", "-m", "Short")
+    assert list(long_subjects(tmp_path, limits)) == []
+    git("commit", "--quiet", "--allow-empty", "-m", "Another subject that is too long")
+    [finding] = long_subjects(tmp_path, limits)
+    assert "32 characters, at most 20" in finding
+
+
+def test_the_file_of_phrases_can_be_read() -> None:
+    rules, limits = read_rules(ROOT / "docs" / "wording.toml")
+    assert limits["interface"] == 20
+    assert all(rule.avoid and rule.write for rule in rules)
