@@ -41,7 +41,7 @@ LISTEN = """() => {
     channel.port1.onmessage = () => window.shown.push(performance.now() - pressed);
     addEventListener("keydown", (event) => { pressed = event.timeStamp; }, { capture: true });
     const change = () => requestAnimationFrame(() => channel.port2.postMessage(0));
-    new MutationObserver(change).observe(document.querySelector("h1.question"), { childList: true });
+    new MutationObserver(change).observe(document.querySelector(".question"), { childList: true });
 }"""
 REQUESTS = """() => performance.getEntriesByType("resource")
     .filter(({ name }) => name.endsWith("/submit/")).map(({ duration }) => duration)"""

@@ -295,6 +295,7 @@ class TaskType(ABC):
     compared, one decision) or *making* (`making = True`: each response that meets its contract
     stands on its own).
 
+    `instruction` is the headline of an annotator's page: one imperative line that says what to do (`instruct`).
     `shows` names what may leave the server: example parts of `SHOWN`, and inputs by their names. `needs`
     names members of `Context`. `of` says which examples a batch may be made of, the usual first; `without`
     what an example lacks that `prepare` leaves out. A kind without `favourites` prefers none of those that it takes:
@@ -319,6 +320,7 @@ class TaskType(ABC):
     key: ClassVar[str]
     version: ClassVar[int] = 1
     title: ClassVar[str]
+    instruction: ClassVar[str] = ""
     making: ClassVar[bool]
     variants: ClassVar[Mapping[str, str]] = {}
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles")
@@ -349,6 +351,13 @@ class TaskType(ABC):
         "properties": {},
         "additionalProperties": False,
     }
+
+    def instruct(self, item: Item, *, has_model: bool = False) -> str:
+        """The line above the question, in the reader's language: what to do, as an imperative.
+
+        By default `instruction`, or the title of a kind without one. `has_model`: a model is in the loop.
+        """
+        return gettext(self.instruction or self.title)
 
     @property
     def default_overlap(self) -> int:

@@ -158,10 +158,19 @@ class AskewAnnotate extends HTMLElement {
     this.#hidden("base", assignment.base);
     this.#hidden("revision", held?.revision ?? 0);
     if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
-    this.#announce([said, again || assignment.shows.question].filter(Boolean).join(" "));
+    this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
     this.#tell("item-shown", { assignment });
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
     this.#fetchAhead();
+  }
+
+  #instruction() {
+    const words = this.querySelector(".instruction").textContent;
+    return words.endsWith("?") ? words : `${words}.`;
+  }
+
+  #asked() {
+    return [...this.querySelector(".asked").children].map(({ textContent }) => textContent).join(": ");
   }
 
   /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of
@@ -257,8 +266,7 @@ class AskewAnnotate extends HTMLElement {
       scrollTo({ top: 0 });
     } else if (this.operationsField || this.cellsField) this.grid.focusCell();
     else {
-      const question = this.querySelector("h1[data-show=question]");
-      question?.focus({ preventScroll: true });
+      this.querySelector(".question[data-show]")?.focus({ preventScroll: true });
       scrollTo({ top: 0 });
     }
   }

@@ -68,6 +68,7 @@ class AnswerCheck(TaskType):
 
     key = "answer_check"
     title = gettext_noop("Answer check")
+    instruction = gettext_noop("Answer the question from this table")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "history")

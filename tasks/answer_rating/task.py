@@ -50,6 +50,7 @@ class AnswerRating(TaskType):
 
     key = "answer_rating"
     title = gettext_noop("Answer rating")
+    instruction = gettext_noop("Rate faithfulness, then comprehensiveness")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")

@@ -62,6 +62,7 @@ class CellRelevance(TaskType):
 
     key = "cell_relevance"
     title = gettext_noop("Relevance of cells")
+    instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     response_type = Response
     making = False
     of = ("originals", "perturbed")

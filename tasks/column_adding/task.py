@@ -88,6 +88,7 @@ class ColumnAdding(ColumnKind):
     key = "column_adding"
     version = 2
     title = gettext_noop("Column adding")
+    instruction = gettext_noop("Add a column from a related table")
     response_type = Response
     perturbation = "add"
     nothing = gettext_noop("no column of a related table belongs into this one.")

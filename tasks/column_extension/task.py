@@ -53,6 +53,7 @@ class ColumnExtension(Taking):
     key = "column_extension"
     version = 2
     title = gettext_noop("Column extension")
+    instruction = gettext_noop("Split one column into two or more")
     response_type = Response
     perturbation = "extend"
     nothing = gettext_noop("no column of this table holds several things at once.")

@@ -39,6 +39,7 @@ class ColumnMasking(Taking):
 
     key = "column_masking"
     title = gettext_noop("Column masking")
+    instruction = gettext_noop("Remove a column that can be worked out from the others")
     response_type = Response
     perturbation = "masked"
     nothing = gettext_noop("no column of this table follows from the others.")

@@ -18,6 +18,7 @@ class HeaderAbbreviation(Renaming):
 
     key = "header_abbreviation"
     title = gettext_noop("Header abbreviations")
+    instruction = gettext_noop("Shorten at least one column name")
     perturbation = "abbreviation"
     nothing = gettext_noop(
         "no column of this table has a name that could be shortened and still be understood."

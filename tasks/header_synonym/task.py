@@ -19,6 +19,7 @@ class HeaderSynonym(Renaming):
 
     key = "header_synonym"
     title = gettext_noop("Header synonyms")
+    instruction = gettext_noop("Rename at least one column without changing its meaning")
     perturbation = "synonym"
     nothing = gettext_noop("no column of this table has a name that another word could stand for.")
     needs = ("header_names", "thesaurus")

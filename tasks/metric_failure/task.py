@@ -115,6 +115,7 @@ class MetricFailure(TaskType):
 
     key = "metric_failure"
     title = gettext_noop("Metric failure")
+    instruction = gettext_noop("The metric and people disagree about this answer. Why?")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")

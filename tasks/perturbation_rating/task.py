@@ -59,6 +59,7 @@ class PerturbationRating(TaskType):
 
     key = "perturbation_rating"
     title = gettext_noop("Perturbation rating")
+    instruction = gettext_noop("How natural is each changed example, and does it still mean the same?")
     response_type = Response
     making = False
     shows = ("question", "answers", "context", "history", "original", "left", "right")

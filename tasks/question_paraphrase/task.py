@@ -32,6 +32,17 @@ from tasks.contract import (
 
 TITLES = {category.key: category.title for category in CATEGORIES}
 FIELDS = {"question", "category"}
+INSTRUCTIONS = {
+    "word": (
+        gettext_noop("Swap words, keep the sentence"),
+        gettext_noop("Swap words, keep the sentence, so that the model fails"),
+    ),
+    "sentence": (
+        gettext_noop("Ask the same question with another sentence"),
+        gettext_noop("Ask the same question with another sentence so that the model fails"),
+    ),
+}
+"""By variant: without and with a model in the loop."""
 LONGEST_QUESTION = 2_000
 LEAST_SURE = 0.35
 """How sure a rule has to be that its paraphrase means the same (`tableqa.paraphrases`)."""
@@ -77,6 +88,9 @@ class QuestionParaphrase(TaskType):
         level: tuple(category for category in CATEGORIES if category.level == level)
         for level in ("word", "sentence")
     }
+
+    def instruct(self, item: Item, *, has_model: bool = False) -> str:
+        return gettext(INSTRUCTIONS[item.variant][has_model])
 
     def parse(self, data: object, item: Item) -> Response:
         if not isinstance(data, Mapping):

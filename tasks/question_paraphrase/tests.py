@@ -28,6 +28,11 @@ def codes(data: Any, item: Item = WORD) -> list[str]:
     return [problem.code for problem in invalid.value.problems]
 
 
+def test_with_a_model_in_the_loop_the_instruction_is_to_make_it_fail() -> None:
+    assert task.instruct(WORD) == "Swap words, keep the sentence"
+    assert task.instruct(WORD, has_model=True) == "Swap words, keep the sentence, so that the model fails"
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -56,6 +56,7 @@ class QuestionScreening(TaskType):
 
     key = "question_screening"
     title = gettext_noop("Question screening")
+    instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
     asks = (Ask("screening", several=True),)
     response_type = Response
     making = False

@@ -76,6 +76,7 @@ class QuestionType(TaskType):
 
     key = "question_type"
     title = gettext_noop("Question type")
+    instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
     asks = (Ask("question_type", _asked, _read),)
     response_type = Response
     making = False

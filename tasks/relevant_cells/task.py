@@ -48,6 +48,7 @@ class RelevantCells(TaskType):
 
     key = "relevant_cells"
     title = gettext_noop("Relevant cells")
+    instruction = gettext_noop("Mark every cell the answer depends on")
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history")

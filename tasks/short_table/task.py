@@ -43,6 +43,11 @@ from tasks.contract import (
     TaskType,
 )
 
+ONLY = {
+    ("remove_row",): gettext_noop("Remove rows the question does not need"),
+    ("remove_column",): gettext_noop("Remove columns the question does not need"),
+}
+"""Instructions where only one operation is allowed."""
 FIELDS = {"unanswerable", "whole", "operations", "program", "worked_out"}
 
 
@@ -73,6 +78,7 @@ class ShortTable(TaskType):
     key = "short_table"
     version = 2
     title = gettext_noop("Shortened table")
+    instruction = gettext_noop("Remove rows and columns the question does not need")
     response_type = Response
     making = True
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
@@ -112,6 +118,11 @@ class ShortTable(TaskType):
         },
         "additionalProperties": False,
     }
+
+    def instruct(self, item: Item, *, has_model: bool = False) -> str:
+        """Names rows or columns alone where the batch's contract allows only these."""
+        allowed = self.contract(item).allowed or ()
+        return gettext(ONLY.get(allowed, self.instruction))
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
         """Freezes the evidence, whether it protects, and the program that comes with the example."""

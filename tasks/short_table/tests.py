@@ -64,6 +64,15 @@ def codes(raw: dict[str, Any], where: Item) -> list[str]:
     return [problem.code for problem in invalid.value.problems]
 
 
+def test_the_instruction_names_what_the_contract_of_the_batch_allows() -> None:
+    assert task.instruct(item()) == "Remove rows and columns the question does not need"
+    assert (
+        task.instruct(item(contract={"allowed": ["remove_row"]})) == "Remove rows the question does not need"
+    )
+    columns = task.instruct(item(contract={"allowed": ["remove_column"]}))
+    assert columns == "Remove columns the question does not need"
+
+
 def test_what_people_marked_cannot_be_left_out() -> None:
     marked = item(around=MARKED)
     assert codes(data(without(rows="1")), marked) == ["protected_cell"]

@@ -50,6 +50,37 @@ from tasks.contract import (
     TaskType,
 )
 
+CHANGES = {
+    "set_cell": (
+        gettext_noop("Change values"),
+        gettext_noop("Change one value"),
+        gettext_noop("Change one or two values"),
+        gettext_noop("Change up to {most} values"),
+    ),
+    "remove_row": (
+        gettext_noop("Remove rows"),
+        gettext_noop("Remove one row"),
+        gettext_noop("Remove one or two rows"),
+        gettext_noop("Remove up to {most} rows"),
+    ),
+    "insert_row": (
+        gettext_noop("Insert rows"),
+        gettext_noop("Insert one row"),
+        gettext_noop("Insert one or two rows"),
+        gettext_noop("Insert up to {most} rows"),
+    ),
+    "rows": (
+        gettext_noop("Insert or remove rows"),
+        gettext_noop("Insert or remove one row"),
+        gettext_noop("Insert or remove one or two rows"),
+        gettext_noop("Insert or remove up to {most} rows"),
+    ),
+}
+"""For instructions, by the operation that is allowed: any number of changes, one, two, and `most`."""
+OUTCOMES = {
+    "answer_changes": gettext_noop("{change} so that the answer changes"),
+    "answer_stays": gettext_noop("{change} so that the answer stays the same"),
+}
 FIELDS = {"unanswerable", "operations", "answers", "reason", "program", "difference"}
 
 
@@ -137,6 +168,17 @@ class ValueChange(TaskType):
         },
         "additionalProperties": False,
     }
+
+    def instruct(self, item: Item, *, has_model: bool = False) -> str:
+        """Names the operations that the batch's contract allows, how many, and what they do to the answer."""
+        contract = self.contract(item)
+        allowed, most = set(contract.allowed or ()), contract.at_most or 0
+        rows = allowed & {"remove_row", "insert_row"}
+        operation = (
+            "set_cell" if "set_cell" in allowed or not rows else rows.pop() if len(rows) == 1 else "rows"
+        )
+        change = gettext(CHANGES[operation][min(most, 3)]).format(most=most)
+        return gettext(OUTCOMES[item.variant]).format(change=change)
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
         """Freezes the evidence, the program that comes with the example, and the id of its original."""

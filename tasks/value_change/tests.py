@@ -46,6 +46,32 @@ def codes(raw: dict[str, Any], where: Item) -> list[str]:
     return [problem.code for problem in invalid.value.problems]
 
 
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({}, "Change one or two values so that the answer changes"),
+        ({"at_most": 1}, "Change one value so that the answer changes"),
+        ({"at_most": 5}, "Change up to 5 values so that the answer changes"),
+        ({"contract": {"at_most": None}}, "Change values so that the answer changes"),
+        ({"contract": {"allowed": ["remove_row"]}}, "Remove one or two rows so that the answer changes"),
+        (
+            {"contract": {"allowed": ["insert_row"], "at_most": 1}},
+            "Insert one row so that the answer changes",
+        ),
+        (
+            {"contract": {"allowed": ["insert_row", "remove_row"], "at_most": 3}},
+            "Insert or remove up to 3 rows so that the answer changes",
+        ),
+    ],
+)
+def test_the_instruction_names_what_the_contract_of_the_batch_allows(
+    settings: dict[str, Any], line: str
+) -> None:
+    assert task.instruct(item(**settings)) == line
+    stays = task.instruct(item("answer_stays", **settings))
+    assert stays == line.replace("the answer changes", "the answer stays the same")
+
+
 def test_another_spelling_of_the_answer_is_no_other_answer() -> None:
     assert "answer_unchanged" in codes(data(cell("1,171"), answers=("1170",)), item())
 

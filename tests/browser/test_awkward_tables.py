@@ -40,7 +40,7 @@ def opened(world: World, new_context: Callable[..., BrowserContext], base: str, 
         "value_change", variant="answer_stays", sources=[world.import_written(example(table))]
     )
     page = annotating(new_context, base, world.ada, batch)
-    expect(page.locator("h1.question")).to_have_text("<b>how many?</b> & why")
+    expect(page.locator(".question")).to_have_text("<b>how many?</b> & why")
     return page
 
 

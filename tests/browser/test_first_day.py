@@ -76,7 +76,7 @@ def test_a_question_is_asked_by_keys_and_the_item_stays(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch())
-    item = page.locator("h1.question").inner_text()
+    item = page.locator(".question").inner_text()
     page.keyboard.press("q")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Write what you would like to know.")
@@ -84,7 +84,7 @@ def test_a_question_is_asked_by_keys_and_the_item_stays(
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Asked.")
 
-    expect(page.locator("h1.question")).to_have_text(item)
+    expect(page.locator(".question")).to_have_text(item)
     assert Inquiry.objects.get().text == "Is a year a number? 1 or 2?"
     page.keyboard.press("?")
     expect(page.locator("dialog")).to_contain_text("Ask the managers")

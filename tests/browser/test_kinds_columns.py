@@ -67,7 +67,7 @@ class Somebody:
         expect(head).to_be_focused()
 
     def reads_question(self, words: str) -> None:
-        expect(self.page.locator("h1.question")).to_contain_text(words)
+        expect(self.page.locator(".question")).to_contain_text(words)
 
     def is_offered(self, text: str) -> None:
         expect(self.page.locator(".choice .text", has_text=text).first).to_be_visible()

@@ -55,11 +55,11 @@ class Keyboard:
 
     @property
     def question(self) -> str:
-        return self.page.locator("h1.question").inner_text()
+        return self.page.locator(".question").inner_text()
 
     def is_led_on(self, from_question: str) -> None:
         """The next item is on screen, and no page was loaded for it."""
-        expect(self.page.locator("h1.question")).not_to_have_text(from_question)
+        expect(self.page.locator(".question")).not_to_have_text(from_question)
         assert self.loads == []
 
     def is_done(self) -> None:
@@ -175,7 +175,7 @@ def test_a_batch_may_suggest_before_the_answer_and_then_says_why(
     finds_the_page_accessible(page)
     never = world.batch("question_type", overlap=1, settings={"suggestions": "never"})
     page = annotating(new_context, live_server.url, world.bo, never)
-    bo, before = Keyboard(page), page.locator("h1.question").inner_text()
+    bo, before = Keyboard(page), page.locator(".question").inner_text()
     bo.presses("1")
     bo.is_led_on(before)
     page.wait_for_load_state("networkidle")
@@ -272,7 +272,7 @@ def test_two_scales_are_two_digits_and_an_undone_item_two_digits_again(
     expect(page.locator(".scale input:checked")).to_have_count(0)
     finds_the_page_accessible(page)
     ada.presses("u")
-    expect(page.locator("h1.question")).to_have_text(first)
+    expect(page.locator(".question")).to_have_text(first)
     expect(page.locator(".scale input:checked")).to_have_count(2)
     ada.presses("5")
     assert ada.question == first, "the second scale is asked for once more"
@@ -333,10 +333,10 @@ def test_another_question_does_not_move_in(world: World, new_context: NewContext
         "answer_rating", sources=[several_answers(world, "which is longest?", "which is shortest?")]
     )
     page = annotating(new_context, live_server.url, world.ada, batch)
-    before = page.locator("h1.question").inner_text()
+    before = page.locator(".question").inner_text()
     page.keyboard.press("5")
     page.keyboard.press("4")
-    expect(page.locator("h1.question")).not_to_have_text(before)
+    expect(page.locator(".question")).not_to_have_text(before)
     expect(page.locator("[data-same-question]")).to_be_hidden()
     assert page.locator(".said").evaluate("(one) => getComputedStyle(one).animationName") == "none"
 
@@ -357,7 +357,7 @@ def test_a_pair_is_three_digits_and_the_changes_are_marked(
 ) -> None:
     page = annotating(new_context, live_server.url, world.cy, pair(world))
     cy = Keyboard(page)
-    expect(page.locator("h1.question")).to_have_text("when did Heat come out (0)?")
+    expect(page.locator(".question")).to_have_text("when did Heat come out (0)?")
     left, right = page.locator("[data-side=left]"), page.locator("[data-side=right]")
     years = {left.locator("td ins").inner_text(), right.locator("td ins").inner_text()}
     assert years == {"1996", "2006"}
@@ -529,14 +529,14 @@ def test_without_scripts_a_paraphrase_is_a_form(
 ) -> None:
     batch = world.batch("question_paraphrase", variant="sentence")
     page = plain(new_context, live_server.url, world.ada, batch)
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     assert page.get_by_label("In your words").input_value() == first
     page.get_by_label("Simpler").check()
     submits(page)
     expect(page.locator("[data-notices]")).to_contain_text("still the original one")
     page.get_by_label("In your words").fill(f"tell me: {first}")
     submits(page)
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     assert submitted() == [{"question": f"tell me: {first}", "category": "simplification"}]
 
 
@@ -574,12 +574,12 @@ def test_without_scripts_an_answer_is_two_scales(
 ) -> None:
     batch = world.batch("answer_rating", sources=[rated(world)], overlap=1)
     page = plain(new_context, live_server.url, world.ada, batch)
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     expect(page.locator("blockquote")).to_contain_text("Answer number")
     page.get_by_role("group", name="Faithfulness").get_by_role("radio", name="5").check()
     page.get_by_role("group", name="Comprehensiveness").get_by_role("radio", name="3").check()
     submits(page)
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     assert submitted() == [{"faithfulness": 5, "comprehensiveness": 3}]
 
 

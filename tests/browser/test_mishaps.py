@@ -21,7 +21,7 @@ from tests.browser.test_road import AXE
 
 def adas_page(world: World, new_context: Callable[..., BrowserContext], base: str, batch: Batch) -> Page:
     page = annotating(new_context, base, world.ada, batch)
-    expect(page.locator("h1.question")).to_contain_text("when did")
+    expect(page.locator(".question")).to_contain_text("when did")
     return page
 
 
@@ -32,7 +32,7 @@ def test_a_submission_whose_answer_was_lost_is_one_submission(
 ) -> None:
     world = make_world(tmp_path)
     page = adas_page(world, new_context, live_server.url, world.batch(overlap=1))
-    question = page.locator("h1.question").inner_text()
+    question = page.locator(".question").inner_text()
     lost: list[int] = []
 
     def lose_the_answer(route: Route) -> None:
@@ -42,14 +42,14 @@ def test_a_submission_whose_answer_was_lost_is_one_submission(
 
     page.route("**/submit/", lose_the_answer, times=1)
     page.keyboard.press("1")
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     assert lost == [200]
     assert Annotation.objects.count() == 1
     expect(page.locator("[data-notices]")).not_to_contain_text("another window")
     page.keyboard.press("u")
-    expect(page.locator("h1.question")).to_have_text(question)
+    expect(page.locator(".question")).to_have_text(question)
     page.keyboard.press("2")
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     assert [a.response and a.response["data"]["label"] for a in Annotation.objects.order_by("pk")] == [
         "extraction",
         None,
@@ -223,7 +223,7 @@ def test_no_draft_is_sent_while_a_submission_is_on_its_way(
     world = make_world(tmp_path)
     batch = world.batch("answer_check", of="originals", overlap=1)
     page = adas_page(world, new_context, live_server.url, batch)
-    question = page.locator("h1.question").inner_text()
+    question = page.locator(".question").inner_text()
     drafts = HeldRequests(page, "**/draft/")
     submissions = HeldRequests(page, "**/submit/")
     page.clock.install()
@@ -238,5 +238,5 @@ def test_no_draft_is_sent_while_a_submission_is_on_its_way(
     page.clock.run_for(1000)  # more than the pause after which a change is saved
     assert drafts.routes == []
     submission.continue_()
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     assert (Annotation.objects.get().response or {})["data"]["answers"] == ["1995"]

@@ -36,7 +36,36 @@ def accessible(page: Page) -> None:
 
 
 def question(page: Page) -> str:
-    return page.locator("h1.question").inner_text()
+    return page.locator(".question").inner_text()
+
+
+def test_the_instruction_is_the_largest_text_and_the_question_is_labelled(
+    world: World, new_context: NewContext, live_server: Any
+) -> None:
+    batch = world.batch("value_change", variant="answer_stays")
+    page = annotating(new_context, live_server.url, world.ada, batch, viewport=DESK)
+    instruction = page.get_by_role("heading", level=1)
+    expect(instruction).to_have_text("Change one or two values so that the answer stays the same")
+    expect(page.locator(".asked").get_by_role("heading", level=2)).to_have_text("Question")
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll("main *")]
+            .filter((part) => [...part.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+            .map((part) => [parseFloat(getComputedStyle(part).fontSize), part.localName])"""
+    )
+    largest = max(sizes)[0]
+    assert [name for size, name in sizes if size == largest] == ["h1"]
+    line = instruction.evaluate("(part) => parseFloat(getComputedStyle(part).lineHeight)")
+    text = instruction.evaluate(
+        """(part) => {
+            const range = new Range();
+            range.selectNodeContents(part);
+            return range.getBoundingClientRect().height;
+        }"""
+    )
+    assert text <= line  # one line
+    expect(page.locator("[data-announce]")).to_have_text(
+        f"Change one or two values so that the answer stays the same. Question: {question(page)}"
+    )
 
 
 # -- guidelines --------------------------------------------------------------------------------------
@@ -49,7 +78,7 @@ def test_guidelines_stand_beside_the_item_on_the_first_visit_and_then_as_they_we
     guidelines = page.locator(".guidelines .prose")
     expect(guidelines).to_be_visible()
     expect(guidelines).to_contain_text("Extraction.")
-    expect(page.locator("h1.question")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".question")).to_be_in_viewport(ratio=1)
     expect(page.locator(".panel .choices")).to_be_in_viewport(ratio=1)
     page.keyboard.press("i")
     expect(guidelines).to_be_hidden()
@@ -72,7 +101,7 @@ def test_the_key_of_the_guidelines_leads_into_them_and_escape_back(
     page.keyboard.press("i")
     expect(guidelines).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "true")
-    expect(page.locator("h1.question")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".question")).to_be_in_viewport(ratio=1)
     accessible(page)
     page.keyboard.press("Escape")
     expect(guidelines).to_be_hidden()
@@ -91,7 +120,7 @@ def test_a_key_inside_the_guidelines_still_answers_the_item(
     first = question(page)
     page.locator(".guidelines .prose").focus()
     page.keyboard.press("1")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     expect(page.locator(".guidelines .prose")).to_be_visible()
 
 
@@ -151,12 +180,12 @@ def test_a_message_about_the_previous_item_stays_until_something_is_entered(
     page.keyboard.press("Enter")
     expect(said).to_contain_text("The table differs: holds")
     page.keyboard.press("Enter")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
-    expect(said).to_have_text(f"Previous item submitted. {second}")
+    expect(said).to_have_text(f"Previous item submitted. Question: {second}")
     expect(page.locator("[data-saved]")).to_have_text("Previous item submitted.")
     page.wait_for_timeout(800)
-    expect(said).to_have_text(f"Previous item submitted. {second}")
+    expect(said).to_have_text(f"Previous item submitted. Question: {second}")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet")
     expect(page.locator("[data-saved]")).to_have_text("Previous item submitted.")
@@ -333,7 +362,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     page.wait_for_timeout(300)
     assert question(page) == first
     page.keyboard.press("e")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
     page.get_by_role("button", name="All keys").click()
     page.get_by_role("switch").uncheck()
@@ -462,5 +491,5 @@ def test_practice_says_whether_it_was_right_why_and_what_comes_next(
         page.keyboard.press("Enter")
     else:
         words.get_by_role("link", name="Next exercise").click()
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     expect(words).to_be_hidden()

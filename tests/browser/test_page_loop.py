@@ -65,14 +65,14 @@ def test_nobody_skips_without_a_reason_of_their_own(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     page.keyboard.press("s")
     expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)
     for key in ("Enter", "Control+Enter", "7"):
         page.keyboard.press(key)
     expect(page.locator("[data-notices]")).to_contain_text("Say why you skip this item")
     page.wait_for_timeout(300)
-    expect(page.locator("h1.question")).to_have_text(first)
+    expect(page.locator(".question")).to_have_text(first)
     page.locator("details[data-panel=skip] legend").click()  # the words of the panel are part of it
     page.keyboard.press("Enter")
     page.wait_for_timeout(300)
@@ -80,7 +80,7 @@ def test_nobody_skips_without_a_reason_of_their_own(
     page.locator("[name=skip_other]").fill("1 table is 2 tables.")
     page.locator("details[data-panel=skip] legend").click()
     page.keyboard.press("Enter")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     assert Assignment.objects.get(state="skipped").reason == "1 table is 2 tables."
 
 
@@ -88,10 +88,10 @@ def test_an_item_is_skipped_with_two_keys_of_which_the_second_says_why(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     page.keyboard.press("s")
     page.keyboard.press("3")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     expect(page.locator("details[data-panel=skip]")).not_to_have_attribute("open", "")
     assert Assignment.objects.get(state="skipped").reason == "The table is damaged."
     assert not Annotation.objects.exists(), "the digit answered nothing"
@@ -463,12 +463,12 @@ def test_nothing_that_the_table_said_of_one_item_stands_there_with_the_next(
 ) -> None:
     batch = world.batch("relevant_cells", sources=[world.import_written(*questions())])
     page = annotating(new_context, live_server.url, world.ada, batch)
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     for key in ("ArrowDown", "Shift+ArrowRight", "Space"):
         page.keyboard.press(key)
     assert any("marked" in text for text in live(page))
     page.keyboard.press("Enter")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     page.wait_for_timeout(700)
     assert not any("marked" in text for text in live(page)), live(page)
 
@@ -480,11 +480,11 @@ def test_hidden_cells_of_one_item_are_not_said_to_be_shown_again_in_the_next(
     page = annotating(
         new_context, live_server.url, world.ada, world.batch("cell_relevance", sources=[source])
     )
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     page.keyboard.press("h")
     assert any("hidden" in text for text in live(page))
     page.keyboard.press("1")
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".question")).not_to_have_text(first)
     page.wait_for_timeout(700)
     assert not any("marked cell" in text for text in live(page)), live(page)
 

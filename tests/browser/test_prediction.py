@@ -82,7 +82,7 @@ def test_enter_asks_for_the_verdict_and_a_digit_submits(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
-    question = page.locator("h1.question").inner_text()
+    question = page.locator(".question").inner_text()
     pressed = []
     page.on("console", lambda message: pressed.append(message.text))
     page.evaluate("addEventListener('keydown', ({ key }) => console.log(key), { capture: true })")
@@ -92,7 +92,7 @@ def test_enter_asks_for_the_verdict_and_a_digit_submits(
     state(page, "answered")
     expect(page.locator("[name=category]").first).to_be_focused()
     page.keyboard.press("1")
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     expect(page.locator("[data-part=tries]")).to_have_text("")
     assert pressed == ["Enter", "1"]
     assert [row.kind for row in Try.objects.order_by("pk")] == ["person", "submission"]
@@ -173,7 +173,7 @@ def test_whatever_the_model_does_typing_saving_and_submitting_go_on_and_it_comes
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    question = page.locator("h1.question").inner_text()
+    question = page.locator(".question").inner_text()
     type_question(page, "which year saw it in cinemas?")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     state(page, MOODS[mood])
@@ -182,7 +182,7 @@ def test_whatever_the_model_does_typing_saving_and_submitting_go_on_and_it_comes
     assert Draft.objects.get().response["data"]["question"] == "which year saw it in cinemas?"
     page.keyboard.press("Escape")
     page.keyboard.press("1")
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     said = Annotation.objects.get().response
     assert said is not None
     assert said["data"]["question"] == "which year saw it in cinemas?"

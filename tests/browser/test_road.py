@@ -197,16 +197,16 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
         one.goes_to("/")
         one.finds_the_page_accessible()
         one.annotates(one.page.get_by_role("row", name="Types").locator("a[href*=annotate]"))
-        expect(one.page.locator("h1.question")).to_contain_text("when did")
+        expect(one.page.locator(".question")).to_contain_text("when did")
         one.finds_the_page_accessible()
         loads = page_loads(one.page)
         asked = set()
         for number, key in enumerate(keys, start=1):
-            question = one.page.locator("h1.question").inner_text()
+            question = one.page.locator(".question").inner_text()
             asked.add(question)
             one.page.keyboard.press(key)
             if number < len(keys):
-                expect(one.page.locator("h1.question")).not_to_have_text(question)
+                expect(one.page.locator(".question")).not_to_have_text(question)
                 assert loads == []
         one.reads("Nothing left")
         one.finds_the_page_accessible()
@@ -217,7 +217,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     ada = crew["ada"]
     ada.goes_to("/")
     ada.annotates(ada.page.locator("a[href*=annotate]").first)
-    asked_now = ada.page.locator("h1.question")
+    asked_now = ada.page.locator(".question")
     film = asked_now.inner_text().removeprefix("when did ").removesuffix(" come out?")
     row = [name for name, *_ in FILMS].index(film)
     year = ada.page.locator(f"[data-row=r{row}] [data-column=c1]")

@@ -95,7 +95,7 @@ def test_a_value_is_changed_and_handed_in(
     page = shipped(world.ada)
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     takes_keys(page)
-    question = page.locator("h1.question").inner_text()
+    question = page.locator(".question").inner_text()
     page.locator("td[data-column=c0]").first.click()
     page.keyboard.press("ArrowRight")
     expect(page.locator("td[data-column=c1]").first).to_be_focused()
@@ -106,6 +106,6 @@ def test_a_value_is_changed_and_handed_in(
     page.locator("[data-field=answers] textarea, textarea[data-field=answers]").first.fill("1996")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("h1.question")).not_to_have_text(question)
+    expect(page.locator(".question")).not_to_have_text(question)
     (response,) = Annotation.objects.values_list("response__data", flat=True)
     assert [step["new"] for step in response["operations"]] == ["1996"]

@@ -36,7 +36,7 @@ def test_a_blank_at_the_end_of_a_cell_is_no_change(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".question").inner_text()
     page.locator("[data-row=r3] [data-column=c0]").click()
     for key in ("F2", "End", "Space", "Enter"):
         page.keyboard.press(key)
@@ -44,7 +44,7 @@ def test_a_blank_at_the_end_of_a_cell_is_no_change(
     expect(line(page, "table_unchanged")).to_contain_text("Only blanks or invisible characters differ")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet. Only blanks")
-    assert page.locator("h1.question").inner_text() == first
+    assert page.locator(".question").inner_text() == first
     assert not Annotation.objects.exists()
     page.locator("[data-row=r3] [data-column=c3]").click()
     page.keyboard.type("60")

@@ -67,6 +67,17 @@ def test_a_kind_is_whole(task: TaskType) -> None:
 
 
 @every_kind
+def test_the_instruction_is_a_line_that_says_what_to_do(task: TaskType) -> None:
+    for item in sample(task)["items"]:
+        for has_model in (False, True):
+            line = task.instruct(item, has_model=has_model)
+            assert line != task.title
+            assert line[0].isupper()
+            assert not line.endswith(".")
+            assert len(line) <= 72
+
+
+@every_kind
 def test_a_good_response_is_stored_and_read_back_as_it_was(task: TaskType) -> None:
     found = sample(task)
     for good in found["good"]:
