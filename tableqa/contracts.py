@@ -88,12 +88,12 @@ class Contract:
         _one_of(self.answer, "answer", get_args(AnswerRule))
         _one_of(self.cell_format, "cell_format", get_args(FormatRule))
         if self.at_most is not None and (type(self.at_most) is not int or self.at_most < 0):
-            raise ContractError(gettext("at_most is a number from 0 on, or null"))
+            raise ContractError(gettext("at_most must be 0 or more, or null"))
         if type(self.more_with_reason) is not bool:
-            raise ContractError(gettext("more_with_reason is true or false"))
+            raise ContractError(gettext("more_with_reason must be true or false"))
         if self.allowed is not None:
             if not isinstance(self.allowed, list | tuple):
-                raise ContractError(gettext("allowed is a list of names of operations, or null"))
+                raise ContractError(gettext("allowed must be a list of operation names, or null"))
             for name in self.allowed:
                 _one_of(name, "allowed", tuple(OPERATIONS))
             object.__setattr__(self, "allowed", tuple(self.allowed))
@@ -145,7 +145,7 @@ class Contract:
 def _one_of(value: object, name: str, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
         raise ContractError(
-            gettext("{name} is one of {allowed}, not {value!r}").format(
+            gettext("{name} must be one of {allowed}, not {value!r}").format(
                 name=name, allowed=", ".join(allowed), value=value
             )
         )
@@ -153,11 +153,13 @@ def _one_of(value: object, name: str, allowed: Sequence[str]) -> None:
 
 def _protected(cells: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(cells, list | tuple):
-        raise ContractError(gettext("protected is a list of [row id, column id] pairs"))
+        raise ContractError(gettext("protected must be a list of [row id, column id] pairs"))
     for cell in cells:
         if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(is_id(name) for name in cell):
             raise ContractError(
-                gettext("protected holds {cell!r}, which is not a [row id, column id] pair").format(cell=cell)
+                gettext("protected contains {cell!r}, which is not a [row id, column id] pair").format(
+                    cell=cell
+                )
             )
     return tuple((row, column) for row, column in cells)
 
@@ -210,14 +212,12 @@ def structure(
     unchanged = contract.table == "differs" and _looks_the_same(base_table, edited)
     if unchanged:
         same = edited.same_content(base_table)
-        message = (
-            gettext("The table is the original one. Change something.") if same else gettext(_ONLY_BLANKS)
-        )
+        message = gettext("The table is unchanged. Change something.") if same else gettext(_ONLY_BLANKS)
         violations.append(Violation("table_unchanged", message))
     if all(base_table.shape) and not all(edited.shape) and contract.table != "gone":
-        message = gettext(
-            "The table has {shape} now, and nothing can be asked of that. Put something back."
-        ).format(shape=_shape(edited))
+        message = gettext("The table now has {shape}. Restore at least one row and one column.").format(
+            shape=_shape(edited)
+        )
         violations.append(Violation("table_empty", message))
     if contract.allowed is not None:
         violations += _allowed(contract.allowed, base_table, edited, net)
@@ -230,9 +230,7 @@ def structure(
     return violations if unchanged else [*violations, *_blanks(base_table, net)]
 
 
-_ONLY_BLANKS = gettext_noop(
-    "Only blanks or invisible characters differ from the original table. Change something that can be seen."
-)
+_ONLY_BLANKS = gettext_noop("Only whitespace or invisible characters have changed. Change a visible value.")
 
 
 def _looks_the_same(one: Table, other: Table) -> bool:
@@ -251,7 +249,7 @@ def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
     return [
         Violation(
             "blanks_changed",
-            gettext("{change}. Put back what stood there.").format(change=describe(operation, base)),
+            gettext("{change}. Restore the old text.").format(change=describe(operation, base)),
             "warning",
         )
         for operation in net
@@ -266,7 +264,7 @@ def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[O
             message = gettext("{operation} is not allowed here.").format(operation=gettext(_SPOKEN[name]))
             violations.append(Violation("operation_not_allowed", message))
     if base.shape != edited.shape and not _SHAPE_CHANGING.intersection(allowed):
-        message = gettext("The table had {before} and has {after} now. Its shape must stay.").format(
+        message = gettext("The table had {before} and now has {after}. Its shape must not change.").format(
             before=_shape(base), after=_shape(edited)
         )
         violations.append(Violation("shape_changed", message))
@@ -286,7 +284,7 @@ def _too_many(contract: Contract, number: int, reason: str) -> list[Violation]:
         ),
     )
     if contract.more_with_reason:
-        message += gettext(" Take some back, or say why more are needed.")
+        message += gettext(" Undo some, or say why more are needed.")
     return [Violation("too_many_operations", message)]
 
 
@@ -296,9 +294,9 @@ def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Vio
         before, after = _cell(base, row, column), _cell(edited, row, column)
         if before is not None and before != after:
             message = (
-                gettext("The protected cell ({place}) has been removed. Take that back.")
+                gettext("The protected cell ({place}) has been removed. Undo that change.")
                 if after is None
-                else gettext("The protected cell ({place}) has been changed. Take that back.")
+                else gettext("The protected cell ({place}) has been changed. Undo that change.")
             ).format(place=cell_place(base, row, column))
             violations.append(Violation("protected_cell", message))
     return violations
@@ -331,11 +329,11 @@ def _formats(base: Table, edited: Table, net: Sequence[Operation], level: Level)
         cells = columns[column]
         if not same_format(old, new, cells):
             model = model_for(old, new, cells)
-            message = gettext("Row {row}, {column}: {text} is not written like {like}.").format(
+            message = gettext("Row {row}, {column}: {text} has a different format from {like}.").format(
                 row=edited.row_index(row) + 1,
                 column=column_name(edited, column),
                 text=_quoted(new),
-                like=gettext("the others in its column") if model is None else _quoted(model),
+                like=gettext("the other cells in its column") if model is None else _quoted(model),
             )
             violations.append(Violation("cell_format", message, level))
     return violations
@@ -365,7 +363,7 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
         return [
             Violation(
                 "answer_missing",
-                gettext("There is no answer. Give the answer that holds for the edited table."),
+                gettext("The answer is missing. Write the answer that the edited table gives."),
             )
         ]
     if not has_gold:
@@ -374,19 +372,19 @@ def _answers(contract: Contract, base: Example, edited: Example) -> list[Violati
     was, now = _list(base.answers), _list(edited.answers)
     violations = []
     if _looks_the_same(base.table, edited.table) and not comparison.equal:
-        message = gettext("The table is the original one, and yet the answer was {was} and is {now}.").format(
-            was=was, now=now
-        )
+        message = gettext(
+            "The table is unchanged, but the answer was {was} and is now {now}. Change the table first."
+        ).format(was=was, now=now)
         violations.append(Violation("same_table_other_answer", message))
     if contract.answer == "changes" and comparison.equal:
         message = (
             gettext("The answer is still {now}. It must change.")
             if comparison.difference is None
-            else gettext("The answer is {now}, and that is {was} {how}. It must change.")
+            else gettext("The answer {now} is only {was} {how}. It must change.")
         ).format(now=now, was=was, how=_note(comparison))
         violations.append(Violation("answer_unchanged", message))
     if contract.answer == "stays" and not comparison.equal:
-        message = gettext("The answer was {was} and is {now} now{how}. It must stay.").format(
+        message = gettext("The answer was {was} and is now {now}{how}. It must not change.").format(
             was=was, now=now, how=_name(comparison)
         )
         violations.append(Violation("answer_changed", message))
@@ -402,9 +400,9 @@ def _computed(
     is told and stops nobody.
     """
     if isinstance(computed, ProgramError):
-        message = gettext(
-            "The program of the answer cannot be run on this table: {why} Check the answer by hand."
-        ).format(why=computed)
+        message = gettext("The program cannot run on this table: {why} Check the answer yourself.").format(
+            why=computed
+        )
         return [Violation("program_fails", message, "warning")]
     if computed is None or reason.strip() or not any(answer.strip() for answer in typed):
         return []
@@ -412,7 +410,8 @@ def _computed(
     if comparison.equal:
         return []
     message = gettext(
-        "The answer is {typed}, and the program gives {computed}{how}. Mend the answer or the table, or say why they differ."
+        "Your answer is {typed}, but the program gives {computed}{how}. Fix the answer or the table, "
+        "or say why they differ."
     ).format(typed=_list(typed), computed=_list(computed), how=_name(comparison))
     return [Violation("computed_answer_differs", message)]
 
@@ -431,7 +430,7 @@ def _name(comparison: Comparison) -> str:
     if comparison.difference == "sign":
         return gettext(" (only the sign differs)")
     if comparison.difference == "scale":
-        return gettext(" (they differ by the factor {factor})").format(factor=f"{comparison.factor:,}")
+        return gettext(" (by the factor {factor})").format(factor=f"{comparison.factor:,}")
     return gettext(" (some answers are the same)") if comparison.difference == "partial" else ""
 
 
@@ -445,7 +444,7 @@ _SPOKEN = {
     "insert_column": gettext_noop("Adding a column"),
     "move_column": gettext_noop("Moving a column"),
     "split_column": gettext_noop("Splitting a column"),
-    "transpose": gettext_noop("Exchanging rows and columns"),
+    "transpose": gettext_noop("Transposing the table"),
     "mask_cells": gettext_noop("Masking cells"),
 }
 
@@ -460,7 +459,7 @@ def _shape(table: Table) -> str:
 
 def _quoted(text: str) -> str:
     if not text.strip():
-        return gettext("(blank)") if text else gettext("(empty)")
+        return gettext("(whitespace)") if text else gettext("(empty)")
     return f"“{text if len(text) <= 60 else text[:59] + '…'}”"
 
 

@@ -41,7 +41,7 @@ def confirmed(value: object, example: Example) -> dict[str, Any] | None:
         given, gold = " | ".join(found), " | ".join(example.answers)
         raise ProgramError(
             "other_answer",
-            gettext("The program gives {given} on the table as it was; the answer there is {gold}.").format(
+            gettext("On the original table the program gives {given}, but the answer is {gold}.").format(
                 given=given, gold=gold
             ),
         )
@@ -62,7 +62,7 @@ def posted(text: object, kept: object) -> object:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(gettext("{name} is no number of JSON").format(name=name))
+    raise ValueError(gettext("{name} is not a JSON number").format(name=name))
 
 
 def is_program(value: object) -> bool:
@@ -139,9 +139,7 @@ def in_words(program: Mapping[str, Any] | None, table: Table) -> str:
     """A stored program in words; "" where nobody has said anything."""
     if program is None:
         return ""
-    return (
-        describe(program, table) if is_program(program) else gettext("none of the programs that were offered")
-    )
+    return describe(program, table) if is_program(program) else gettext("none of the proposed programs")
 
 
 def _gives(program: Mapping[str, Any], example: Example) -> bool:

@@ -130,9 +130,7 @@ def share(estimate: Estimate, *, deviation: float | None = None, interval: bool 
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
     """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
-        return Cell(
-            gettext(UNDEFINED), reason=kept(estimate.reason or gettext_noop("There is nothing to count."))
-        )
+        return Cell(gettext(UNDEFINED), reason=kept(estimate.reason or gettext_noop("No data yet.")))
     low, high, detail = estimate.low, estimate.high, ""
     if low is not None and high is not None:
         detail = gettext("{low} to {high}").format(

@@ -60,25 +60,26 @@ _PARTS = (
     ("values", gettext_noop("Values (FREB-TQA, part 3)"), VALUES),
 )
 _NOTE = gettext_noop(
-    "Shares times 100. Em: right answers. Emd: Em after less Em before, against the original table. VP: answers that "
-    "turned right or wrong. ±: standard deviation over seeds. Zhou et al. (2024), section 5."
+    "Percentages. Em: correct answers. Emd: Em after minus Em before, on the original table. VP: "
+    "answers that became correct or wrong. ±: standard deviation over seeds. Zhou et al. (2024), "
+    "section 5."
 )
 _NOTE_OF_VALUES = gettext_noop(
-    "Shares times 100. Em: right answers. Emd: Em after less Em before, the short table against the original, changed "
-    "values against what they were changed in, by their own gold. VP: answers that turned right or wrong. ±: standard "
+    "Percentages. Em: correct answers. Emd: Em after minus Em before. Short tables are compared "
+    "with the original table. Changed values are compared with the table they were changed in, "
+    "each by its own gold answer. VP: answers that became correct or wrong. ±: standard "
     "deviation over seeds. Zhou et al. (2024), section 5."
 )
 RULES: Mapping[str, str] = {
-    "askew": gettext_noop("Right is what says the same as the gold answer (rule askew)."),
-    "wtq": gettext_noop("Right is what the evaluator of WikiTableQuestions accepts (rule wtq)."),
-    "tapex": gettext_noop("Right is what the evaluation of TAPEX and RobuT accepts (rule tapex)."),
-    "tat": gettext_noop(
-        "Right is what the evaluator of TAT-QA accepts, with the scale of the answer (rule tat)."
-    ),
+    "askew": gettext_noop("Correct: equivalent to the gold answer (rule askew)."),
+    "wtq": gettext_noop("Correct: accepted by the WikiTableQuestions evaluator (rule wtq)."),
+    "tapex": gettext_noop("Correct: accepted by the evaluation of TAPEX and RobuT (rule tapex)."),
+    "tat": gettext_noop("Correct: accepted by the TAT-QA evaluator, including the scale (rule tat)."),
 }
 """A sentence for each rule of `tableqa.evaluation.MATCHES`."""
 _NOTE_OF_BEST = gettext_noop(
-    "n: questions. In bold: the highest Em. Emd and VP are not marked: a model that is hardly ever right changes least."
+    "n: questions. Bold: the highest Em. Emd and VP are not marked, because a model that is "
+    "rarely correct changes least."
 )
 _IN_WORDS = {MACRO: gettext_noop("all sources"), MICRO: gettext_noop("all questions")}
 _HEADINGS = {"after": gettext_noop("accuracy"), "emd": "Emd", "vp": "VP", "r_acc": "R-ACC"}
@@ -107,7 +108,7 @@ def sheets(
         _differences(f"difference-{number}", *pair, found)
         for number, (pair, found) in enumerate((differences or {}).items(), start=1)
     ]
-    made.append(_rows("all-figures", gettext("All figures"), models, None))
+    made.append(_rows("all-figures", gettext("All values"), models, None))
     return [one for one in made if one is not None]
 
 
@@ -188,8 +189,8 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
         for model, one in found
     ]
     note = gettext(
-        "Shares times 100. VP of moved relevant rows where the question compares and where it does not, with 95 % "
-        "intervals. A model that relies on the order of rows shows a gap. Zhou et al. (2024), Table 6."
+        "Percentages with 95 % CI. VP of moved relevant rows, for questions that compare and for "
+        "others. A model that relies on row order shows a gap. Zhou et al. (2024), Table 6."
     )
     return Sheet(
         "comparing", gettext("Questions that compare (FREB-TQA, Table 6)"), columns, tuple(lines), note
@@ -229,11 +230,11 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
             )
         )
     note = gettext(
-        "Questions that are answered rightly although the relevant cells, or the whole table, are gone, with a 95 % "
-        "interval, and which gold answers they have. One answer that makes up nearly all of them is a guess that pays. "
-        "Zhou et al. (2024), section 5."
+        "Questions answered correctly although the relevant cells or the whole table were removed "
+        "(95 % CI), with their gold answers. Where one answer makes up nearly all of them, the model "
+        "is guessing. Zhou et al. (2024), section 5."
     )
-    return Sheet("without-evidence", gettext("Right without evidence"), columns, tuple(lines), note)
+    return Sheet("without-evidence", gettext("Correct without evidence"), columns, tuple(lines), note)
 
 
 def _short(answer: str) -> str:
@@ -267,7 +268,7 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
         columns += [Column("n", model), Column("pre", model), Column("post", model), Column("R-ACC", model)]
     lines = []
     for average in _averages(models, ORIGINAL):
-        line = [text("dev"), text(gettext("none: the originals")), text(_source_in_words(average))]
+        line = [text("dev"), text(gettext("none (originals)")), text(_source_in_words(average))]
         for one in models.values():
             row = one.row(ORIGINAL, average)
             line += [_questions(row), _figure(row, "after"), text(NOTHING), text(NOTHING)]
@@ -280,8 +281,8 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
                 line += [_questions(row), *(_figure(row, name) for name in ("before", "after", "r_acc"))]
             lines.append(line)
     note = gettext(
-        "Shares times 100. n: questions. pre and post: right answers on what was perturbed, before and after. R-ACC: right "
-        "after, of those right before. Zhao et al. (2023), section 4.1."
+        "Percentages. n: questions. pre and post: correct answers before and after the perturbation. "
+        "R-ACC: correct after, of those correct before. Zhao et al. (2023), section 4.1."
     )
     return Sheet(
         "levels", gettext("Levels of perturbation (RobuT)"), tuple(columns), tuple(map(tuple, lines)), note
@@ -322,13 +323,15 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
     left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
     if left:
         note = gettext(
-            "Shares times 100. ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if "
-            "every turn is. Dialogues that lack a turn are left out ({left}). Zhao et al. (2023), section 4.1."
+            "Percentages. ALL: questions, each asked with its history. SEQ: whole dialogues (n), "
+            "correct if every turn is correct. Incomplete dialogues are excluded ({left}). Zhao et "
+            "al. (2023), section 4.1."
         ).format(left=left)
     else:
         note = gettext(
-            "Shares times 100. ALL: questions, each asked with its history. SEQ: whole dialogues (n of them), right if "
-            "every turn is. Dialogues that lack a turn are left out. Zhao et al. (2023), section 4.1."
+            "Percentages. ALL: questions, each asked with its history. SEQ: whole dialogues (n), "
+            "correct if every turn is correct. Incomplete dialogues are excluded. Zhao et al. "
+            "(2023), section 4.1."
         )
     return Sheet("sequences", gettext("Dialogues (SQA)"), tuple(columns), tuple(lines), note)
 
@@ -365,8 +368,9 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
             line += [_figure(of_rule, "r_acc") if kind != ORIGINAL else text(NOTHING) for of_rule in of_rules]
             lines.append(tuple(line))
     note = gettext(
-        "Shares times 100 of the same predictions. askew: what says the same. wtq: the evaluator of WikiTableQuestions. "
-        "tapex: the evaluation of TAPEX and RobuT. Compare a published figure with the rule it was counted by."
+        "Percentages for the same predictions. askew: equivalent answers. wtq: the "
+        "WikiTableQuestions evaluator. tapex: the evaluation of TAPEX and RobuT. Compare published "
+        "values only under the same rule."
     )
     return Sheet("matching-rules", gettext("Matching rules"), columns, tuple(lines), note)
 
@@ -412,22 +416,18 @@ def _rows(
             f1 = (share(row.f1) if row.f1 else text(NOTHING),) if scored else ()
             lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, r_acc, *f1))
     note = gettext(
-        "Shares times 100. With 95 % intervals (bootstrap over questions, 1,000 draws). n: questions. before: right on "
-        "what the perturbation is compared with. sd: standard deviation of after over seeds. all sources: the mean "
-        "over sources, each counting once (macro). all questions: every question counts once (micro). R-ACC over several "
-        "sources leaves out those in which it is undefined."
+        "Percentages with 95 % CI (bootstrap over questions, 1,000 draws). n: questions. before: "
+        "correct on the unperturbed version. sd: standard deviation of after over seeds. all "
+        "sources: mean over sources (macro). all questions: mean over questions (micro). R-ACC over "
+        "several sources excludes sources where it is undefined."
     )
     missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
     left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
     notes = [note]
     if missing:
-        notes.append(
-            gettext("Instances without a prediction, left out: {models}.").format(models=", ".join(missing))
-        )
+        notes.append(gettext("Without a prediction, excluded: {models}.").format(models=", ".join(missing)))
     if left:
-        notes.append(
-            gettext("Instances that are too long, left out: {models}.").format(models=", ".join(left))
-        )
+        notes.append(gettext("Too long, excluded: {models}.").format(models=", ".join(left)))
     return Sheet(name, title, columns, tuple(lines), " ".join(notes))
 
 
@@ -445,10 +445,10 @@ def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -
         cells = (_difference(line.figures[name]) for name in FIGURES)
         lines.append((text(line.kind), text(_source_in_words(line.source)), count(line.questions), *cells))
     note = gettext(
-        "Shares times 100. {other} less {one}, on the same questions, with 95 % intervals (paired bootstrap over "
-        "questions). In bold: the interval leaves out 0."
+        "Percentage points: {other} minus {one}, on the same questions, with 95 % CI (paired "
+        "bootstrap over questions). Bold: the interval excludes 0."
     ).format(other=other, one=one)
-    title = gettext("{other} beside {one}").format(other=other, one=one)
+    title = gettext("{other} compared with {one}").format(other=other, one=one)
     return Sheet(name, title, columns, tuple(lines), note)
 
 

@@ -132,7 +132,7 @@ class Table:
                 )
             if span.row not in lines or span.column not in self.column_ids:
                 raise TableError(
-                    gettext("a span starts at {row}/{column}, which this table does not have").format(
+                    gettext("a span starts at {row}/{column}, which is not in this table").format(
                         row=span.row, column=span.column
                     )
                 )
@@ -237,7 +237,7 @@ class Table:
         with merged cells, which a move may tear apart: replay moves there.
         """
         if self.spans:
-            raise ValueError(gettext("a table with merged cells is not put in another order at once"))
+            raise ValueError(gettext("a table with merged cells cannot be reordered in one step"))
         table = self._like()
         if rows is not None:
             places = self._row_places
@@ -260,7 +260,9 @@ class Table:
         ValueError for a table without columns, and for one with merged cells.
         """
         if self.spans or not self.header:
-            raise ValueError(gettext("a table without columns, or with merged cells, is not turned at once"))
+            raise ValueError(
+                gettext("a table without columns or with merged cells cannot be transposed in one step")
+            )
         header, *rows = zip(*self.header_rows, self.header, *self.rows, strict=True)
         table = self._like()
         table["header"], table["rows"], table["header_rows"] = header, tuple(rows), ()
@@ -314,7 +316,7 @@ class Table:
         """Read what `to_dict` or `to_wire` wrote; TableError for a missing or unknown key or a wrong type."""
         if not isinstance(data, Mapping):
             raise TableError(
-                gettext("a table is an object with header and rows, not {kind}").format(kind=_kind(data))
+                gettext("a table must be an object with header and rows, not {kind}").format(kind=_kind(data))
             )
         known = {
             "header",
@@ -372,7 +374,7 @@ def unstorable(text: str) -> str | None:
     if "\0" in text:
         return gettext("a NUL character")
     if not text.isascii() and _SURROGATE.search(text):
-        return gettext("half a surrogate pair (text that was decoded wrongly)")
+        return gettext("an unpaired surrogate (wrongly decoded text)")
     return None
 
 
@@ -394,14 +396,14 @@ def _texts(cells: Any, where: str) -> tuple[str, ...]:
     except TypeError:
         j, cell = next((j, cell) for j, cell in enumerate(row) if not isinstance(cell, str))
         raise TableError(
-            gettext("{where}, column {value}: a cell is a string, not {kind}").format(
+            gettext("{where}, column {value}: a cell must be a string, not {kind}").format(
                 where=where, value=j + 1, kind=_kind(cell)
             )
         ) from None
     if unstorable(joined):
         j, reason = next((j, reason) for j, cell in enumerate(row) if (reason := unstorable(cell)))
         raise TableError(
-            gettext("{where}, column {value}: the text holds {reason}").format(
+            gettext("{where}, column {value}: the text contains {reason}").format(
                 where=where, value=j + 1, reason=reason
             )
         )
@@ -410,18 +412,18 @@ def _texts(cells: Any, where: str) -> tuple[str, ...]:
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise TableError(gettext("{where} is a string, not {kind}").format(where=where, kind=_kind(value)))
+        raise TableError(
+            gettext("{where} must be a string, not {kind}").format(where=where, kind=_kind(value))
+        )
     if reason := unstorable(value):
-        raise TableError(gettext("{where} holds {reason}").format(where=where, reason=reason))
+        raise TableError(gettext("{where} contains {reason}").format(where=where, reason=reason))
     return value
 
 
 def _sequence(value: Any, where: str) -> Iterable[Any]:
     # A string is a sequence of strings to Python and never what is meant here.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise TableError(
-            gettext("{where}: a list is needed, not {kind}").format(where=where, kind=_kind(value))
-        )
+        raise TableError(gettext("{where} must be a list, not {kind}").format(where=where, kind=_kind(value)))
     return value
 
 
@@ -473,7 +475,7 @@ _FIELDS = frozenset(field.name for field in fields(Table))
 
 def _check_order(order: Sequence[str], places: Mapping[str, int], what: str) -> None:
     if len(order) != len(places) or places.keys() != set(order):
-        raise ValueError(gettext("an order names every {what} of the table once").format(what=what))
+        raise ValueError(gettext("an order must name every {what} of the table once").format(what=what))
 
 
 def _taking(places: Sequence[int]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:

@@ -27,11 +27,11 @@ VERDICTS: tuple[str, ...] = get_args(Verdict)
 WORDS: Mapping[str, str] = {
     "fooled": gettext_noop("Fooled: the model was right on the original and is wrong now."),
     "not_fooled": gettext_noop("Not fooled: the model is still right."),
-    "wrong_on_original": gettext_noop("The model is wrong on the original already."),
-    "unsure": gettext_noop("Not sure: the two answers may be the same in another form."),
-    "gold_suspect": gettext_noop("Look at the given answer: the table's own program agrees with the model."),
-    "model_error": gettext_noop("The model cannot read this, or gave no answer that can be read."),
-    "pending": gettext_noop("Open: the model's answer is still to come."),
+    "wrong_on_original": gettext_noop("The model already gets the original wrong."),
+    "unsure": gettext_noop("Unclear: the two answers may be the same in another form."),
+    "gold_suspect": gettext_noop("Check the given answer: the program of the table agrees with the model."),
+    "model_error": gettext_noop("The model could not read this or gave no usable answer."),
+    "pending": gettext_noop("Waiting for the model's answer."),
 }
 """A sentence for each verdict."""
 

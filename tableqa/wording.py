@@ -162,7 +162,7 @@ CATEGORIES = (
     Category(
         "reasoning_synonym",
         "word",
-        gettext_noop("Another word for what is to be done"),
+        gettext_noop("A synonym for the operation (first, most, difference)"),
         "A word that says how to find the answer is replaced by one that says the same.",
         "who finished first?",
         "who finished at the head of the field?",
@@ -170,7 +170,7 @@ CATEGORIES = (
     Category(
         "reasoning_carrier",
         "word",
-        gettext_noop("Another phrase for what is asked"),
+        gettext_noop("Another way to ask (how many → what is the number of)"),
         "The phrase that carries the operation is put differently, as “how many” by “what is the number of”.",
         "how many teams are from Spain?",
         "what is the number of teams from Spain?",
@@ -178,7 +178,7 @@ CATEGORIES = (
     Category(
         "header_synonym",
         "word",
-        gettext_noop("Another word for a column"),
+        gettext_noop("A synonym for a column name"),
         "A column is spoken of without its name.",
         "which club has more points than Porto?",
         "which club did better than Porto?",
@@ -186,7 +186,7 @@ CATEGORIES = (
     Category(
         "header_carrier",
         "word",
-        gettext_noop("Another word for what a column is about"),
+        gettext_noop("A synonym for what a column contains (players → athletes)"),
         "What the rows or columns are about is called by another name.",
         "which players are from Brazil?",
         "which sportsmen are from Brazil?",
@@ -194,7 +194,7 @@ CATEGORIES = (
     Category(
         "cell_synonym",
         "word",
-        gettext_noop("Another word for a cell"),
+        gettext_noop("A synonym for a cell value"),
         "What stands in a cell is called by another name.",
         "which films are from the 1960s?",
         "which films are from the sixties?",
@@ -210,7 +210,7 @@ CATEGORIES = (
     Category(
         "mood",
         "sentence",
-        gettext_noop("Question to request, or request to question"),
+        gettext_noop("Question to request, or back"),
         "An interrogative sentence becomes an imperative one, or the other way round.",
         "how many goals did Ann score?",
         "give the number of goals that Ann scored.",
@@ -218,7 +218,7 @@ CATEGORIES = (
     Category(
         "general",
         "sentence",
-        gettext_noop("Another sentence"),
+        gettext_noop("Another sentence structure"),
         "The sentence is built anew and means the same.",
         "which country won more medals, Norway or Sweden?",
         "between Norway and Sweden, who took home the larger number of medals?",

@@ -26,16 +26,16 @@ export function check(contract, table, operations, reason = "") {
   if (unchanged) {
     const same = equal(edited.header, base.header) && equal(edited.rows, base.rows);
     violations.push(violation("table_unchanged", same
-      ? t("The table is the original one. Change something.")
-      : t("Only blanks or invisible characters differ from the original table. Change something that can be seen.")));
+      ? t("The table is unchanged. Change something.")
+      : t("Only whitespace or invisible characters have changed. Change a visible value.")));
   }
   if (cells(base) && !cells(edited) && contract.table !== "gone") {
-    violations.push(violation("table_empty", t`The table has ${shape(edited)} now, and nothing can be asked of that. Put something back.`));
+    violations.push(violation("table_empty", t`The table now has ${shape(edited)}. Restore at least one row and one column.`));
   }
   if (contract.allowed) violations.push(...allowed(contract.allowed, base, edited, net));
   const limit = contract.at_most ?? null;
   if (limit !== null && net.length > limit && !(contract.more_with_reason && strip(reason))) {
-    const way = contract.more_with_reason ? t(" Take some back, or say why more are needed.") : "";
+    const way = contract.more_with_reason ? t(" Undo some, or say why more are needed.") : "";
     violations.push(violation("too_many_operations", `${counted(net.length, "There is {0} change;", "There are {0} changes;")} ${counted(limit, "at most {0} change is allowed.", "at most {0} are allowed.")}${way}`));
   }
   for (const [row, column] of contract.protected ?? []) violations.push(...protectedCell(base, edited, row, column));
@@ -55,7 +55,7 @@ function looksTheSame(base, edited) {
 function blanks(base, net) {
   return net
     .filter(({ op, old, new: now }) => (op === "set_cell" || op === "rename_header") && visible(old) === visible(now))
-    .map((operation) => violation("blanks_changed", t`${describe(operation, base)}. Put back what stood there.`, "warning"));
+    .map((operation) => violation("blanks_changed", t`${describe(operation, base)}. Restore the old text.`, "warning"));
 }
 
 const violation = (code, message, level = "error") => ({ code, message, level });
@@ -67,7 +67,7 @@ function allowed(names, base, edited, net) {
   const before = shape(base);
   const after = shape(edited);
   if (before !== after && !SHAPE_CHANGING.some((name) => names.includes(name))) {
-    violations.push(violation("shape_changed", t`The table had ${before} and has ${after} now. Its shape must stay.`));
+    violations.push(violation("shape_changed", t`The table had ${before} and now has ${after}. Its shape must not change.`));
   }
   return violations;
 }
@@ -85,7 +85,7 @@ const SPOKEN = {
   insert_column: t("Adding a column"),
   move_column: t("Moving a column"),
   split_column: t("Splitting a column"),
-  transpose: t("Exchanging rows and columns"),
+  transpose: t("Transposing the table"),
   mask_cells: t("Masking cells"),
 };
 
@@ -94,7 +94,7 @@ function protectedCell(base, edited, row, column) {
   const after = cell(edited, row, column);
   if (before === null || before === after) return [];
   const what = after === null ? t("has been removed") : t("has been changed");
-  return [violation("protected_cell", t`The protected cell (${cellPlace(base, row, column)}) ${what}. Take that back.`)];
+  return [violation("protected_cell", t`The protected cell (${cellPlace(base, row, column)}) ${what}. Undo that change.`)];
 }
 
 /* Where a cell is, in words. */
@@ -120,7 +120,7 @@ function cell(table, row, column) {
 function formats(base, edited, net, level) {
   return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
     const where = t`Row ${edited.row_ids.indexOf(row) + 1}, ${columnName(edited, column)}`;
-    return violation("cell_format", t`${where}: ${quoted(text)} is not written like ${like}.`, level);
+    return violation("cell_format", t`${where}: ${quoted(text)} has a different format from ${like}.`, level);
   });
 }
 
@@ -151,7 +151,7 @@ export function unlike(base, column, old, text) {
   const others = columnOf(base.rows, base.column_ids.indexOf(column));
   if (sameFormat(old, text, others)) return null;
   const model = modelFor(old, text, others);
-  return model === null ? t("the others in its column") : quoted(model);
+  return model === null ? t("the other cells in its column") : quoted(model);
 }
 
 /* The cells of a column, the same list every time: what is known of it is kept by the list. */
@@ -165,7 +165,7 @@ function columnOf(rows, place) {
 const columns = new WeakMap();
 
 function quoted(text) {
-  if (!strip(text)) return text ? t("(blank)") : t("(empty)");
+  if (!strip(text)) return text ? t("(whitespace)") : t("(empty)");
   const characters = [...text];
   return `“${characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`}”`;
 }

@@ -54,7 +54,7 @@ export function columnName(given, id) {
 export const count = (number, what) => counted(number, `{0} ${what}`, `{0} ${what}s`);
 
 function change(old, now) {
-  const note = visible(old) === visible(now) ? t(" (they differ only in blanks or invisible characters)") : "";
+  const note = visible(old) === visible(now) ? t(" (only whitespace or invisible characters differ)") : "";
   return t`${shown(old)} becomes ${shown(now)}${note}`;
 }
 
@@ -69,7 +69,7 @@ function list(texts) {
 
 function shown(text) {
   if (!text) return t("(empty)");
-  if (!strip(text)) return t("(blank)");
+  if (!strip(text)) return t("(whitespace)");
   let line = strip(text.replace(BLANKS, " "));
   const characters = [...line];
   if (characters.length > LONGEST) line = `${characters.slice(0, LONGEST - 1).join("")}…`;

@@ -126,7 +126,7 @@ def _beside(table: Table, after: str | None) -> str:
 def _change(old: str, new: str) -> str:
     note = ""
     if visible(old) == visible(new):
-        note = gettext(" (they differ only in blanks or invisible characters)")
+        note = gettext(" (only whitespace or invisible characters differ)")
     return gettext("{old} becomes {new}{note}").format(old=_shown(old), new=_shown(new), note=note)
 
 
@@ -141,7 +141,7 @@ def _shown(text: str) -> str:
     if not text:
         return gettext("(empty)")
     if not text.strip():
-        return gettext("(blank)")
+        return gettext("(whitespace)")
     line = " ".join(text.split())
     if len(line) > _LONGEST:
         line = line[: _LONGEST - 1] + "…"

@@ -104,9 +104,7 @@ def _evaluate(
         try:
             answers = evaluation.answers(program)
         except DecimalException:
-            raise ProgramError(
-                "not_a_number", gettext("The numbers are too large to calculate with.")
-            ) from None
+            raise ProgramError("not_a_number", gettext("The numbers are too large to calculate.")) from None
     return tuple(dict.fromkeys(answers)), evaluation.read
 
 
@@ -163,14 +161,14 @@ class _Evaluation:
         self._note(rows, node.column)
         said = [text for text in texts if text.strip()]
         if not said:
-            raise ProgramError("no_value", gettext("The cells that would be the answer are empty."))
+            raise ProgramError("no_value", gettext("The answer cells are empty."))
         return said
 
     def _year(self, text: str) -> str:
         if year := year_in(text):
             return year
         raise ProgramError(
-            "no_value", gettext("{quoted} holds no year, or more than one.").format(quoted=_quoted(text))
+            "no_value", gettext("{quoted} contains no year, or more than one.").format(quoted=_quoted(text))
         )
 
     def _most_common(self, node: MostCommon) -> list[str]:
@@ -182,7 +180,7 @@ class _Evaluation:
                 groups.setdefault(seen.plain, []).append(self.table.rows[i][j])
         self._note(rows, node.column)
         if not groups:
-            raise ProgramError("no_value", gettext("There is nothing in the cells whose texts are counted."))
+            raise ProgramError("no_value", gettext("The cells to count are empty."))
         best = (max if node.which == "largest" else min)(map(len, groups.values()))
         return [texts[0] for texts in groups.values() if len(texts) == best]
 
@@ -196,7 +194,7 @@ class _Evaluation:
     def _those(self, node: Those) -> list[str]:
         chosen = self._chosen(node)
         if not chosen:
-            raise ProgramError("no_value", gettext("None of what is compared fits."))
+            raise ProgramError("no_value", gettext("None of the compared values matches."))
         return [self._label(choice) for choice in chosen]
 
     def _chosen(self, node: Those) -> list[Choice]:
@@ -266,7 +264,7 @@ class _Evaluation:
                 return self._extreme(node.column, node.function, rows)[0][1][0]
             case Aggregate():
                 return self._sum(node)
-        raise ProgramError("bad_program", gettext("{op} is no number.").format(op=node.op))
+        raise ProgramError("bad_program", gettext("{op} is not a number.").format(op=node.op))
 
     def _number_in(self, node: Cell) -> Decimal:
         text = self.cell(node)
@@ -275,7 +273,7 @@ class _Evaluation:
             return number
         raise ProgramError(
             "not_a_number",
-            gettext("{place} holds {quoted}, which is no number.").format(
+            gettext("{place} contains {quoted}, which is not a number.").format(
                 place=self._place(node), quoted=_quoted(text)
             ),
         )
@@ -302,14 +300,14 @@ class _Evaluation:
                 )
                 raise ProgramError(
                     "not_a_number",
-                    gettext("{place} holds {quoted}, which is no number.").format(
+                    gettext("{place} contains {quoted}, which is not a number.").format(
                         place=place, quoted=_quoted(text)
                     ),
                 )
         if node.function == "sum":
             return sum(values, Decimal(0))
         if not values:
-            raise ProgramError("no_value", gettext("There is no number to take the average of."))
+            raise ProgramError("no_value", gettext("There are no numbers to average."))
         return sum(values, Decimal(0)) / len(values)
 
     def _extreme(self, column: str, which: str, rows: Sequence[int]) -> list[tuple[int, Key]]:
@@ -324,7 +322,7 @@ class _Evaluation:
             name = column_name(self.table, column)
             raise ProgramError(
                 "no_value",
-                gettext("There is no number, date or time to compare in {name}.").format(name=name),
+                gettext("{name} contains no number, date or time to compare.").format(name=name),
             )
         self._note([i for i, _ in keys], column)
         values = [key for _, key in keys]
@@ -356,7 +354,7 @@ class _Evaluation:
                 step = 1 if node.which == "after" else -1
                 beside = {i + step for i in self._some(self.rows(node.rows))}
                 return sorted(beside & set(range(len(self.table.rows))))
-        raise ProgramError("bad_program", gettext("{op} is no choice of rows.").format(op=node.op))
+        raise ProgramError("bad_program", gettext("{op} does not select rows.").format(op=node.op))
 
     def _where(self, node: Where) -> list[int]:
         # One condition after the other, and the cells that were read are those of the rows that meet them all.
@@ -384,7 +382,7 @@ class _Evaluation:
 
     def _some(self, rows: list[int]) -> list[int]:
         if not rows:
-            raise ProgramError("no_value", gettext("No row fits."))
+            raise ProgramError("no_value", gettext("No row matches."))
         return rows
 
     # The table
@@ -399,7 +397,7 @@ class _Evaluation:
         else:
             raise ProgramError(
                 "gone",
-                gettext("The program reads {row_name}, which has been removed.").format(
+                gettext("The program needs {row_name}, which is removed.").format(
                     row_name=_row_name(node.row)
                 ),
             )
@@ -410,7 +408,7 @@ class _Evaluation:
         if column not in self.table.column_ids:
             raise ProgramError(
                 "gone",
-                gettext("The program reads {source_column}, which has been removed.").format(
+                gettext("The program needs {source_column}, which is removed.").format(
                     source_column=_source_column(column)
                 ),
             )

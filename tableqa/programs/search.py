@@ -85,14 +85,14 @@ def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> F
         return _found(example, known, [], "")
     known[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
     if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
-        note = gettext("The table has more than {cells} cells and was not searched.").format(
-            cells=f"{MOST_CELLS:,}"
-        )
+        note = gettext(
+            "The table has more than {cells} cells. That is too large for program proposals."
+        ).format(cells=f"{MOST_CELLS:,}")
         return _found(example, known, [], note)
     ranked, cut_off = _search(example, cells or ())
     note = ""
     if cut_off:
-        note = gettext("The table is large: the search was cut off, and there may be other programs.")
+        note = gettext("The table is large, so the search stopped early. Other programs may exist.")
     return _found(example, known, ranked, note)
 
 

@@ -310,11 +310,11 @@ def _written(value: Any) -> Any:
     return value if value is None or isinstance(value, str | bool | int) else str(value)
 
 
-PARQUET = Arrow("parquet", gettext_noop("Parquet: a file, or a folder of such files"))
+PARQUET = Arrow("parquet", gettext_noop("Parquet: a file or a folder of files"))
 HF = Arrow(
     "hf",
     gettext_noop("a Hugging Face dataset on disk"),
     beside=gettext_noop(
-        "the folder of the dataset as a zip archive; the file is its dataset_info.json or dataset_dict.json"
+        "the dataset folder as a zip archive; the file is its dataset_info.json or dataset_dict.json"
     ),
 )

@@ -42,7 +42,7 @@ class AskewRelease:
     """
 
     name = "askew"
-    title = gettext_noop("a release of Askew")
+    title = gettext_noop("an Askew release")
     licence = "NOASSERTION"
     citation = ""
     url = ""

@@ -30,7 +30,7 @@ class CsvTables:
     """
 
     name = "csv"
-    title = gettext_noop("csv: a file of questions and a file for each table")
+    title = gettext_noop("CSV: a questions file and one file per table")
     licence = "NOASSERTION"
     citation = ""
     url = ""

@@ -37,7 +37,7 @@ class Jsonl:
     """The reader "jsonl"; see `tableqa.readers.reader.Reader`. Marked and rated fields lie in meta."""
 
     name = "jsonl"
-    title = gettext_noop("JSON Lines, Askew's own form")
+    title = gettext_noop("JSON Lines (Askew format)")
     licence = "NOASSERTION"
     citation = ""
     url = ""

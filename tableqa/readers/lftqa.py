@@ -46,7 +46,7 @@ class Lftqa:
         "Long-form Table Question Answering. In Proceedings of EMNLP 2024, pages 14696-14706."
     )
     url = "https://github.com/YukiiWWW/LFTQA-Eval"
-    beside = gettext_noop("the folder scores/ of the release, if the ratings and metrics are wanted")
+    beside = gettext_noop("the folder scores/ of the release, for ratings and metrics")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

@@ -58,7 +58,7 @@ class Robut:
     )
     url = "https://github.com/yilunzhao/RobuT"
     beside = gettext_noop(
-        "the file of the tables, for example robut_wtq_table.json, unless the questions hold them"
+        "the tables file, for example robut_wtq_table.json, unless the questions contain the tables"
     )
 
     def __call__(

@@ -53,7 +53,7 @@ class WikiSql:
         "Language using Reinforcement Learning. arXiv:1709.00103."
     )
     url = "https://github.com/salesforce/WikiSQL"
-    beside = gettext_noop("the file of the tables, for example dev.tables.jsonl")
+    beside = gettext_noop("the tables file, for example dev.tables.jsonl")
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

@@ -67,7 +67,7 @@ def split(cells: Sequence[str], way: Way, number: int | None = None) -> Splittin
     """
     if number is not None and not 2 <= number <= MOST_PARTS:
         raise SplitError(
-            gettext("A column is split into 2 to {most_parts} parts, not {number}.").format(
+            gettext("Split a column into 2 to {most_parts} parts, not {number}.").format(
                 most_parts=MOST_PARTS, number=number
             )
         )

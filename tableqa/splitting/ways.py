@@ -31,13 +31,13 @@ class Delimiter:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
             raise SplitError(
-                gettext("A delimiter is a text of 1 to {longest_pattern} characters.").format(
+                gettext("A delimiter must have 1 to {longest_pattern} characters.").format(
                     longest_pattern=LONGEST_PATTERN
                 )
             )
         if self.at not in get_args(At):
             raise SplitError(
-                gettext("A delimiter splits at {value}, not {at!r}.").format(
+                gettext("The place of a delimiter must be {value}, not {at!r}.").format(
                     value=", ".join(get_args(At)), at=self.at
                 )
             )
@@ -79,15 +79,16 @@ class Pattern:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
             raise SplitError(
-                gettext("A pattern is a regular expression of 1 to {longest_pattern} characters.").format(
-                    longest_pattern=LONGEST_PATTERN
-                )
+                gettext(
+                    "A pattern must be a regular expression of 1 to {longest_pattern} characters."
+                ).format(longest_pattern=LONGEST_PATTERN)
             )
         groups = _compiled(self.text).groups
         if not 2 <= groups <= MOST_PARTS:
             raise SplitError(
                 gettext(
-                    "The pattern has {groups} groups; put 2 to {most_parts} parts in brackets, as in (.+), (.+)."
+                    "The pattern has {groups} groups. Put 2 to {most_parts} parts in parentheses, as "
+                    "in (.+), (.+)."
                 ).format(groups=groups, most_parts=MOST_PARTS)
             )
 
@@ -127,7 +128,7 @@ class Template:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
             raise SplitError(
-                gettext("A template is a text of 1 to {longest_pattern} characters.").format(
+                gettext("A template must have 1 to {longest_pattern} characters.").format(
                     longest_pattern=LONGEST_PATTERN
                 )
             )
@@ -137,9 +138,7 @@ class Template:
                 "as in {City}, {State}."
             )
         if "}{" in self.text:
-            raise SplitError(
-                gettext("Two parts of the template touch; put the text that stands between them there.")
-            )
+            raise SplitError(gettext("Two parts of the template are adjacent. Add the text between them."))
         if len(self._expression) > 10 * LONGEST_PATTERN:
             raise SplitError(gettext("The template is too long."))
 
@@ -182,7 +181,7 @@ def way_from_dict(data: object) -> Way:
     """Read what `to_dict` wrote, trusting nothing; SplitError for anything else."""
     if not isinstance(data, Mapping) or str(data.get("by")) not in _WAYS:
         raise SplitError(
-            gettext("A way to split is an object whose “by” is one of {ways}.").format(ways=", ".join(_WAYS))
+            gettext("A split must be an object whose “by” is one of {ways}.").format(ways=", ".join(_WAYS))
         )
     way = _WAYS[str(data["by"])]
     allowed = {"by", "text", "at"} if way is Delimiter else {"by", "text"}
@@ -210,4 +209,4 @@ def _compiled(text: str) -> Any:
             gettext("The pattern {text} cannot be used: {reason}.").format(text=text, reason=reason)
         ) from None
     except UnicodeEncodeError:
-        raise SplitError(gettext("The pattern holds half a character.")) from None
+        raise SplitError(gettext("The pattern contains an incomplete character.")) from None

@@ -89,7 +89,7 @@ def test_the_words_that_changed_are_named() -> None:
     assert task.describe(response, WORD) == [
         "which movie came first of all?",
         "Changed: “film” becomes “movie”, “of all” is put in.",
-        "Another word for what is to be done.",
+        "A synonym for the operation (first, most, difference).",
     ]
     shorter = Response("which film first?", "simplification")
     assert task.describe(shorter, SENTENCE)[1] == "Changed: “came” is left out."

@@ -140,7 +140,7 @@ def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_q
     accepted(world)
     batch = a_batch(world)
     proposing.make(batch=batch)
-    general = [body for body in llm.asked if "Another sentence" in body["messages"][0]["content"]]
+    general = [body for body in llm.asked if "Another sentence structure" in body["messages"][0]["content"]]
     others = [body for body in llm.asked if body not in general]
     assert general
     for body in general:

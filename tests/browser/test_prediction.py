@@ -124,7 +124,7 @@ def test_where_it_is_said_what_was_changed_enter_asks_and_enter_submits(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
-    page.get_by_role("radio", name="Another word for what is to be done").check()
+    page.get_by_role("radio", name="A synonym for the operation (first, most, difference)").check()
     page.locator("textarea[name=question]").fill("in which year was Stalker released?")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=tries]")).to_have_text("1 try")
@@ -142,7 +142,7 @@ def test_a_change_that_is_taken_back_is_no_new_question(
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_be_visible()
     asked = len(server.asked)
-    page.get_by_role("radio", name="Another word for what is to be done").check()
+    page.get_by_role("radio", name="A synonym for the operation (first, most, difference)").check()
     page.wait_for_timeout(500)
     state(page, "answered")
     assert len(server.asked) == asked, "what was changed is not asked about"

@@ -41,9 +41,11 @@ def test_a_blank_at_the_end_of_a_cell_is_no_change(
     for key in ("F2", "End", "Space", "Enter"):
         page.keyboard.press(key)
     expect(line(page, "table_unchanged")).to_have_attribute("data-state", "no")
-    expect(line(page, "table_unchanged")).to_contain_text("Only blanks or invisible characters differ")
+    expect(line(page, "table_unchanged")).to_contain_text(
+        "Only whitespace or invisible characters have changed"
+    )
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet. Only blanks")
+    expect(page.locator("[data-notices]")).to_contain_text("Not submitted yet. Only whitespace")
     assert page.locator(".question").inner_text() == first
     assert not Annotation.objects.exists()
     page.locator("[data-row=r3] [data-column=c3]").click()
@@ -136,7 +138,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     expect(line(page, "table_unchanged")).to_contain_text("not yet")
     apply("many")
     expect(line(page, "cell_format")).to_contain_text("look again")
-    expect(line(page, "cell_format")).to_contain_text("is not written like")
+    expect(line(page, "cell_format")).to_contain_text("has a different format from")
     apply("$110")
     assert Draft.objects.get().response["data"]["answers"] == ["28"]
     page.locator("button.primary").click()

@@ -122,7 +122,7 @@ def test_titles_history_and_context_of_an_example_travel_and_ids_do_not() -> Non
         ({"options": {"temperature": 1}}, 422, "no field temperature"),
         ({"table_sha": "0" * 64}, 422, "not the digest of this table"),
         ({"table": {"header": ["a"], "rows": [["1", "2"]]}}, 422, "row 1 has 2 cells"),
-        ({"table": {"header": ["a"], "rows": [[1]]}}, 422, "a cell is a string"),
+        ({"table": {"header": ["a"], "rows": [[1]]}}, 422, "a cell must be a string"),
         ({"table": {"header": [], "rows": []}}, 422, "no columns"),
         ({"table": {"header": ["a"]}}, 422, "lacks rows"),
         ({"table": {"header": ["a"], "rows": [["1"]] * 5_000}}, 413, "5,000 rows"),

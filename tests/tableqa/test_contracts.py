@@ -105,22 +105,22 @@ def test_what_an_answer_must_do(answer: Any, answers: list[str], codes: list[str
         (
             Contract(answer="changes"),
             ["361 votes"],
-            "The answer is “361 votes”, and that is “361” with or without its unit. It must change.",
+            "The answer “361 votes” is only “361” with or without its unit. It must change.",
         ),
         (
             Contract(answer="stays"),
             ["-361"],
-            "The answer was “361” and is “-361” now (only the sign differs). It must stay.",
+            "The answer was “361” and is now “-361” (only the sign differs). It must not change.",
         ),
         (
             Contract(answer="stays"),
             ["361,000"],
-            "The answer was “361” and is “361,000” now (they differ by the factor 1,000). It must stay.",
+            "The answer was “361” and is now “361,000” (by the factor 1,000). It must not change.",
         ),
         (
             Contract(answer="stays"),
             ["361", "12"],
-            "The answer was “361” and is “361”, “12” now (some answers are the same). It must stay.",
+            "The answer was “361” and is now “361”, “12” (some answers are the same). It must not change.",
         ),
     ],
 )
@@ -141,15 +141,15 @@ VOTES_OF_BOB = Cell("r1", "c1")
         (["twelve"], None),
         (
             ["-12"],
-            "The answer is “-12”, and the program gives “12” (only the sign differs).",
+            "Your answer is “-12”, but the program gives “12” (only the sign differs).",
         ),
         (
             ["12000"],
-            "The answer is “12000”, and the program gives “12” (they differ by the factor 1,000).",
+            "Your answer is “12000”, but the program gives “12” (by the factor 1,000).",
         ),
         (
             ["21"],
-            "The answer is “21”, and the program gives “12”.",
+            "Your answer is “21”, but the program gives “12”.",
         ),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_typed_answer_is_held_against_the_computed_one(answers: list[str], mes
     example = edited([FEWER], answers)
     computed = attempt(VOTES_OF_BOB, example.table)
     violations = check(Contract(answer="changes"), BASE, example, [FEWER], computed=computed)
-    mend = "Mend the answer or the table, or say why they differ."
+    mend = "Fix the answer or the table, or say why they differ."
     expected = [] if message is None else [("computed_answer_differs", f"{message} {mend}", "error")]
     assert [(v.code, v.message, v.level) for v in violations] == expected
 
@@ -185,8 +185,8 @@ def test_a_program_that_does_not_run_is_told_and_stops_nobody() -> None:
     (violation,) = check(Contract(answer="changes"), BASE, example, [gone], computed=computed)
     assert violation.to_dict() == {
         "code": "program_fails",
-        "message": "The program of the answer cannot be run on this table: The program reads row 2 of the source, "
-        "which has been removed. Check the answer by hand.",
+        "message": "The program cannot run on this table: The program needs row 2 of the source, "
+        "which is removed. Check the answer yourself.",
         "level": "warning",
     }
 
@@ -281,18 +281,18 @@ def test_fields_left_out_have_their_defaults() -> None:
         (None, "a contract is an object"),
         ([], "a contract is an object"),
         ({"tables": "differs"}, "a contract has no field tables"),
-        ({"table": "equal"}, "table is one of differs, gone, any"),
-        ({"table": ["differs"]}, "table is one of"),
-        ({"answer": None}, "answer is one of"),
-        ({"cell_format": True}, "cell_format is one of"),
-        ({"at_most": -1}, "at_most is a number"),
-        ({"at_most": True}, "at_most is a number"),
-        ({"at_most": 2.0}, "at_most is a number"),
-        ({"more_with_reason": 1}, "more_with_reason is true or false"),
-        ({"allowed": "set_cell"}, "allowed is a list"),
-        ({"allowed": ["explode"]}, "allowed is one of"),
-        ({"allowed": [[]]}, "allowed is one of"),
-        ({"protected": {}}, "protected is a list"),
+        ({"table": "equal"}, "table must be one of differs, gone, any"),
+        ({"table": ["differs"]}, "table must be one of"),
+        ({"answer": None}, "answer must be one of"),
+        ({"cell_format": True}, "cell_format must be one of"),
+        ({"at_most": -1}, "at_most must be 0 or more"),
+        ({"at_most": True}, "at_most must be 0 or more"),
+        ({"at_most": 2.0}, "at_most must be 0 or more"),
+        ({"more_with_reason": 1}, "more_with_reason must be true or false"),
+        ({"allowed": "set_cell"}, "allowed must be a list"),
+        ({"allowed": ["explode"]}, "allowed must be one of"),
+        ({"allowed": [[]]}, "allowed must be one of"),
+        ({"protected": {}}, "protected must be a list"),
         ({"protected": [["r0"]]}, "not a \\[row id, column id\\] pair"),
         ({"protected": ["r0"]}, "not a \\[row id, column id\\] pair"),
         ({"protected": [["r0", 1]]}, "not a \\[row id, column id\\] pair"),

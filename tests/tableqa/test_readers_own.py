@@ -136,7 +136,7 @@ def test_the_one_file_of_a_folder_is_found(tmp_path: Path) -> None:
         ({"table": {"header": ["a"], "rows": [], "header_rows": "x"}}, "header_rows is a text, not a list"),
         (
             {"table": {"header": ["a"], "rows": [], "header_rows": [[1]]}},
-            "header row 1, column 1: a cell is a",
+            "header row 1, column 1: a cell must be a",
         ),
         ({"context": "text"}, "context: there is a text, not an object"),
         ({"context": {"paragraphs": []}}, "context: there is no field paragraphs"),

@@ -90,7 +90,7 @@ def test_empty_lines_between_records_are_passed_over(tmp_path: Path) -> None:
         ('{"a": 1}\n{"a": 1', 2, "this is not JSON"),
         ('{"a": 1} {"a": 2}\n', 1, "this is not JSON: Extra data"),
         ('{"a": 1, "a": 2}', 1, "an object has the name 'a' twice"),
-        ('{"a": NaN}', 1, "NaN is no number of JSON"),
+        ('{"a": NaN}', 1, "NaN is not a JSON number"),
         ('{"a": ' + "9" * 5_000 + "}", 1, "a number of 5,000 digits"),
         ('{"a": ' + "[" * 100_000 + "}", 1, "it is nested too deeply"),
         ("[]\n[]", 2, "something follows the end of the array"),

@@ -195,7 +195,7 @@ def test_one_file_is_its_own_folder(tmp_path: Path) -> None:
         ),
         (
             lambda c: c["paragraphs"][0].update(text="\ud800"),
-            "half a surrogate pair",
+            "an unpaired surrogate",
         ),
         (
             lambda c: c["paragraphs"][0].update(order="1"),

@@ -264,7 +264,7 @@ def test_a_text_that_is_no_dictionary_of_suc_is_refused(text: str) -> None:
         ("indexed_row_major", "col : a row 2 : x", "indexed_row_major, line 1: “row 2 :” stands where row 1"),
         ("indexed_row_major", "col : a | b row 1 : x", "row 1 has 1 cells, the header has 2"),
         ("indexed_row_major", "col : a\nrow 1 : x", "line 2: the form is one line"),
-        ("json", "[]", "json: a table is an object"),
+        ("json", "[]", "json: a table must be an object"),
         ("json", '{"header": ["a"],\n "rows": [["1"]', "json, line 2"),
         (
             "json",

@@ -134,7 +134,7 @@ def test_robut_has_dev_then_pre_post_and_r_acc_for_each_level(asked: list[Instan
     assert [column.title for column in levels.columns[2:]] == ["Source", "n", "pre", "post", "R-ACC"]
     assert [[cell.text for cell in row[:3]] for row in levels.rows] == [
         [*names, average]
-        for names in (["dev", "none: the originals"], ["table content", "row"])
+        for names in (["dev", "none (originals)"], ["table content", "row"])
         for average in SOURCES[:2]
     ]
     row = evaluation.row("row")
@@ -155,7 +155,7 @@ def test_a_difference_is_bold_where_its_interval_leaves_out_nothing(asked: list[
     models = {"weak": figures(one, replicates=20), "strong": figures(other, replicates=20)}
     found = sheets(models, {("weak", "strong"): compare(one, other, replicates=200)})
     difference = named(found, "difference-1")
-    assert difference.title == "strong beside weak"
+    assert difference.title == "strong compared with weak"
     of = {(row[0].text, row[1].text): row for row in difference.rows}
     after = of["transpose", "all sources"][3]
     assert after.best

@@ -77,15 +77,15 @@ def test_the_lists_given_may_change_afterwards_the_table_does_not() -> None:
     [
         (["a", "b"], [["1", "2"], ["3"]], "row 2 has 1 cells, the header has 2"),
         (["a"], [["1", "2"]], "row 1 has 2 cells, the header has 1"),
-        (["a"], [[1]], "row 1, column 1: a cell is a string, not a number"),
-        (["a", "b"], [["1", None]], "row 1, column 2: a cell is a string, not nothing"),
-        (["a", float("nan")], [], "the header, column 2: a cell is a string, not a number"),
-        ("ab", [], "the header: a list is needed, not a string"),
-        (["a"], ["1"], "row 1: a list is needed, not a string"),
-        (["a"], {"a": 1}, "the rows: a list is needed, not an object"),
-        (["a"], None, "the rows: a list is needed, not nothing"),
-        (["a"], [["x\0"]], "row 1, column 1: the text holds a NUL character"),
-        (["\ud800"], [], "the header, column 1: the text holds half a surrogate pair"),
+        (["a"], [[1]], "row 1, column 1: a cell must be a string, not a number"),
+        (["a", "b"], [["1", None]], "row 1, column 2: a cell must be a string, not nothing"),
+        (["a", float("nan")], [], "the header, column 2: a cell must be a string, not a number"),
+        ("ab", [], "the header must be a list, not a string"),
+        (["a"], ["1"], "row 1 must be a list, not a string"),
+        (["a"], {"a": 1}, "the rows must be a list, not an object"),
+        (["a"], None, "the rows must be a list, not nothing"),
+        (["a"], [["x\0"]], "row 1, column 1: the text contains a NUL character"),
+        (["\ud800"], [], "the header, column 1: the text contains an unpaired surrogate"),
     ],
 )
 def test_what_is_not_a_table_is_refused_naming_the_place(header, rows, message: str) -> None:
@@ -115,7 +115,7 @@ def test_ids_are_checked(medals: Table, ids: dict[str, list[str]], message: str)
 @pytest.mark.parametrize(
     ("span", "message"),
     [
-        (Span("r9", "c0", 2, 1), "which this table does not have"),
+        (Span("r9", "c0", 2, 1), "which is not in this table"),
         (Span("r0", "c0", 3, 1), "reaches beyond the table"),
         (Span("r0", "c0", 1, 1), "covers no second cell"),
         (Span("r0", "c0", 0, 5), "covers no second cell"),
@@ -191,19 +191,19 @@ def test_a_table_is_copied_and_pickled(table: Table) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (None, "a table is an object"),
-        ([], "a table is an object"),
+        (None, "a table must be an object"),
+        ([], "a table must be an object"),
         ({"header": ["a"]}, "a table needs rows"),
         ({"header": ["a"], "rows": [], "name": "t"}, "a table has no name"),
-        ({"header": ["a"], "rows": [], "title": 1}, "the title is a string"),
+        ({"header": ["a"], "rows": [], "title": 1}, "the title must be a string"),
         ({"header": ["a"], "rows": [], "spans": [1]}, "a span has exactly the keys"),
         (
             {"header": ["a"], "rows": [], "spans": [{"row": [], "column": [], "rows": 1, "columns": 2}]},
             "a span",
         ),
-        ({"header": ["a"], "rows": [], "row_ids": 3}, "row_ids: a list is needed"),
+        ({"header": ["a"], "rows": [], "row_ids": 3}, "row_ids must be a list"),
         ({"header": ["a"], "rows": [], "header_id": []}, "cannot be a row id"),
-        ({"header": "a", "rows": []}, "the header: a list is needed"),
+        ({"header": "a", "rows": []}, "the header must be a list"),
     ],
 )
 def test_what_cannot_be_read_is_refused(data: object, message: str) -> None:
