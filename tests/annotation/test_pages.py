@@ -280,7 +280,7 @@ def test_what_is_left_is_what_the_queue_will_give(world: World) -> None:
 
 
 def test_home_of_somebody_without_a_project_says_what_to_do(world: World) -> None:
-    assert "You belong to no project yet" in text(browser(world.zoe).get("/"))
+    assert "You are in no project yet" in text(browser(world.zoe).get("/"))
 
 
 # -- people -----------------------------------------------------------------------------------------
@@ -1047,7 +1047,7 @@ class TestErrors:
         page = client.post("/sign-in/", {"username": "mara@example.org", "password": "tilted tables"})
 
         assert page.status_code == 403
-        assert "This form could not be taken" in text(page)
+        assert "The form has expired" in text(page)
 
     def test_a_fault_of_ours_says_that_nothing_is_lost(
         self, world: World, monkeypatch: pytest.MonkeyPatch
@@ -1062,14 +1062,14 @@ class TestErrors:
         page = client.get("/")
 
         assert page.status_code == 500
-        assert "What was saved before is safe" in text(page)
+        assert "Your saved work is safe" in text(page)
         assert "boom" not in text(page)
 
     def test_a_host_that_is_not_ours_is_not_understood(self, db: None) -> None:
         page = Client().get("/sign-in/", headers={"host": "evil.example"})
 
         assert page.status_code == 400
-        assert "was not understood" in text(page)
+        assert "Bad request" in text(page)
 
 
 def test_a_zone_this_machine_does_not_know_is_utc() -> None:

@@ -183,7 +183,7 @@ def test_what_does_not_exist_looks_like_what_is_not_for_you(things: Things) -> N
             answer = getattr(browser(things.world.people[who]), "get" if may_get else "post")(
                 reverse(name, args=made_up)
             )
-        if answer.status_code != 404 or "There is nothing here for you" not in text(answer):
+        if answer.status_code != 404 or "Page not found" not in text(answer):
             wrong.append(name)
 
     assert wrong == []

@@ -74,8 +74,8 @@ def test_people_are_shown_a_page(failing: Any) -> None:
 
     assert (away.status_code, broken.status_code) == (503, 500)
     assert int(away["Retry-After"]) > 0
-    assert "Askew is not available at the moment" in away.content.decode()
-    assert "Something broke on our side" in broken.content.decode()
+    assert "Askew is currently unavailable" in away.content.decode()
+    assert "Server error" in broken.content.decode()
     assert "Content-Security-Policy" in away
 
 
