@@ -395,7 +395,7 @@ class TestErasing:
         page = text(browser(worked.ada).get("/account/erase/"))
 
         for words in (
-            "Responses to 2 items",
+            "2 responses",
             "1 draft",
             "1 API token",
             "crowd platform",

@@ -88,7 +88,7 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
     mara = client_of(world.mara)
 
     assert (
-        "3 items that are kept for them are free for whoever comes next."
+        "3 items reserved for them become available to other annotators."
         in mara.get(address).content.decode()
     )
     page = mara.post(address, follow=True).content.decode()

@@ -74,7 +74,7 @@ class Somebody:
         self.page.get_by_label("Name").fill(name)
         self.page.get_by_label("E-mail").fill(f"{name.lower()}@example.org")
         self.page.get_by_label("Password").fill(PASSWORD)
-        self.clicks("Make an account and join")
+        self.clicks("Create account and join")
         expect(self.page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
@@ -105,8 +105,8 @@ def questions_and_tables() -> tuple[FilePayload, FilePayload]:
 def invite(manager: Somebody, role: str) -> str:
     page = manager.page
     page.get_by_label(f"{role.capitalize()}:").check()
-    manager.clicks("Make an invitation link")
-    return page.get_by_label("The invitation link").input_value()
+    manager.clicks("Create invitation link")
+    return page.get_by_label("Invitation link").input_value()
 
 
 def make_batch(manager: Somebody, kind: str, name: str) -> None:
