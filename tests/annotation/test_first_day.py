@@ -187,7 +187,7 @@ def test_guidelines_are_confirmed_and_again_after_a_change_with_what_changed(wor
 
     sent = client.get(annotate)
     page = said(client.get(sent["Location"]))
-    assert "between version 2, which you have read, and version 3" in page
+    assert "Changes from version 2, which you confirmed, to version 3" in page
     assert "<ins> or comparing</ins>" in page
     assert "I have read these guidelines" in page
     client.post(sent["Location"], {"action": "confirm", "number": 2})
@@ -243,7 +243,7 @@ def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: Worl
 
     page = said(client_of(world.mara).get(reverse("guidelines", args=["films", "question_type"]) + "?edit"))
 
-    assert "1 annotation made under version 1 keeps it." in page
+    assert "1 annotation made under version 1 keeps this version." in page
     assert "1 person who has read it is asked to read the new one" in page
 
 

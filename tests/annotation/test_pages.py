@@ -98,7 +98,7 @@ def test_an_annotator_sees_no_progress_and_no_way_to_manage(things: Things) -> N
     page = text(browser(things.world.ada).get("/projects/films/"))
 
     assert "Annotate" in page
-    for word in ("New batch", "Sources", "Releases", "People", "waiting for an adjudicator"):
+    for word in ("New batch", "Sources", "Releases", "People", "waiting for adjudication"):
         assert word not in page
 
 
@@ -774,7 +774,7 @@ class TestGuidelines:
     def test_before_anybody_wrote_any_the_kinds_own_text_is_shown(self, world: World) -> None:
         page = text(browser(world.ada).get(self.ADDRESS))
 
-        assert "The text that comes with this kind" in page
+        assert "Default text of this task type" in page
         assert "Extraction." in page
 
     def test_a_manager_writes_a_version_and_the_old_one_stays_readable(self, world: World) -> None:
@@ -782,8 +782,8 @@ class TestGuidelines:
         mara.post(self.ADDRESS, {"text": "Look **twice**."})
 
         assert "<strong>twice</strong>" in mara.get(self.ADDRESS).content.decode()
-        assert "Version 2, the current one" in text(mara.get(self.ADDRESS))
-        assert "no longer the current one" in text(mara.get(self.ADDRESS + "?version=1"))
+        assert "Version 2, current" in text(mara.get(self.ADDRESS))
+        assert "not the current version" in text(mara.get(self.ADDRESS + "?version=1"))
 
     def test_html_in_them_is_text(self, world: World) -> None:
         mara = browser(world.mara)

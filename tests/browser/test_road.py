@@ -148,7 +148,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     mara.goes_to("/projects/new/")
     mara.page.get_by_label("Name").fill("Films")
     mara.finds_the_page_accessible()
-    mara.clicks("Make the project")
+    mara.clicks("Create project")
     mara.reads("No batch yet")
     mara.finds_the_page_accessible()
     mara.goes_to("/projects/films/sources/import/")
