@@ -58,7 +58,6 @@ def measure(name: str) -> str:
 
 SHOWN = (
     gettext_noop("Accepted"),
-    gettext_noop("Accounting"),
     gettext_noop("Adjudication"),
     gettext_noop("Adjudicator"),
     gettext_noop("Agreement"),
@@ -70,7 +69,6 @@ SHOWN = (
     gettext_noop("Completion code"),
     gettext_noop("Comprehensiveness"),
     gettext_noop("Count"),
-    gettext_noop("Crowd"),
     gettext_noop("Dashboard"),
     gettext_noop("Data"),
     gettext_noop("Day"),
@@ -86,7 +84,6 @@ SHOWN = (
     gettext_noop("Kind"),
     gettext_noop("Kinds"),
     gettext_noop("Label"),
-    gettext_noop("Log"),
     gettext_noop("Made"),
     gettext_noop("Manager"),
     gettext_noop("Members"),

@@ -39,8 +39,8 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         (
             Link("project", "Overview", also=("batch_new", "guidelines")),
             Link("study", gettext_noop("Study file"), Permission.SET_UP),
-            Link("project_log", "Log", Permission.SEE_PROGRESS, ("item_story",)),
-            Link("project_rename", "Name", Permission.SET_UP),
+            Link("project_log", gettext_noop("Audit log"), Permission.SEE_PROGRESS, ("item_story",)),
+            Link("project_rename", gettext_noop("Settings"), Permission.SET_UP),
         ),
     ),
     (
@@ -53,7 +53,7 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
     (
         "Work",
         (
-            Link("accounting", "Accounting", Permission.SET_UP, ("act_on_batches",)),
+            Link("accounting", "Progress", Permission.SET_UP, ("act_on_batches",)),
             Link("payments", gettext_noop("Pay and limits"), Permission.SET_UP),
             Link("project_adjudication", "Adjudication", Permission.ADJUDICATE),
         ),
@@ -70,14 +70,14 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
         "People",
         (
             Link("people", "Members", Permission.INVITE, ("remove_member", "change_roles")),
-            Link("crowd_links", "Crowd", Permission.INVITE, ("crowd_link",)),
+            Link("crowd_links", gettext_noop("Crowd links"), Permission.INVITE, ("crowd_link",)),
         ),
     ),
     (
         gettext_noop("Consent and questions"),
         (
-            Link("consent", gettext_noop("Consent and reading")),
-            Link("inquiries", "Questions"),
+            Link("consent", gettext_noop("Consent")),
+            Link("inquiries", gettext_noop("Annotator questions")),
             Link("about_me", gettext_noop("About you"), Permission.ANNOTATE),
         ),
     ),
@@ -93,14 +93,19 @@ SECTIONS: tuple[tuple[str, tuple[Link, ...]], ...] = (
 OF_A_BATCH: tuple[Link, ...] = (
     Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
     Link("batch_quality", "Quality", Permission.SEE_PROGRESS),
-    Link("batch_people", "People", Permission.SET_UP),
-    Link("calibration", gettext_noop("Side by side"), Permission.SEE_PROGRESS),
-    Link("entry", gettext_noop("Before the first item"), Permission.SET_UP),
-    Link("gold", "Gold", Permission.SET_UP, ("gold_new",)),
-    Link("batch_rule", "Rule", Permission.SET_UP, when=lambda batch: batch.purpose == "work"),
-    Link("change_batch", "Change", Permission.SET_UP),
-    Link("labels_elsewhere", gettext_noop("Labels made elsewhere"), Permission.SET_UP),
-    Link("try_batch", gettext_noop("Try it"), Permission.SET_UP),
+    Link("batch_people", gettext_noop("Allocation"), Permission.SET_UP),
+    Link("calibration", gettext_noop("Compare responses"), Permission.SEE_PROGRESS),
+    Link("entry", gettext_noop("Entry requirements"), Permission.SET_UP),
+    Link("gold", gettext_noop("Gold answers"), Permission.SET_UP, ("gold_new",)),
+    Link(
+        "batch_rule",
+        gettext_noop("Decision rule"),
+        Permission.SET_UP,
+        when=lambda batch: batch.purpose == "work",
+    ),
+    Link("change_batch", gettext_noop("Settings"), Permission.SET_UP),
+    Link("labels_elsewhere", gettext_noop("Import labels"), Permission.SET_UP),
+    Link("try_batch", gettext_noop("Preview"), Permission.SET_UP),
 )
 
 

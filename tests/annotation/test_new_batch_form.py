@@ -159,7 +159,7 @@ class TestQualification:
 
         main = page[page.index("<main") :]
         assert f'href="{gold_page}"' in main
-        assert "Open the batch</button>" not in main
+        assert "Open batch</button>" not in main
         assert refused.redirect_chain == [(gold_page, 302)]
         assert "4 of the 4 items of Entry test have no gold answer" in refused.content.decode()
         message = re.search(r'<p class="notice error">.*?</p>', several, re.DOTALL)

@@ -689,7 +689,7 @@ class TestBatches:
 
         batch = Batch.objects.get()
         assert (batch.state, batch.items_count, batch.places_count, batch.seed) == ("open", 2, 6, 7)
-        assert "6 places = 0 submitted + 0 with somebody now + 6 free" in text(page)
+        assert "6 slots = 0 submitted + 0 in progress + 6 free" in text(page)
 
     def test_its_settings_are_those_of_the_kind(self, world: World) -> None:
         given = self.given(world, kind="value_change:answer_stays", overlap=1)
@@ -714,7 +714,7 @@ class TestBatches:
     def test_the_accounts_add_up(self, things: Things) -> None:
         page = text(browser(things.world.rea).get(reverse("batch", args=[things.batch.public_id])))
 
-        assert "12 places = 3 submitted + 1 with somebody now + 8 free" in page
+        assert "12 slots = 3 submitted + 1 in progress + 8 free" in page
         assert "4 items = 3 open + 0 complete + 1 in adjudication + 0 accepted + 0 excluded" in page
 
     def test_an_undefined_agreement_says_why(self, world: World) -> None:
@@ -732,13 +732,13 @@ class TestBatches:
         mara = browser(world.mara)
         opening, closing = (reverse(name, args=[batch.public_id]) for name in ("open_batch", "close_batch"))
 
-        assert "Annotators of Films get its 1 items" in text(mara.get(opening))
+        assert "Annotators of Films can start on its 1 items" in text(mara.get(opening))
         assert "Open the batch before you close it" in text(mara.post(closing, follow=True))
         mara.post(opening)
         batch.refresh_from_db()
         for who in ("ada", "bo", "cy"):
             world.label(batch, who, "extraction")
-        assert "1 complete item is resolved at once" in text(mara.get(closing))
+        assert "1 complete item is resolved immediately" in text(mara.get(closing))
         with django_capture_on_commit_callbacks(execute=True):
             answer = mara.post(closing)
 

@@ -351,7 +351,7 @@ def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoi
     mara.force_login(world.mara)
     url = f"/projects/{world.project.slug}/batches/new/?kind=header_synonym"
     page = mara.get(url).content.decode()
-    assert "Help in crafting" in page
+    assert "Proposals (assistance)" in page
     assert "Proposals by language models" in page
     given = {
         "kind": "header_synonym", "name": "Helped", "sources": [world.source.public_id], "of": "originals",
@@ -362,7 +362,7 @@ def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoi
     batch = Batch.objects.get(name="Helped")
     assert (batch.help, batch.unhelped) == ("filled", 20)
     assert batch.help_from == {"rules": True, "models": ["llm"], "search": False, "repetitions": 2}
-    assert "Help in crafting" not in mara.get(url.replace("header_synonym", "question_type")).content.decode()
+    assert "Proposals (assistance)" not in mara.get(url.replace("header_synonym", "question_type")).content.decode()
 
 
 # -- search -----------------------------------------------------------------------------------------

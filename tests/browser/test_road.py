@@ -117,7 +117,7 @@ def make_batch(manager: Somebody, kind: str, name: str) -> None:
     manager.finds_the_page_accessible()
     manager.page.get_by_label("Name").fill(name)
     manager.page.get_by_label("films-dev").check()
-    manager.clicks("Make the batch")
+    manager.clicks("Create batch")
     manager.reads("responses")
     manager.finds_the_page_accessible()
 
@@ -252,9 +252,9 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
 
     mara.goes_to("/projects/films/")
     mara.follows("Types")
-    mara.follows("Close the batch")
+    mara.follows("Close batch")
     mara.finds_the_page_accessible()
-    mara.clicks("Close the batch")
+    mara.clicks("Close batch")
     mara.goes_to("/projects/films/")
     mara.follows("Types")
     mara.reads("Fleiss' kappa")
