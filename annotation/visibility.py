@@ -45,8 +45,8 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 def why_no_counts() -> str:
     """What is said in place of a batch's counts to whoever does not see them."""
     return gettext(
-        "You annotate in this batch yourself, and known answers are mixed in. "
-        "Its counts are shown to you once it is closed."
+        "You annotate in this batch, and it contains gold items. "
+        "Its counts are visible to you after it closes."
     )
 
 

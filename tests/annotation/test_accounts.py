@@ -137,7 +137,7 @@ class TestAForgottenPassword:
 
         page = Client().post("/password/forgotten/", {"email": "ada@example.org"})
 
-        assert "administrator can make you a link" in text(page)
+        assert "Ask an administrator for a link" in text(page)
         assert not mail.outbox
 
 

@@ -496,7 +496,7 @@ def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, c
     item = adjudicating.waiting(batch).get()
     client.force_login(world.ivo)
     address = f"/items/{item.public_id}/adjudicate/"
-    assert "Send it back" in client.get(address).content.decode()
+    assert "Response to send back" in client.get(address).content.decode()
     last = Event.objects.order_by("-pk").values_list("pk", flat=True)[0]
     Release.objects.create(
         project=world.project, name="first", format="askew", watermark=last, made_at=LATER, ready_at=LATER
@@ -504,8 +504,8 @@ def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, c
 
     said = client.get(address).content.decode()
 
-    assert "Send it back" not in said
-    assert "A release holds these responses" in said
+    assert "Response to send back" not in said
+    assert "A release contains these responses" in said
 
 
 # -- who is who, and who has read ------------------------------------------------------------------

@@ -350,7 +350,7 @@ class TestTheRuleOfABatch:
         assert "set_overlap" in text(page)
         sent = {"rule": "set_overlap", "options": "least = 0.1"}
         looked = text(mara.post(address, {**sent, "action": "look"}))
-        assert "accept 1 , ask one more person about 0 , and leave 0" in looked
+        assert "1 accepted, 0 need one more annotator, 0 need adjudication" in looked
         assert Batch.objects.get(pk=batch.pk).resolve == {}
         with django_capture_on_commit_callbacks(execute=True):
             changed = mara.post(address, {**sent, "action": "change"})

@@ -380,7 +380,7 @@ class TestTheEnd:
         client, _ = come(link)
         world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
 
-        assert "There is still work for you" in text(client.get("/crowd/finish/"))
+        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
         client.post("/crowd/finish/")
         assert CrowdEntry.objects.get().outcome == ""
         world.label(batch, "pat", "extraction")
@@ -400,7 +400,7 @@ class TestTheEnd:
         Batch.objects.filter(pk=asked.pk).update(purpose="qualification", pass_percent=80)
         Batch.objects.filter(pk=work.pk).update(requires=asked)
         client, _ = come(link)
-        assert "There is still work for you" in text(client.get("/crowd/finish/"))
+        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
 
         Qualification.objects.create(
             batch=asked,
@@ -422,16 +422,16 @@ class TestTheEnd:
         world.label(batch, "pat", "extraction")
 
         Batch.objects.filter(pk=batch.pk).update(caps={"items_per_day": 1})
-        assert "There is still work" in text(client.get("/crowd/finish/"))
+        assert "Your work is not complete yet" in text(client.get("/crowd/finish/"))
         Batch.objects.filter(pk=batch.pk).update(caps={"items": 1})
-        assert "Your work is done" in text(client.get("/crowd/finish/"))
+        assert "Your work is complete" in text(client.get("/crowd/finish/"))
 
     def test_with_nothing_to_do_there_is_no_code(self, link: CrowdLink) -> None:
         client, _ = come(link)
 
         page = text(client.post("/crowd/finish/", follow=True))
 
-        assert "Nothing is left for you" in page
+        assert "No item is available" in page
         assert "C0MPLETE" not in page
 
 
@@ -613,7 +613,7 @@ class TestWhatPagesSay:
         first = client.get(answer["Location"])
 
         assert 'href="/crowd/finish/"' in first.content.decode()
-        assert "See whether your work is complete" in text(first)
+        assert "Check your progress" in text(first)
         annotator = Client()
         annotator.force_login(world.ada)
         assert "/crowd/finish/" not in annotator.get(answer["Location"]).content.decode()
@@ -624,7 +624,7 @@ class TestWhatPagesSay:
 
         warned = client.post(reverse(name))
 
-        assert "You cannot resume this session" in text(warned)
+        assert "You cannot sign in again" in text(warned)
         assert client.get("/projects/films/").status_code == 200
         client.post(reverse(name), {"confirmed": "yes"})
         assert SESSION_KEY not in client.session
@@ -653,8 +653,8 @@ class TestWhatPagesSay:
         assert PID in sheet
         assert Membership.objects.get(person=world.pat).pseudonym in sheet
         page = manager.get(reverse("crowd_link", args=["films", link.public_id]))
-        assert "Id, name and pseudonym are together in the payment sheet and on no other page" in text(page)
+        assert "ID, name and pseudonym appear together in the payment sheet and on no other page" in text(page)
         assert f'href="{payments}"' in page.content.decode()
         assert "lists the platform ids of a crowd beside names and pseudonyms" in text(manager.get(payments))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
-        assert "see both together only in the sheet by which they pay you" in entry
+        assert "see both together only in the payment sheet" in entry

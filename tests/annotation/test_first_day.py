@@ -555,7 +555,7 @@ def test_edits_of_a_round_stand_in_one_table_cut_to_the_rows_that_somebody_touch
 
     for letter, new in (("A", "1996"), ("B", "1997")):
         assert f'<span class="sr">by </span>{letter}</b> {new}</ins>' in page
-    assert "2 rows in which nothing was done" in page
+    assert "2 rows without changes or marks" in page
 
 
 def test_edits_that_differ_come_first_and_are_counted_and_edits_that_come_to_the_same_are_one(

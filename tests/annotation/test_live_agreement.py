@@ -194,7 +194,7 @@ def test_an_annotator_sees_no_live_agreement_whatever_else_they_are(world: World
     assert "0." not in page
     dashboard = text(mara.get("/projects/films/dashboard/"))
     assert "You annotate in" in dashboard
-    assert "You annotate in this batch yourself" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
+    assert "You annotate in this batch." in text(mara.get(f"/batches/{batch.public_id}/quality/"))
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
     assert "Fleiss" in text(mara.get("/projects/films/agreement/"))
 

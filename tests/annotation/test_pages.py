@@ -122,7 +122,7 @@ class TestOwnInvolvement:
         assigning.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
         after = text(mara.get(address))
 
-        assert "You annotate in this batch yourself" in before
+        assert "You annotate in this batch." in before
         assert "kappa" not in before
         assert "an odd year" not in before
         assert "Fleiss' kappa" in after.replace("&#x27;", "'")
@@ -152,7 +152,7 @@ class TestOwnInvolvement:
         ada = browser(world.ada)
 
         assert ada.get(reverse("adjudicate", args=[things.item.public_id])).status_code == 404
-        assert "Nothing waits for you" in text(
+        assert "All caught up" in text(
             ada.get(reverse("adjudication", args=[things.batch.public_id]))
         )
 

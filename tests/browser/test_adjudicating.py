@@ -90,7 +90,7 @@ def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_bac
 ) -> None:
     item = edited(world, rows=200)
     page = opened(world, new_context, live_server, item)
-    expect(page.get_by_text("199 rows in which nothing was done")).to_have_count(0)
+    expect(page.get_by_text("199 rows without changes or marks")).to_have_count(0)
 
     page.keyboard.press("j")
     expect(page.locator("td:focus")).to_contain_text("1996")
@@ -179,13 +179,13 @@ def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
 ) -> None:
     item = adjudicating.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server, item, viewport={"width": width, "height": 844})
-    page.get_by_role("button", name="write one yourself").click()
+    page.get_by_role("button", name="write your own").click()
     page.wait_for_url("**/own/")
     takes_keys(page)
     page.keyboard.press("1")
     page.get_by_label("Why you decide so").click()
     page.keyboard.type("It is read off one cell.")
-    decide = page.get_by_role("button", name="Decide with this").bounding_box()
+    decide = page.get_by_role("button", name="Decide").bounding_box()
     assert decide is not None
     page.mouse.move(decide["x"] + 5, decide["y"] + decide["height"] / 2)
     before = places(page)
@@ -226,7 +226,7 @@ def test_a_note_goes_along_from_page_to_page(
     note = page.get_by_label("Why you decide so")
     note.fill("Neither reads the table.")
 
-    page.get_by_role("button", name="edit this one").first.click()
+    page.get_by_role("button", name="edit", exact=True).first.click()
     page.wait_for_url("**/own/?from=A")
     expect(note).to_have_value("Neither reads the table.")
     assert note.evaluate("field => getComputedStyle(field).borderTopWidth") == "1px"

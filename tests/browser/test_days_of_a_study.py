@@ -84,17 +84,17 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
     assert Assignment.objects.filter(person=person, item__is_gold=True).count() == 1
 
     page.goto(f"{live_server.url}/crowd/finish/")
-    page.get_by_role("button", name="Finish and show my code").click()
+    page.get_by_role("button", name="Finish and show code").click()
     expect(page.get_by_label("Your code")).to_have_value("C0MPLETE")
 
     late = crowd.let_back_in(entry=CrowdEntry.objects.get(), by=world.mara, now=timezone.now())
     other = new_context().new_page()
     other.goto(f"{live_server.url}/crowd/back/{late}/")
-    other.get_by_role("button", name="Go on in this browser").click()
+    other.get_by_role("button", name="Continue in this browser").click()
     other.goto(f"{live_server.url}/crowd/finish/")
     expect(other.get_by_label("Your code")).to_have_value("C0MPLETE")
     page.goto(f"{live_server.url}/crowd/finish/")
-    expect(page.locator("h1")).not_to_have_text("Your work is done")
+    expect(page.locator("h1")).not_to_have_text("Your work is complete")
 
 
 @pytest.mark.console_may_say("Failed to load resource")

@@ -242,12 +242,12 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     with ivo.page.expect_navigation():
         ivo.page.locator("main a[href*=adjudication]").first.click()
     ivo.finds_the_page_accessible()
-    ivo.follows("Begin with the first")
+    ivo.follows("Start adjudicating")
     ivo.finds_the_page_accessible()
     ivo.page.get_by_label("Choose response A").check()
     ivo.page.get_by_label("Why you decide so").fill("The table says it directly.")
     ivo.clicks("Decide")
-    ivo.reads("Nothing waits for you")
+    ivo.reads("All caught up")
     ivo.finds_the_page_accessible()
 
     mara.goes_to("/projects/films/")
