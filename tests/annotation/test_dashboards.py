@@ -88,8 +88,8 @@ def test_where_nobody_can_say_how_long_at_most_no_number_stands_for_it(world: Wo
     for place, row in enumerate(rows):
         Assignment.objects.filter(pk=row.pk).update(ended_at=now - timedelta(days=(12, 20, 30)[place % 3]))
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
-    assert "cannot be told" in page
-    assert "or later, nobody can say how much" in page
+    assert "without an upper limit." in page
+    assert "or later, without an upper limit" in page
     assert "3651" not in page
 
 
@@ -336,9 +336,9 @@ def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> No
     assert list(Assignment.objects.order_by("pk").values()) == before
 
     page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
-    assert "worth a look" in page
-    assert "Estimated confusion of labels" in page
-    assert "Nothing here takes an item away" in page
+    assert "needs review" in page
+    assert "Estimated label confusion" in page
+    assert "They do not affect assignments or pay" in page
 
 
 def test_two_annotators_alone_get_no_reliability_and_the_page_says_why(world: World) -> None:
@@ -350,8 +350,8 @@ def test_two_annotators_alone_get_no_reliability_and_the_page_says_why(world: Wo
     page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
 
     assert quality.report(batch)["reliability"] == []
-    assert "two annotators alone cannot be told apart" in page
-    assert "Estimated confusion of labels" not in page
+    assert "the model needs three annotators who share items" in page
+    assert "Estimated label confusion" not in page
 
 
 def test_no_list_waits_for_items_that_are_never_decided(world: World) -> None:
@@ -512,16 +512,16 @@ class TestWhileFiguresAreWorkedOut:
         page = browser(two.mara).get("/projects/films/dashboard/").content.decode()
 
         said = text_of(page)
-        assert "The figures are being worked out: 1 of 2 batches." in said
+        assert "The figures are being computed: 1 of 2 batches." in said
         assert re.search(r"cost so far</dt><dd>–<", page)
         assert re.search(r"items accepted</dt><dd>– ", page)
-        assert re.search(r"hours of active time</dt><dd>–<", page)
+        assert re.search(r"active hours</dt><dd>–<", page)
         assert "after 3 days of work there is a pace" not in said, (
             "nothing is forecast, not even that it is too early"
         )
         assert "2.00 EUR" in said, "the batch whose figures are there has them"
         assert 'hx-get="/projects/films/dashboard/"' in page
-        assert 'href="/projects/films/dashboard/">Load the page again</a>' in page
+        assert 'href="/projects/films/dashboard/">Reload the page</a>' in page
 
     def test_the_note_asks_again_until_all_is_there_and_then_has_the_page_loaded_anew(
         self, two: World, monkeypatch: pytest.MonkeyPatch
@@ -535,10 +535,10 @@ class TestWhileFiguresAreWorkedOut:
         done = manager.get("/projects/films/dashboard/", headers=asking)
         page = text(manager.get("/projects/films/dashboard/"))
 
-        assert "being worked out" in text(waiting)
+        assert "being computed" in text(waiting)
         assert "<html" not in waiting.content.decode()
         assert done["HX-Refresh"] == "true"
-        assert "being worked out" not in page
+        assert "being computed" not in page
         assert "cost so far 4.00 EUR" in page
 
 

@@ -105,7 +105,7 @@ def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> N
     assert agreement.of_batch(batch)[0].ratings == 14
 
     Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON)
-    assert "No batch has been opened yet" in text(browser(world.mara).get("/projects/films/agreement/"))
+    assert "No batch was opened yet" in text(browser(world.mara).get("/projects/films/agreement/"))
     out = io.StringIO()
     call_command("agreement", "--project", "films", "--json", stdout=out)
     assert json.loads(out.getvalue())["agreement"] == []
@@ -225,15 +225,15 @@ def test_the_page_says_how_many_more_items_a_wanted_width_takes(world: World) ->
 
 def test_an_empty_study_says_what_to_do_next(world: World) -> None:
     mara = browser(world.mara)
-    assert "Open one" in text(mara.get("/projects/films/agreement/"))
-    assert "Open one" in text(mara.get("/projects/films/dashboard/"))
+    assert "Open a batch" in text(mara.get("/projects/films/agreement/"))
+    assert "Open a batch" in text(mara.get("/projects/films/dashboard/"))
     batch = world.batch()
     page = text(mara.get("/projects/films/agreement/"))
-    assert f"No response yet in these batches: {batch.name}" in page
+    assert f"No responses yet in these batches: {batch.name}" in page
     world.label(batch, "ada", "extraction")
     assert "undefined: No unit has two ratings" in text(mara.get("/projects/films/agreement/"))
     batch = world.batch()
-    assert "Nobody has begun yet" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
+    assert "No submissions yet" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
 
 
 def test_edits_of_several_people_are_compared(world: World) -> None:

@@ -64,10 +64,10 @@ def test_a_large_batch_is_worked_out_by_a_job_and_the_page_says_so(world: World)
     batch = labelled(world)
     mara = browser(world.mara)
     page = text(mara.get(f"/projects/films/agreement/?batch={batch.public_id}"))
-    assert "being worked out in the background" in page
-    assert "being worked out" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
-    assert "being worked out" in text(mara.get("/projects/films/dashboard/"))
-    assert "being worked out" in text(mara.get(f"/batches/{batch.public_id}/"))
+    assert "being computed in the background" in page
+    assert "being computed" in text(mara.get(f"/batches/{batch.public_id}/quality/"))
+    assert "being computed" in text(mara.get("/projects/films/dashboard/"))
+    assert "being computed" in text(mara.get(f"/batches/{batch.public_id}/"))
     assert Job.objects.filter(kind="snapshot").count() == 1, "one at a time"
 
     assert do_jobs() == ["done"]
@@ -130,7 +130,7 @@ def test_a_part_that_fails_is_named_and_holds_no_other_up(
     told = snapshots.of(of, ("agreement", "work"), now=timezone.now())
     assert told[batch.pk, "work"].data is not None
     assert "ArithmeticError" in told[batch.pk, "agreement"].failed
-    assert "could not be worked out" in text(
+    assert "could not be computed" in text(
         browser(world.mara).get(f"/projects/films/agreement/?batch={batch.public_id}")
     )
     assert not Job.objects.filter(state="queued").exists(), "it is not tried again at once"
@@ -174,7 +174,7 @@ def test_many_small_batches_are_not_all_worked_out_while_a_page_waits(world: Wor
         world.label(world.batch(name=f"batch {number}"), "ada", "extraction")
     page = browser(world.mara).get("/projects/films/agreement/")
 
-    assert text(page).count("being worked out") == 3 + 1, (
+    assert text(page).count("being computed") == 3 + 1, (
         "three lines, and the batch that is taken apart below"
     )
     assert Snapshot.objects.count() == snapshots.MOST_AT_ONCE
