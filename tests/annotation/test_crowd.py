@@ -653,7 +653,9 @@ class TestWhatPagesSay:
         assert PID in sheet
         assert Membership.objects.get(person=world.pat).pseudonym in sheet
         page = manager.get(reverse("crowd_link", args=["films", link.public_id]))
-        assert "ID, name and pseudonym appear together in the payment sheet and on no other page" in text(page)
+        assert "ID, name and pseudonym appear together in the payment sheet and on no other page" in text(
+            page
+        )
         assert f'href="{payments}"' in page.content.decode()
         assert "lists the platform ids of a crowd beside names and pseudonyms" in text(manager.get(payments))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))

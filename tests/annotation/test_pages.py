@@ -152,9 +152,7 @@ class TestOwnInvolvement:
         ada = browser(world.ada)
 
         assert ada.get(reverse("adjudicate", args=[things.item.public_id])).status_code == 404
-        assert "All caught up" in text(
-            ada.get(reverse("adjudication", args=[things.batch.public_id]))
-        )
+        assert "All caught up" in text(ada.get(reverse("adjudication", args=[things.batch.public_id])))
 
 
 # -- cost -------------------------------------------------------------------------------------------

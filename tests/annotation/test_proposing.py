@@ -362,7 +362,10 @@ def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoi
     batch = Batch.objects.get(name="Helped")
     assert (batch.help, batch.unhelped) == ("filled", 20)
     assert batch.help_from == {"rules": True, "models": ["llm"], "search": False, "repetitions": 2}
-    assert "Proposals (assistance)" not in mara.get(url.replace("header_synonym", "question_type")).content.decode()
+    assert (
+        "Proposals (assistance)"
+        not in mara.get(url.replace("header_synonym", "question_type")).content.decode()
+    )
 
 
 # -- search -----------------------------------------------------------------------------------------

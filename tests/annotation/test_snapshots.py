@@ -174,9 +174,7 @@ def test_many_small_batches_are_not_all_worked_out_while_a_page_waits(world: Wor
         world.label(world.batch(name=f"batch {number}"), "ada", "extraction")
     page = browser(world.mara).get("/projects/films/agreement/")
 
-    assert text(page).count("being computed") == 3 + 1, (
-        "three lines, and the batch that is taken apart below"
-    )
+    assert text(page).count("being computed") == 3 + 1, "three lines, and the batch that is taken apart below"
     assert Snapshot.objects.count() == snapshots.MOST_AT_ONCE
     job = Job.objects.get(kind="snapshot")
     assert len(job.ids["parts"]) == 3
