@@ -35,7 +35,7 @@ from annotation.models.work import AssignmentQuerySet
 from annotation.refusals import Refused
 from annotation.roles import Permission, permissions
 
-NOT_HERE = gettext_noop("There is nothing here for you.")
+NOT_HERE = gettext_noop("This page is not available to you.")
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,11 @@ def no_member(*, left: bool = True) -> Refused:
     said = (
         gettext("You are no longer a member of this project.")
         if left
-        else gettext("You do not annotate in this project any more.")
+        else gettext("You are no longer an annotator in this project.")
     )
-    return Refused("no_member", said + " " + gettext("What was saved before is kept; ask a manager."))
+    return Refused(
+        "no_member", said + " " + gettext("Your saved work is kept. Ask a manager if you need access.")
+    )
 
 
 def worked_in(actor: Actor, public_id: str) -> bool:

@@ -107,8 +107,8 @@ def wait_for_writers() -> bool:
             raise Refused(
                 "still_writing",
                 gettext(
-                    "A transaction has been writing to the event log for {minutes} minutes. Wait until the import or the "
-                    "command that it belongs to has ended, or end it, then try again."
+                    "A transaction has been writing to the event log for {minutes} minutes. Wait for the "
+                    "import or command that holds it, or stop it. Then try again."
                 ).format(minutes=round(MAX_WAIT / 60)),
             )
         time.sleep(pause)

@@ -62,5 +62,7 @@ def require_storable(*texts: str) -> None:
         if reason := unstorable(text):
             raise Refused(
                 "invalid_request",
-                gettext("The text holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+                gettext("The text contains {reason}, which cannot be saved. Remove it.").format(
+                    reason=reason
+                ),
             )

@@ -47,11 +47,11 @@ PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
 }
 
 DESCRIPTIONS: Final[dict[Role, str]] = {
-    Role.ANNOTATOR: gettext_noop("answers the items of open batches"),
-    Role.ADJUDICATOR: gettext_noop("decides where annotators differ"),
-    Role.RESEARCHER: gettext_noop("reads agreement and makes releases"),
-    Role.VIEWER: gettext_noop("reads along and changes nothing"),
-    Role.MANAGER: gettext_noop("imports, opens batches, invites people, makes releases"),
+    Role.ANNOTATOR: gettext_noop("annotates items of open batches"),
+    Role.ADJUDICATOR: gettext_noop("decides where annotators disagree"),
+    Role.RESEARCHER: gettext_noop("reads agreement and creates releases"),
+    Role.VIEWER: gettext_noop("reads everything and changes nothing"),
+    Role.MANAGER: gettext_noop("imports data, opens batches, invites people, creates releases"),
 }
 
 

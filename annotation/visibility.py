@@ -103,7 +103,8 @@ def require_no_open_work(person: Person, project: Project) -> None:
         raise Refused(
             "still_involved",
             gettext(
-                "You annotate in an open batch of this project. Its releases are for you once it is closed."
+                "You annotate in an open batch of this project. You can see its releases once the "
+                "batch is closed."
             ),
         )
 
@@ -124,10 +125,12 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
         raise Refused(
             "still_involved",
             ngettext(
-                "{number} item of this release waits for a decision that may be yours, and its files tell whose response "
-                "is whose. Decide about it first, or have somebody download them who is no adjudicator.",
-                "{number} items of this release wait for a decision that may be yours, and its files tell whose response "
-                "is whose. Decide about them first, or have somebody download them who is no adjudicator.",
+                "{number} item of this release needs adjudication, possibly by you. The files name the "
+                "author of each response. Decide first, or ask a manager who is not an adjudicator to "
+                "download them.",
+                "{number} items of this release need adjudication, possibly by you. The files name the "
+                "author of each response. Decide first, or ask a manager who is not an adjudicator to "
+                "download them.",
                 number,
             ).format(number=number),
         )

@@ -34,7 +34,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, RecursionError):
         return problem(400, "parse_error", "The request is nested too deeply.")
     if isinstance(error, Http404 | PermissionDenied):
-        return problem(404, "not_found", gettext("There is nothing here for you."))
+        return problem(404, "not_found", gettext("This page is not available to you."))
     if isinstance(error, ValidationError):
         return problem(
             422, "invalid_request", "The request does not have the right form.", errors=error.detail

@@ -21,9 +21,9 @@ from predictor.configuration import is_live
 from tasks.contract import TaskType
 
 OF = {
-    "originals": gettext_noop("originals, as the source has them"),
-    "perturbed": gettext_noop("examples that people perturbed"),
-    "automatic": gettext_noop("examples that a program perturbed"),
+    "originals": gettext_noop("originals, as imported from the source"),
+    "perturbed": gettext_noop("examples perturbed by people"),
+    "automatic": gettext_noop("examples perturbed by a program"),
 }
 
 
@@ -36,19 +36,19 @@ class BatchForm(TermsForm):
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("At least one, unless another batch feeds this one."),
+        help_text=gettext_lazy("Choose at least one, unless the items come from another batch."),
     )
-    of = forms.ChoiceField(required=False, label=gettext_lazy("Which examples"))
+    of = forms.ChoiceField(required=False, label=gettext_lazy("Examples"))
     size = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=10_000_000,
         label=gettext_lazy("Sample size"),
-        help_text=gettext_lazy("Leave it empty to take every example."),
+        help_text=gettext_lazy("Leave empty to use all examples."),
     )
     strata = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("How the sample is drawn"),
+        label=gettext_lazy("Sampling method"),
         choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATA.items()],
         help_text=format_lazy(
             gettext_lazy("A small table has at most {small} cells, a medium one {medium}."),
@@ -60,13 +60,13 @@ class BatchForm(TermsForm):
         min_value=0,
         max_value=2**63 - 1,
         initial=0,
-        help_text=gettext_lazy("The same seed draws the same sample in the same order."),
+        help_text=gettext_lazy("The same seed gives the same sample in the same order."),
     )
     only = forms.CharField(
         required=False,
         label=gettext_lazy("Only these examples"),
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=gettext_lazy("Their ids in the source, one a line, in the order in which people get them."),
+        help_text=gettext_lazy("Ids of examples in the source, one per line, in the order of annotation."),
     )
     overlap = forms.IntegerField(
         min_value=1,
@@ -75,84 +75,85 @@ class BatchForm(TermsForm):
     )
     purpose = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("What it is for"),
+        label=gettext_lazy("Purpose"),
         initial="work",
         choices=[
-            ("work", gettext_lazy("work: its decisions make the benchmark")),
+            ("work", gettext_lazy("work: its decisions become the benchmark")),
             (
                 "calibration",
-                gettext_lazy(
-                    "a calibration round: everyone does the same items, and looks at where they differ"
-                ),
+                gettext_lazy("calibration: everyone annotates the same items and compares responses"),
             ),
-            ("qualification", gettext_lazy("a qualification: whoever is good enough may work elsewhere")),
+            ("qualification", gettext_lazy("qualification: people who pass may work in other batches")),
         ],
     )
     pass_percent = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=100,
-        label=gettext_lazy("Right items that pass the qualification, in percent"),
+        label=gettext_lazy("Pass mark: correct items, in percent"),
     )
     strategy = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("Who gets which items"),
+        label=gettext_lazy("Allocation"),
         initial="open",
         choices=[(name, gettext_lazy(words)) for name, words in strategies.STRATEGIES.items()],
-        help_text=gettext_lazy("Whoever made something never gets to check it."),
+        help_text=gettext_lazy("People never check their own work."),
     )
     feeds_when = forms.CharField(
         required=False,
-        label=gettext_lazy("Only outcomes that say"),
+        label=gettext_lazy("Filter by outcome"),
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
-        help_text=gettext_lazy("A field and its values on each line, such as: label = extraction, reasoning"),
+        help_text=gettext_lazy(
+            "One field and its values per line, for example: label = extraction, reasoning"
+        ),
     )
     feeds_from = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
         required=False,
-        label=gettext_lazy("Fed by"),
+        label=gettext_lazy("Takes accepted items from"),
         empty_label=gettext_lazy("no other batch"),
         help_text=gettext_lazy(
-            "Accepted outcomes of that batch become items of this one, and their makers never get them."
+            "Accepted outcomes of that batch become items here. Their authors do not get them."
         ),
     )
     also_sources = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Also take examples of the ticked sources"),
+        label=gettext_lazy("Also use examples of the selected sources"),
         help_text=gettext_lazy("Otherwise all items come from that batch."),
     )
     loop_model = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Model in the loop"),
         help_text=gettext_lazy(
-            "Annotators see what it says of their work. Its weights are frozen when the batch opens."
+            "Annotators see its answer to their work. The model version is frozen when the batch opens."
         ),
     )
     help = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("How proposals are shown"),
+        label=gettext_lazy("Show proposals"),
         choices=[
-            ("", gettext_lazy("not at all")),
-            ("offered", gettext_lazy("beside an empty form")),
-            ("filled", gettext_lazy("filled in, for people to verify")),
+            ("", gettext_lazy("no proposals")),
+            ("offered", gettext_lazy("next to an empty form")),
+            ("filled", gettext_lazy("filled in, for annotators to verify")),
         ],
         help_text=gettext_lazy(
-            "Machines propose whole responses; people accept, edit or reject them. Whose each response is is kept."
+            "A rule or a model proposes complete responses. Annotators accept, edit or reject "
+            "them. The origin of each response is recorded."
         ),
     )
     help_rules = forms.BooleanField(
         required=False,
         initial=True,
-        label=gettext_lazy("Proposals by rules"),
-        help_text=gettext_lazy("They need no model."),
+        label=gettext_lazy("Proposals from rules"),
+        help_text=gettext_lazy("Rules need no model."),
     )
     help_models = forms.MultipleChoiceField(
         required=False,
-        label=gettext_lazy("Proposals by language models"),
+        label=gettext_lazy("Proposals from language models"),
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "Asked in the background when the batch opens, with accepted responses of people as demonstrations."
+            "Requested in the background when the batch opens. Accepted responses serve as demonstrations."
         ),
     )
     repetitions = forms.IntegerField(
@@ -160,30 +161,30 @@ class BatchForm(TermsForm):
         min_value=1,
         max_value=helping.MOST_REPETITIONS,
         initial=helping.REPETITIONS,
-        label=gettext_lazy("Requests for each category"),
+        label=gettext_lazy("Requests per category"),
     )
     search = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Put first what fools the model in the loop"),
-        help_text=gettext_lazy("Every proposal is tried on it in the background."),
+        label=gettext_lazy("Rank proposals that fool the model in the loop first"),
+        help_text=gettext_lazy("Each proposal is tested on the model in the background."),
     )
     unhelped = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=helping.MOST_UNHELPED,
         initial=0,
-        label=gettext_lazy("Share without help, in percent"),
+        label=gettext_lazy("Control share (no proposals), in percent"),
         help_text=gettext_lazy(
-            "So many places are drawn to show no proposals: what help does to time, quality and variety is then "
-            "measured on the report of the batch."
+            "This share of assignments shows no proposals (control group). The batch report "
+            "compares time, quality and variety."
         ),
     )
     open_at_once = forms.BooleanField(
         required=False,
         initial=True,
-        label=gettext_lazy("Open it at once"),
+        label=gettext_lazy("Open now"),
         help_text=gettext_lazy(
-            "Annotators get items from then on. A qualification cannot open before its gold answers exist."
+            "Annotators get items as soon as the batch is open. A qualification needs its gold answers first."
         ),
     )
 
@@ -211,11 +212,11 @@ class BatchForm(TermsForm):
             self.fields.pop("search", None)
         self.fields["overlap"].initial = task.default_overlap
         why = (
-            gettext("whose responses are compared")
+            gettext("their responses are compared")
             if not task.making
-            else gettext("each of whom makes something of their own")
+            else gettext("each person creates a separate response")
         )
-        self.fields["overlap"].help_text = gettext("How many people get each item, {why}.").format(why=why)
+        self.fields["overlap"].help_text = gettext("Number of people per item: {why}.").format(why=why)
 
     def clean(self) -> dict[str, Any]:
         """Everything under the names, and in the shapes, in which `assigning.plan_batch` takes it."""
@@ -264,7 +265,9 @@ class BatchForm(TermsForm):
         lines = (line.strip() for line in str(self.cleaned_data.get("only") or "").splitlines())
         found = [line for line in lines if line]
         if found and self.cleaned_data.get("size"):
-            raise ValidationError(gettext("These are the examples: leave the sample size out."))
+            raise ValidationError(
+                gettext("The list sets the number of examples. Leave the sample size empty.")
+            )
         return found or None
 
     def clean_feeds_when(self) -> dict[str, list[str]]:
@@ -275,7 +278,7 @@ class BatchForm(TermsForm):
             said = [value.strip() for value in values.split(",") if value.strip()]
             if line.strip() and not (name and sign and said):
                 raise ValidationError(
-                    gettext("Write a field, = and its values; {line!r} is not that.").format(
+                    gettext("Cannot read {line!r}. Write a field, = and its values.").format(
                         line=line.strip()
                     )
                 )

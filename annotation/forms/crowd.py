@@ -18,7 +18,7 @@ class CrowdLinkForm(forms.Form):
     name = forms.CharField(
         max_length=80,
         label=gettext_lazy("Name"),
-        help_text=gettext_lazy("People are called by it and a number."),
+        help_text=gettext_lazy("People are named by this name and a number."),
     )
     platform = forms.ChoiceField(
         choices=[
@@ -27,31 +27,32 @@ class CrowdLinkForm(forms.Form):
         ],
         initial="prolific",
         help_text=gettext_lazy(
-            "Which query parameters carry the ids: PROLIFIC_PID, STUDY_ID, SESSION_ID, or id, study, session."
+            "Query parameters with the ids: PROLIFIC_PID, STUDY_ID, SESSION_ID, or id, study, session."
         ),
     )
     completion_code = forms.CharField(
-        max_length=60, help_text=gettext_lazy("Shown once somebody's work is done.")
+        max_length=60, help_text=gettext_lazy("Shown to people who have finished.")
     )
     screen_out_code = forms.CharField(
-        max_length=60, help_text=gettext_lazy("Shown to those who do not pass the qualification.")
+        max_length=60, help_text=gettext_lazy("Shown to people who fail the qualification.")
     )
     return_url = forms.CharField(
         max_length=500,
         required=False,
-        label=gettext_lazy("Address to return to"),
+        label=gettext_lazy("Return URL"),
         help_text=gettext_lazy(
-            "With {code} where the code goes. Prolific's own where this is empty; elsewhere the code is only shown."
+            "Write {code} where the code belongs. Leave empty for the return URL of Prolific; "
+            "other platforms then only show the code."
         ),
     )
     most = forms.IntegerField(
         min_value=1,
         required=False,
-        label=gettext_lazy("At most so many people"),
-        help_text=gettext_lazy("Empty: no limit."),
+        label=gettext_lazy("Maximum number of people"),
+        help_text=gettext_lazy("Leave empty for no limit."),
     )
     until = forms.DateField(
-        label=gettext_lazy("Open until the end of"),
+        label=gettext_lazy("Closes at the end of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         initial=lambda: timezone.localdate() + timedelta(days=30),
     )

@@ -19,13 +19,13 @@ class DecisionForm(forms.Form):
     exclude = forms.CharField(
         required=False,
         max_length=500,
-        label=gettext_lazy("Because"),
-        help_text=gettext_lazy("An excluded item is left out of every release; the reason is published."),
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("An excluded item is in no release. The reason is published."),
     )
     note = forms.CharField(
         required=False,
         max_length=5_000,
-        label=gettext_lazy("Why you decide so"),
+        label=gettext_lazy("Reason for the decision"),
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy("Published with the decision."),
     )
@@ -37,13 +37,13 @@ class DecisionForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("choose") and given.get("exclude"):
-            raise ValidationError(
-                gettext("You chose responses and gave a reason to exclude the item. Do one of the two.")
-            )
+            raise ValidationError(gettext("Choose responses or exclude the item, not both."))
         if not given.get("choose") and not given.get("exclude"):
-            raise ValidationError(gettext("Choose at least one response, or say why the item is excluded."))
+            raise ValidationError(
+                gettext("Choose at least one response, or give a reason to exclude the item.")
+            )
         if not given.get("note") and not given.get("exclude"):
-            self.add_error("note", gettext("Say in a note why you decide so."))
+            self.add_error("note", gettext("Give a reason for the decision."))
         return given
 
 
@@ -51,12 +51,14 @@ class SendBackForm(forms.Form):
     """Which response goes back to its author, and what they are told."""
 
     use_required_attribute = False  # it shares its <form> with the decision, which needs none of it
-    back = forms.ChoiceField(error_messages={"required": gettext_lazy("Say which response goes back.")})
+    back = forms.ChoiceField(error_messages={"required": gettext_lazy("Choose the response to send back.")})
     back_note = forms.CharField(
         max_length=2_000,
-        label=gettext_lazy("What its author should look at"),
+        label=gettext_lazy("Note to the author"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": gettext_lazy("Write to its author what is wrong with the response.")},
+        error_messages={
+            "required": gettext_lazy("Write what is wrong with the response. The author sees this note.")
+        },
     )
 
     def __init__(self, *args: Any, letters: Sequence[str], **kwargs: Any) -> None:
@@ -67,12 +69,12 @@ class SendBackForm(forms.Form):
 class RuleForm(forms.Form):
     """The rule that decides in a batch, and its options."""
 
-    rule = forms.ChoiceField(required=False, label=gettext_lazy("Rule"), widget=forms.RadioSelect)
+    rule = forms.ChoiceField(required=False, label=gettext_lazy("Decision rule"), widget=forms.RadioSelect)
     options = OptionsField(required=False, label=gettext_lazy("Options"))
 
     def __init__(self, *args: Any, rules: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rule"].choices = [("", gettext("The kind\u2019s own rule")), *rules]  # type: ignore[attr-defined]
+        self.fields["rule"].choices = [("", gettext("The default rule of the task type")), *rules]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """`checked` is the rule as it was written; whether it fits the kind is for `change_rule` to say."""
@@ -80,9 +82,7 @@ class RuleForm(forms.Form):
         options = given.get("options") or {}
         if options and not given.get("rule"):
             raise ValidationError(
-                gettext(
-                    "The kind\u2019s own rule takes its options from the settings of the batch. Name a rule."
-                )
+                gettext("The default rule takes its options from the batch settings. Choose a rule by name.")
             )
         given["checked"] = {"rule": given["rule"], **options} if given.get("rule") else {}
         return given

@@ -26,8 +26,8 @@ class ConsentForm(forms.Form):
         max_length=consenting.LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
         help_text=gettext_lazy(
-            "Markdown; HTML is shown as text. Say who runs the study, what is kept and published, how people are "
-            "paid, and how they stop."
+            "Markdown; HTML is shown as text. Cover who runs the study, what is stored and "
+            "published, how people are paid, and how they can stop."
         ),
     )
 
@@ -37,8 +37,8 @@ class GoldFileForm(forms.Form):
 
     file = forms.FileField(
         help_text=gettext_lazy(
-            "JSONL: one {“example”, “response”, “why”} a line. Or CSV with these columns; response is JSON, or "
-            "the fields of the kind are columns of their own."
+            "JSONL: one {“example”, “response”, “why”} per line. Or CSV with these columns; "
+            "response is JSON, or each response field is a separate column."
         )
     )
 
@@ -46,7 +46,7 @@ class GoldFileForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > MOST_UPLOAD:
             raise ValidationError(
-                gettext("{name} is larger than {value} MB.").format(
+                gettext("{name} is larger than {value} MB. Split it.").format(
                     name=file.name, value=MOST_UPLOAD // 2**20
                 )
             )
@@ -57,7 +57,9 @@ class GoldFileForm(forms.Form):
         except ReaderError as error:
             raise ValidationError(str(error)) from None
         except UnicodeDecodeError:
-            raise ValidationError(gettext("{name} is not text in UTF-8.").format(name=file.name)) from None
+            raise ValidationError(
+                gettext("{name} is not UTF-8 text. Save it as UTF-8.").format(name=file.name)
+            ) from None
 
 
 class GoldFromForm(forms.Form):
@@ -66,7 +68,7 @@ class GoldFromForm(forms.Form):
     other = forms.ModelChoiceField(Batch.objects.none(), label=gettext_lazy("Batch"), empty_label=None)
     size = forms.IntegerField(label=gettext_lazy("Items"), min_value=1, max_value=gold.MOST_ROWS, initial=20)
     seed = forms.IntegerField(
-        min_value=0, max_value=2**31, initial=0, help_text=gettext_lazy("Draws which items are taken.")
+        min_value=0, max_value=2**31, initial=0, help_text=gettext_lazy("Determines which items are drawn.")
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
@@ -85,12 +87,12 @@ class GoldRateForm(forms.Form):
     """How much of everybody's work is gold, and whether they are told."""
 
     percent = forms.IntegerField(
-        label=gettext_lazy("Percent of everybody's items"), min_value=0, max_value=50
+        label=gettext_lazy("Percent of each person's items"), min_value=0, max_value=50
     )
     feedback = forms.BooleanField(
-        label=gettext_lazy("People are told afterwards how they did on gold"),
+        label=gettext_lazy("Give feedback on gold items"),
         required=False,
-        help_text=gettext_lazy("Then the first answer to a gold item is the one that counts."),
+        help_text=gettext_lazy("Only the first answer to a gold item then counts."),
     )
 
 
@@ -98,11 +100,11 @@ class WhyForm(forms.Form):
     """Why a response is right."""
 
     why = forms.CharField(
-        label=gettext_lazy("Why"),
+        label=gettext_lazy("Reason"),
         required=False,
         max_length=gold.LONGEST_WHY,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("For people who are told afterwards."),
+        help_text=gettext_lazy("For people who get feedback."),
     )
     response = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-response": ""}))
 
@@ -110,12 +112,10 @@ class WhyForm(forms.Form):
 class EntryForm(forms.Form):
     """What comes before the first item of a batch."""
 
-    must_practise = forms.BooleanField(
-        label=gettext_lazy("The practice set of the kind comes first"), required=False
-    )
+    must_practise = forms.BooleanField(label=gettext_lazy("Practice first"), required=False)
     requires = forms.ModelChoiceField(
         Batch.objects.none(),
-        label=gettext_lazy("Qualification that must be passed"),
+        label=gettext_lazy("Required qualification"),
         required=False,
         empty_label=gettext_lazy("none"),
         help_text=gettext_lazy("Items of the qualification are left out of this batch."),
@@ -132,9 +132,7 @@ class EntryForm(forms.Form):
 class PassForm(forms.Form):
     """How much must be right in a qualification batch."""
 
-    pass_percent = forms.IntegerField(
-        label=gettext_lazy("Percent that must be right"), min_value=1, max_value=100
-    )
+    pass_percent = forms.IntegerField(label=gettext_lazy("Pass mark, in percent"), min_value=1, max_value=100)
 
 
 class AskForm(forms.Form):
@@ -145,7 +143,7 @@ class AskForm(forms.Form):
         max_length=inquiring.LONGEST,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy(
-            "Once it is answered, everybody of the project can read both. Your name is shown to managers only."
+            "Everyone in the project can read the question once it is answered. Only managers see your name."
         ),
     )
 
@@ -160,5 +158,5 @@ class SetAsideForm(forms.Form):
     """Why a batch is set aside."""
 
     because = forms.CharField(
-        label=gettext_lazy("Why"), max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
+        label=gettext_lazy("Reason"), max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 2})
     )

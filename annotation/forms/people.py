@@ -23,12 +23,12 @@ from annotation.roles import DESCRIPTIONS, Permission, Role
 
 SCOPES: dict[Permission, str] = {
     Permission.ANNOTATE: gettext_noop("take items and submit responses"),
-    Permission.ADJUDICATE: gettext_noop("decide where annotators differ"),
+    Permission.ADJUDICATE: gettext_noop("decide where annotators disagree"),
     Permission.SEE_PROGRESS: gettext_noop("read progress, releases and jobs"),
     Permission.IMPORT: gettext_noop("import examples"),
     Permission.SET_UP: gettext_noop("plan, open and close batches"),
     Permission.INVITE: gettext_noop("invite people"),
-    Permission.RELEASE: gettext_noop("make releases"),
+    Permission.RELEASE: gettext_noop("create releases"),
 }
 
 
@@ -70,7 +70,7 @@ def require_own_password(person: Person, given: str) -> None:
     except Refused as refused:
         raise ValidationError(refused.detail) from None
     if not person.check_password(given):
-        raise ValidationError(gettext("This is not your password."))
+        raise ValidationError(gettext("Wrong password."))
     attempts.give_back(attempts.OWN_PASSWORD, whose)
 
 
@@ -83,7 +83,7 @@ class SignInForm(AuthenticationForm):
     )
     error_messages = {
         "invalid_login": gettext_noop(
-            "This e-mail address and password do not go together. Check both; capitals matter."
+            "Wrong e-mail address or password. Check both; passwords are case-sensitive."
         ),
         "inactive": gettext_noop("This account is closed."),
     }
@@ -102,7 +102,7 @@ class RegisterForm(forms.Form):
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
+        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class AccountForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["name"].initial = person.name
         self.fields["time_zone"] = TimeZoneField(
-            stored=person.time_zone, help_text=gettext_lazy("Pages show times as clocks there do.")
+            stored=person.time_zone, help_text=gettext_lazy("Times on all pages are shown in this time zone.")
         )
 
 
@@ -138,14 +138,14 @@ class PasswordForm(forms.Form):
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
+        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
     )
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.person = person
         self.fields["old"] = forms.CharField(
-            label=gettext_lazy("Old password"),
+            label=gettext_lazy("Current password"),
             strip=False,
             max_length=500,
             widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
@@ -166,14 +166,14 @@ class PasswordForm(forms.Form):
 class TokenForm(forms.Form):
     """A key for a program: what it is for, which project it opens, what it may do there."""
 
-    name = forms.CharField(max_length=80, help_text=gettext_lazy("What it is for, e.g. nightly export."))
+    name = forms.CharField(max_length=80, help_text=gettext_lazy("For example: nightly export."))
     project = forms.ModelChoiceField(queryset=Project.objects.none(), to_field_name="slug", empty_label=None)
     scopes = forms.MultipleChoiceField(
-        label=gettext_lazy("It may"),
+        label=gettext_lazy("Permissions"),
         choices=[(scope.value, gettext_lazy(words)) for scope, words in SCOPES.items()],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": gettext_lazy("Choose at least one thing that the token may do.")},
-        help_text=gettext_lazy("Never more than your own roles allow."),
+        error_messages={"required": gettext_lazy("Choose at least one permission.")},
+        help_text=gettext_lazy("Limited by your roles."),
     )
 
     def __init__(self, *args: Any, projects: QuerySet[Project], **kwargs: Any) -> None:
@@ -211,11 +211,11 @@ class InviteForm(RolesForm):
     name = forms.CharField(
         max_length=120,
         required=False,
-        label=gettext_lazy("For whom"),
-        help_text=gettext_lazy("Only for this list, so that you can tell links apart."),
+        label=gettext_lazy("For"),
+        help_text=gettext_lazy("A label for this list, to tell links apart."),
     )
     days = forms.IntegerField(
-        label=gettext_lazy("Works for so many days"),
+        label=gettext_lazy("Link valid for (days)"),
         min_value=1,
         max_value=setting_up.LONGEST_INVITATION.days,
         initial=setting_up.INVITATION_LIFE.days,

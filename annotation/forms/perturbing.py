@@ -24,14 +24,14 @@ class PerturbForm(forms.Form):
         max_length=400,
         initial=", ".join(map(str, SEEDS)),
         help_text=gettext_lazy(
-            "Numbers with commas between them: each gives another draw of every kind that draws."
+            "Numbers separated by commas. Each seed gives another result of every random perturbation."
         ),
     )
     sources = forms.ModelMultipleChoiceField(
         Source.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("None chosen: all of them."),
+        help_text=gettext_lazy("None selected: all."),
     )
     select = forms.ChoiceField(
         required=False,
@@ -47,34 +47,36 @@ class PerturbForm(forms.Form):
     rules = forms.ChoiceField(
         choices=[
             ("released", gettext_lazy("as in the released files")),
-            ("paper", gettext_lazy("as the paper's text has them")),
+            ("paper", gettext_lazy("as in the text of the paper")),
         ],
         label=gettext_lazy("FREB-TQA's rules"),
-        help_text=gettext_lazy("Counts only where the questions are chosen by them."),
+        help_text=gettext_lazy("Used only if questions are selected by these rules."),
     )
     decided = forms.CharField(
         required=False,
         max_length=200,
-        label=gettext_lazy("Only examples decided so"),
+        label=gettext_lazy("Filter by decision"),
         help_text=gettext_lazy(
-            "Such as question_type.label=extraction: the kind, its field and the accepted value."
+            "For example question_type.label=extraction: task type, field and accepted value."
         ),
     )
     feeds_from = forms.ModelChoiceField(
         Batch.objects.none(),
         required=False,
-        label=gettext_lazy("As a batch decides them"),
+        label=gettext_lazy("Decisions of a batch"),
         empty_label=gettext_lazy("no batch"),
         help_text=gettext_lazy(
-            "Originals are perturbed as this batch accepts them; finished once it is closed and decided."
+            "Each original is perturbed once this batch accepts it. The run ends when the batch is "
+            "closed and decided."
         ),
     )
     feeds_when = forms.CharField(
         required=False,
         max_length=200,
-        label=gettext_lazy("Only these outcomes of the batch"),
+        label=gettext_lazy("Filter by outcome of the batch"),
         help_text=gettext_lazy(
-            "Such as label=extraction: a field of its responses and the accepted value. More with commas."
+            "For example label=extraction: a response field and the accepted value. Separate "
+            "several with commas."
         ),
     )
 
@@ -92,7 +94,9 @@ class PerturbForm(forms.Form):
         for part in filter(None, (one.strip() for one in self.cleaned_data["feeds_when"].split(","))):
             name, said, value = (one.strip() for one in part.partition("="))
             if not (name and said and value):
-                raise forms.ValidationError(gettext("Write a field and a value, as label=extraction."))
+                raise forms.ValidationError(
+                    gettext("Write a field and a value, for example label=extraction.")
+                )
             found.setdefault(name, []).append(value)
         return found
 
@@ -101,5 +105,5 @@ class PerturbForm(forms.Form):
             return [int(part) for part in self.cleaned_data["seeds"].replace(",", " ").split()]
         except ValueError:
             raise forms.ValidationError(
-                gettext("Write numbers with commas between them, as 33, 16.")
+                gettext("Separate numbers with commas, for example 33, 16.")
             ) from None

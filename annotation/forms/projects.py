@@ -25,18 +25,18 @@ class ProjectForm(forms.Form):
         r"\A[a-z0-9][a-z0-9-]*\Z",
         required=False,
         max_length=60,
-        label=gettext_lazy("Address"),
-        help_text=gettext_lazy(
-            "Small letters, digits and hyphens. Leave it empty to have it made from the name."
-        ),
+        label=gettext_lazy("Short name (in the URL)"),
+        help_text=gettext_lazy("Small letters, digits and hyphens. Leave empty to derive it from the name."),
         error_messages={
             "invalid": gettext_lazy(
-                "Use small letters, digits and hyphens only, and begin with a letter or digit."
+                "Use small letters, digits and hyphens only. Begin with a letter or digit."
             )
         },
         empty_value="",
     )
-    time_zone = TimeZoneField(help_text=gettext_lazy("Where the project's days and weeks begin."))
+    time_zone = TimeZoneField(
+        help_text=gettext_lazy("Days and weeks of the project begin in this time zone.")
+    )
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -46,12 +46,15 @@ class ProjectForm(forms.Form):
             )
             if not given["slug"]:
                 self.add_error(
-                    "slug", gettext("This name makes no address. Write one, in small letters and digits.")
+                    "slug",
+                    gettext(
+                        "No short name can be derived from this name. Write one in small letters and digits."
+                    ),
                 )
             elif given["slug"] in setting_up.RESERVED_SLUGS:
                 self.add_error(
                     "slug",
-                    gettext("The address {given!r} is taken by a page. Choose another one.").format(
+                    gettext("The short name {given!r} is reserved. Choose another one.").format(
                         given=given["slug"]
                     ),
                 )
@@ -63,7 +66,7 @@ class RenameForm(forms.Form):
 
     name = forms.CharField(
         max_length=120,
-        help_text=gettext_lazy("The address stays as it is, so that no link and no token breaks."),
+        help_text=gettext_lazy("Cannot be changed, so that links and tokens stay valid."),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -71,7 +74,7 @@ class RenameForm(forms.Form):
         self.fields["name"].initial = project.name
         self.fields["time_zone"] = TimeZoneField(
             stored=project.time_zone,
-            help_text=gettext_lazy("Days and weeks of this project are counted as clocks there do."),
+            help_text=gettext_lazy("Days and weeks of this project are counted in this time zone."),
         )
 
 
@@ -87,7 +90,7 @@ class GuidelinesForm(forms.Form):
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true"}),
         help_text=gettext_lazy(
-            "Markdown; HTML is shown as text. Saving makes a new version, and annotations made before keep theirs."
+            "Markdown; HTML is shown as text. Saving creates a new version; existing annotations keep theirs."
         ),
     )
 
@@ -100,7 +103,7 @@ class GuidelinesForm(forms.Form):
                 strip=False,
                 max_length=100_000,
                 widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "true", "lang": code}),
-                help_text=gettext_lazy("The same text for people who read these pages in this language."),
+                help_text=gettext_lazy("Translation for people who use this language."),
             )
 
     @staticmethod
@@ -129,12 +132,12 @@ class ImportForm(forms.Form):
     """A published format, the file of its questions, and its tables where they lie in files of their own."""
 
     reader = forms.ChoiceField(label=gettext_lazy("Format"))
-    questions = forms.FileField(label=gettext_lazy("File of questions"))
+    questions = forms.FileField(label=gettext_lazy("Questions file"))
     tables = forms.FileField(
         required=False,
         label=gettext_lazy("Tables and other files"),
         help_text=gettext_lazy(
-            "A zip archive, where the format has more than one file (see below). Folders inside are fine."
+            "A zip archive, if the format has several files (see below). It may contain folders."
         ),
     )
 
@@ -143,30 +146,30 @@ class ImportForm(forms.Form):
         max_length=importing.LONGEST_NAME,
         label=gettext_lazy("Name of the source"),
         help_text=gettext_lazy(
-            "Leave it empty to call it like its file. Files of one name add to each other."
+            "Leave empty to use the file name. Files with the same name are added to one source."
         ),
     )
     split = forms.RegexField(
         rf"\A{importing.SPLIT.pattern}\Z",
         required=False,
         label=gettext_lazy("Split"),
-        help_text=gettext_lazy("Such as dev or test; left empty, what the name of the file says."),
-        error_messages={"invalid": gettext_lazy("A split has letters, digits, '.', '_' and '-'.")},
+        help_text=gettext_lazy("For example dev or test. Leave empty to take it from the file name."),
+        error_messages={"invalid": gettext_lazy("A split may contain letters, digits, '.', '_' and '-'.")},
         empty_value="",
     )
     limit = forms.IntegerField(
         required=False,
         min_value=1,
-        label=gettext_lazy("The first examples only"),
-        help_text=gettext_lazy("How many; left empty, all."),
+        label=gettext_lazy("Number of examples"),
+        help_text=gettext_lazy("Imports only the first examples. Leave empty to import all."),
     )
     fields_of = forms.CharField(
         required=False,
-        label=gettext_lazy("Names of fields"),
+        label=gettext_lazy("Field names"),
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=gettext_lazy(
-            "For formats that can be told: a part of an example and what the file calls it on each line, such as: "
-            "question = text"
+            "For formats with custom fields. One field per line with its name in the file, for "
+            "example: question = text"
         ),
     )
 
@@ -184,7 +187,7 @@ class ImportForm(forms.Form):
                 continue
             if not (sign and part and name):
                 raise ValidationError(
-                    gettext("Write a part, = and its name in the file; {line!r} is not that.").format(
+                    gettext("Cannot read {line!r}. Write a field, = and its name in the file.").format(
                         line=line.strip()
                     )
                 )
@@ -220,7 +223,5 @@ def _upload(file: Any) -> Any:
             )
         )
     if len(file.name) > 100:
-        raise ValidationError(
-            gettext("The name of this file is longer than 100 characters. Give it a shorter one.")
-        )
+        raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
     return file

@@ -17,49 +17,51 @@ class ReleaseForm(forms.Form):
     """The release's name and format."""
 
     name = forms.CharField(
-        max_length=80, help_text=gettext_lazy("Such as 1.0 or pilot-2026-07. Other data needs another name.")
+        max_length=80,
+        help_text=gettext_lazy("For example 1.0 or pilot-2026-07. Other data needs another name."),
     )
     format = forms.ChoiceField(
         choices=[(name, name) for name in FORMATS],
         help_text=gettext_lazy(
-            "Every format carries the raw records, the decisions and the agreement; the others add their own files."
+            "Every format contains the raw records, decisions and agreement, plus its own files."
         ),
     )
     mix = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31,
-        label=gettext_lazy("Seed of a mix"),
+        label=gettext_lazy("Mix seed"),
         help_text=gettext_lazy(
-            "With a seed, accepted perturbations of one question that touch different levels (headers, contents, "
-            "question) are composed, two or three at a time. Leave it empty for none."
+            "Combines two or three accepted perturbations of one question at different levels "
+            "(headers, contents, question). Leave empty for no mixes."
         ),
     )
     purpose = forms.ChoiceField(
         required=False,
         choices=[
-            ("", gettext_lazy("as it is decided")),
-            ("evaluation", gettext_lazy("evaluation: without what a machine proposed and nobody verified")),
+            ("", gettext_lazy("all decided items")),
+            ("evaluation", gettext_lazy("evaluation: without unverified machine proposals")),
             (
                 "training",
-                gettext_lazy("training: with proposals that nobody looked at, marked, in files of their own"),
+                gettext_lazy("training: with unverified proposals, marked, in separate files"),
             ),
         ],
-        help_text=gettext_lazy("Counts where batches had help in crafting."),
+        help_text=gettext_lazy("Matters only if batches showed proposals."),
     )
     waivers = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=gettext_lazy(
-            "Only where a release is refused because accepted outcomes break their contract: a line for each, its "
-            "id, a blank and the reason. Reasons are published."
+            "Needed only if a release is refused because accepted outcomes break their contract. "
+            "One per line: the id, a space and the reason. Reasons are published."
         ),
     )
     allow_simulated = forms.BooleanField(
         required=False,
         label=gettext_lazy("Include simulated people"),
         help_text=gettext_lazy(
-            "Simulated people annotated here. They are marked in the files; do not publish them as data."
+            "Simulated people annotated in this project. The files mark them. Do not publish such "
+            "a release as data."
         ),
     )
 
@@ -70,16 +72,16 @@ class ReleaseForm(forms.Form):
         if unchecked:
             field = self.fields["include_unchecked"]
             field.label = ngettext(
-                "Include {number} edit that nobody has answered blind",
-                "Include {number} edits that nobody has answered blind",
+                "Include {number} edit without a blind answer",
+                "Include {number} edits without a blind answer",
                 unchecked,
             ).format(number=number_format(unchecked, force_grouping=True))
             field.help_text = gettext(
-                "A blind answer checks that the edited table gives the answer that its author wrote down."
+                "A blind answer checks that the edited table gives the answer its author wrote down."
             )
             field.error_messages["required"] = ngettext(
-                "Tick this to release the edit unchecked, or plan a batch of answer checks first.",
-                "Tick this to release the edits unchecked, or plan a batch of answer checks first.",
+                "Select this to release the edit unchecked, or create a batch of answer checks first.",
+                "Select this to release the edits unchecked, or create a batch of answer checks first.",
                 unchecked,
             )
         else:
@@ -93,7 +95,7 @@ class ReleaseForm(forms.Form):
             outcome, _, reason = line.strip().partition(" ")
             if outcome and not reason.strip():
                 raise forms.ValidationError(
-                    gettext("{outcome}: give a reason behind the id.").format(outcome=outcome)
+                    gettext("{outcome}: add a reason after the id.").format(outcome=outcome)
                 )
             if outcome:
                 found[outcome] = reason.strip()
@@ -104,11 +106,11 @@ class EvaluateForm(forms.Form):
     """A model's name, and where its answers come from: a file, or a predictor of the settings."""
 
     name = forms.CharField(
-        max_length=60, label=gettext_lazy("Model"), help_text=gettext_lazy("As the tables shall call it.")
+        max_length=60, label=gettext_lazy("Model"), help_text=gettext_lazy("The name shown in result tables.")
     )
     file = forms.FileField(
         required=False,
-        label=gettext_lazy("File of predictions"),
+        label=gettext_lazy("Predictions file"),
         help_text=gettext_lazy(
             'JSON Lines, as {"source": "wtq-dev", "id": "nt-652~row_shuffle-33", "answers": ["1995"]}, or as '
             "FREB-TQA's program writes them."
@@ -117,12 +119,12 @@ class EvaluateForm(forms.Form):
     predictor = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Or ask a predictor"),
-        help_text=gettext_lazy("It is asked about every instance of the release, in the background."),
+        help_text=gettext_lazy("It answers every instance of the release in the background."),
     )
     leave_out_missing = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Do without instances that the file has no prediction for"),
-        help_text=gettext_lazy("Otherwise one of them is an error."),
+        label=gettext_lazy("Skip instances without a prediction"),
+        help_text=gettext_lazy("Otherwise a missing prediction is an error."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -15,12 +15,12 @@ class StudyForm(forms.Form):
 
     file = forms.FileField(
         required=False,
-        label=gettext_lazy("A study file"),
-        help_text=gettext_lazy("YAML, such as study.yaml. It counts in place of the text below."),
+        label=gettext_lazy("Study file"),
+        help_text=gettext_lazy("YAML, for example study.yaml. It replaces the text below."),
     )
     text = forms.CharField(
         required=False,
-        label=gettext_lazy("Its text"),
+        label=gettext_lazy("Text"),
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "false"}),
         strip=False,
     )
@@ -32,12 +32,14 @@ class StudyForm(forms.Form):
         if sent is not None:
             if sent.size > MOST_BYTES:
                 raise forms.ValidationError(
-                    gettext("The file is larger than {value} MB.").format(value=MOST_BYTES // 2**20)
+                    gettext("The file is larger than {value} MB. Split it.").format(value=MOST_BYTES // 2**20)
                 )
             try:
                 said["text"] = sent.read().decode("utf-8")
             except UnicodeDecodeError:
-                raise forms.ValidationError(gettext("The file is not text in UTF-8.")) from None
+                raise forms.ValidationError(
+                    gettext("The file is not UTF-8 text. Save it as UTF-8.")
+                ) from None
         said["text"] = said.get("text", "").replace("\r\n", "\n")
         if not said["text"].strip():
             raise forms.ValidationError(gettext("Choose a study file, or paste its text."))

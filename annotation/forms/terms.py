@@ -17,7 +17,7 @@ from tableqa.json_text import read_json
 from tasks import resolving
 from tasks.contract import TaskType
 
-OWN = gettext_noop("the kind's own rule")
+OWN = gettext_noop("default rule of the task type")
 PAY = ("currency", "per_hour", "per_item")
 
 
@@ -27,7 +27,10 @@ class OptionsField(forms.CharField):
     def __init__(self, **kwargs: Any) -> None:
         widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
         super().__init__(
-            max_length=2_000, widget=widget, help_text=gettext_lazy("One a line, such as: most = 5"), **kwargs
+            max_length=2_000,
+            widget=widget,
+            help_text=gettext_lazy("One per line, for example: most = 5"),
+            **kwargs,
         )
 
     def prepare_value(self, value: Any) -> Any:
@@ -43,7 +46,7 @@ class OptionsField(forms.CharField):
                 continue
             if not sign or not name:
                 raise ValidationError(
-                    gettext("Write a name, = and a value on each line; {line!r} is not that.").format(
+                    gettext("Cannot read {line!r}. Write a name, = and a value on each line.").format(
                         line=line.strip()
                     )
                 )
@@ -62,60 +65,60 @@ class TermsForm(forms.Form):
 
     rule = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("Rule that decides"),
-        help_text=gettext_lazy("What the responses of an item come to."),
+        label=gettext_lazy("Decision rule"),
+        help_text=gettext_lazy("Turns the responses to an item into one outcome."),
     )
     rule_options = OptionsField(required=False, label=gettext_lazy("Options of the rule"))
     items = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=int(limits.MOST["items"]),
-        label=gettext_lazy("Items a person in all"),
+        label=gettext_lazy("Items per person"),
     )
     items_per_day = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=int(limits.MOST["items_per_day"]),
-        label=gettext_lazy("Items a person and day"),
+        label=gettext_lazy("Items per person per day"),
     )
     hours_per_day = forms.FloatField(
         required=False,
         min_value=0.1,
         max_value=limits.MOST["hours_per_day"],
-        label=gettext_lazy("Hours a person and day"),
-        help_text=gettext_lazy("The limits of the project hold besides."),
+        label=gettext_lazy("Hours per person per day"),
+        help_text=gettext_lazy("Project limits also apply."),
     )
     pay_currency = forms.CharField(
         required=False,
         max_length=3,
         label=gettext_lazy("Currency"),
-        help_text=gettext_lazy("Three capitals: EUR. Leave the pay out, and the project's holds here, too."),
+        help_text=gettext_lazy("Three capitals, for example EUR. Leave pay empty to use the project's."),
     )
     pay_per_hour = forms.FloatField(
-        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("Pay an hour")
+        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("Pay per hour")
     )
     pay_per_item = forms.FloatField(
-        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("or an item")
+        required=False, min_value=0, max_value=limits.MOST_PAY, label=gettext_lazy("or per item")
     )
     requires = forms.ModelChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
         required=False,
-        label=gettext_lazy("Qualification that people must have passed"),
+        label=gettext_lazy("Required qualification"),
         empty_label=gettext_lazy("none"),
         help_text=gettext_lazy("Items of the qualification are left out of this batch."),
     )
     must_practise = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Practice comes first"),
-        help_text=gettext_lazy("People go through the practice set of the kind before their first item."),
+        label=gettext_lazy("Practice first"),
+        help_text=gettext_lazy("People complete the practice set before their first item."),
     )
     decide_at_close = forms.BooleanField(
         required=False,
         label=gettext_lazy("Decide when the batch closes"),
         help_text=gettext_lazy(
-            "Until then people may change what they submitted. Otherwise an item is decided a minute after its last "
-            "response. Where everyone gets every item, the batch is planned so."
+            "Until then people can change their responses. Otherwise an item is decided one minute "
+            "after its last response. This is the default if everyone gets every item."
         ),
     )
     gold_percent = forms.IntegerField(
@@ -123,15 +126,13 @@ class TermsForm(forms.Form):
         min_value=0,
         max_value=terms.MOST_GOLD,
         initial=0,
-        label=gettext_lazy("Gold among a person's items, in percent"),
+        label=gettext_lazy("Gold items per person, in percent"),
         help_text=gettext_lazy(
-            "Items whose answer is known, chosen on the batch's own page. Nobody can tell which they are, and none "
-            "is released."
+            "Items with a known answer, chosen on the Gold page of the batch. Annotators cannot "
+            "recognise them, and they are not released."
         ),
     )
-    gold_feedback = forms.BooleanField(
-        required=False, label=gettext_lazy("Tell people afterwards how they did on gold items")
-    )
+    gold_feedback = forms.BooleanField(required=False, label=gettext_lazy("Give feedback on gold items"))
 
     def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -150,7 +151,7 @@ class TermsForm(forms.Form):
         """The terms by the names of `Batch`, from what the form has cleaned."""
         rule, options = given.get("rule"), given.get("rule_options") or {}
         if options and not rule:
-            self.add_error("rule_options", gettext("Choose the rule whose options these are."))
+            self.add_error("rule_options", gettext("Choose the rule that these options belong to."))
         return {
             "resolve": {"rule": rule, **options} if rule else {},
             "caps": {name: given.get(name) for name in limits.OF_A_BATCH if given.get(name) is not None},
@@ -184,7 +185,7 @@ class ChangeForm(TermsForm):
         min_value=1,
         max_value=terms.MOST_OVERLAP,
         label=gettext_lazy("People per item"),
-        help_text=gettext_lazy("Of the items that nobody has decided yet."),
+        help_text=gettext_lazy("Applies to undecided items."),
     )
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
@@ -227,14 +228,14 @@ class SharesForm(forms.Form):
     """What to do with the shares of the people who are ticked, and who gets them."""
 
     ACTIONS = (
-        ("assign", gettext_noop("Keep so many more items for each of them")),
-        ("move", gettext_noop("Move what is kept for them, and not begun, to others")),
-        ("move_all", gettext_noop("Move that, and what is on their desks")),
-        ("take_back", gettext_noop("Take back what is on their desks")),
+        ("assign", gettext_noop("Reserve more items for each person")),
+        ("move", gettext_noop("Move reserved items to others")),
+        ("move_all", gettext_noop("Move reserved items and items in progress to others")),
+        ("take_back", gettext_noop("Take back items in progress")),
     )
 
     action = forms.ChoiceField(
-        label=gettext_lazy("What to do"),
+        label=gettext_lazy("Action"),
         choices=[(name, gettext_lazy(words)) for name, words in ACTIONS],
         widget=forms.RadioSelect,
         initial="assign",
@@ -243,17 +244,17 @@ class SharesForm(forms.Form):
         required=False,
         min_value=1,
         max_value=1_000_000,
-        label=gettext_lazy("How many items"),
+        label=gettext_lazy("Number of items"),
         initial=20,
-        help_text=gettext_lazy("Where items are kept for them."),
+        help_text=gettext_lazy("For reserving items."),
     )
     to = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("Who gets them"),
-        help_text=gettext_lazy("Where items are moved or taken back."),
+        label=gettext_lazy("Recipient"),
+        help_text=gettext_lazy("For moving or taking back items."),
     )
     people = forms.MultipleChoiceField(
-        widget=forms.MultipleHiddenInput, error_messages={"required": gettext_lazy("Tick the people first.")}
+        widget=forms.MultipleHiddenInput, error_messages={"required": gettext_lazy("Select people first.")}
     )
 
     def __init__(
@@ -264,21 +265,22 @@ class SharesForm(forms.Form):
         self.annotators = list(annotators)
         self.fields["people"].choices = [(key, person.name) for key, person in self.known.items()]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
-            ("others", gettext("the others, evenly")),
-            ("anybody", gettext("whoever comes next")),
+            ("others", gettext("the other annotators, evenly")),
+            ("anybody", gettext("the pool")),
             *((str(person.pk), person.name) for person in annotators),
         ]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("action") == "assign" and not given.get("most") and "most" not in self.errors:
-            self.add_error("most", gettext("Say how many items."))
+            self.add_error("most", gettext("Enter the number of items."))
         if given.get("action") in ("move", "move_all", "take_back") and given.get("to") in given.get(
             "people", []
         ):
             taker = self.known[given["to"]].name
             said = gettext(
-                "{taker} is among those whose items go: choose somebody else, or do not tick them."
+                "{taker} is one of the people whose items move. Choose another recipient, or clear "
+                "this person's selection."
             )
             self.add_error("to", said.format(taker=taker))
         return given
@@ -300,14 +302,14 @@ class SharesForm(forms.Form):
 class LeasesForm(forms.Form):
     """Items on people's desks that a manager takes back."""
 
-    held = forms.MultipleChoiceField(error_messages={"required": gettext_lazy("Tick the items first.")})
-    to = forms.ChoiceField(required=False, label=gettext_lazy("Who gets them"))
+    held = forms.MultipleChoiceField(error_messages={"required": gettext_lazy("Select items first.")})
+    to = forms.ChoiceField(required=False, label=gettext_lazy("Recipient"))
 
     def __init__(self, *args: Any, held: Sequence[str], annotators: Sequence[Person], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["held"].choices = [(one, one) for one in held]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
-            ("anybody", gettext("whoever comes next")),
+            ("anybody", gettext("the pool")),
             *((str(person.pk), person.name) for person in annotators),
         ]
         self.annotators = {str(person.pk): person for person in annotators}
@@ -321,13 +323,13 @@ class BatchesForm(forms.Form):
     """One thing to do with several batches of a project."""
 
     action = forms.ChoiceField(
-        label=gettext_lazy("What to do"),
+        label=gettext_lazy("Action"),
         choices=[(name, gettext_lazy(one.verb)) for name, one in assigning.ACTIONS.items()],
     )
     batches = forms.ModelMultipleChoiceField(
         queryset=Batch.objects.none(),
         to_field_name="public_id",
-        error_messages={"required": gettext_lazy("Tick the batches first.")},
+        error_messages={"required": gettext_lazy("Select batches first.")},
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

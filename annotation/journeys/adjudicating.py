@@ -376,7 +376,7 @@ def decide(
             gettext("Choose responses, write one, or exclude the item: exactly one of the three."),
         )
     if not note:
-        raise Refused("invalid_request", gettext("Say in a note why you decide so."))
+        raise Refused("invalid_request", gettext("Give a reason for the decision."))
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
@@ -416,7 +416,9 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
     """
     require_storable(note)
     if not note.strip():
-        raise Refused("invalid_request", gettext("Write to its author what is wrong with the response."))
+        raise Refused(
+            "invalid_request", gettext("Write what is wrong with the response. The author sees this note.")
+        )
     with transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)

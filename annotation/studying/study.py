@@ -239,7 +239,7 @@ def parse(text: str, *, folder: FilePath | None = None) -> Study:
 def _unstorable(value: Any, path: Path, written: Written) -> Iterator[Fault]:
     if isinstance(value, str):
         if reason := unstorable(value):
-            words = gettext("The text holds {reason}, which cannot be kept. Take it out.")
+            words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
             yield written.fault(path, words.format(reason=reason))
     elif isinstance(value, Mapping):
         for key, part in value.items():

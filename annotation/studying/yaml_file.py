@@ -76,7 +76,7 @@ def spell(path: Path) -> str:
 def read(text: str) -> Written:
     """The value of a YAML text with its lines. Raises `StudyError`."""
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        words = gettext("The file is larger than {value} MB.").format(value=MOST_BYTES // 2**20)
+        words = gettext("The file is larger than {value} MB. Split it.").format(value=MOST_BYTES // 2**20)
         raise StudyError([Fault(1, "", words)])
     try:
         node = yaml.compose(text, Loader=_Loader)

@@ -55,7 +55,7 @@ class NewPasswordForm(forms.Form):
         strip=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 10 characters, not only digits and not a common password."),
+        help_text=gettext_lazy("At least 10 characters, with letters, and not a common password."),
     )
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:

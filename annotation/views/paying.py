@@ -52,8 +52,8 @@ class RatesForm(forms.Form):
         label=gettext_lazy("Currency"),
         help_text=gettext_lazy("Three capitals: EUR."),
     )
-    per_hour = forms.FloatField(required=False, label=gettext_lazy("Pay an hour"))
-    per_item = forms.FloatField(required=False, label=gettext_lazy("or an item"))
+    per_hour = forms.FloatField(required=False, label=gettext_lazy("Pay per hour"))
+    per_item = forms.FloatField(required=False, label=gettext_lazy("or per item"))
     items_per_day = forms.IntegerField(required=False, label=gettext_lazy("Items a person and day, at most"))
     hours_per_day = forms.FloatField(required=False, label=gettext_lazy("Hours a person and day, at most"))
 

@@ -116,7 +116,7 @@ def _said_of_shares(
         )
         if "items" in batch.caps:
             said.append(_limit(batch))
-    to = _names(form.takers()) or gettext("whoever comes next")
+    to = _names(form.takers()) or gettext("the pool")
     if not counted:
         if action in ("move", "move_all"):
             said.append(

@@ -230,7 +230,7 @@ def test_a_response_is_sent_back_from_the_page(world: World, edits: Item) -> Non
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"back_note": "Look again."}, "Say which response goes back."),
+        ({"back_note": "Look again."}, "Choose the response to send back."),
         ({"back": "A"}, "Write to its author"),
         ({"back": "Z", "back_note": "x"}, "Select a valid choice"),
     ],
@@ -312,7 +312,7 @@ class TestAnOwnResponse:
         sent = {"action": "submit", "carried": carried.replace("&quot;", '"'), "answers": "1999"}
         refused = ivo.post(self.address(edits, plain="1"), sent)
         assert refused.status_code == 422
-        assert "Say in a note why you decide so." in text(refused)
+        assert "Give a reason for the decision." in text(refused)
         assert ivo.post(self.address(edits, plain="1"), {**sent, "note": "So."}).status_code == 302
         assert Decision.objects.get(item=edits).outcomes.get().response["data"]["answers"] == ["1999"]
 

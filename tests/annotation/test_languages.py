@@ -126,8 +126,8 @@ def test_a_program_with_a_token_reads_english_and_the_scripts_of_a_page_the_page
     client.force_login(world.people["ada"])
     shown = client.post(address, **GERMAN)
 
-    assert asked.json()["detail"] == "There is nothing here for you."
-    assert shown.json()["detail"] == "Hier ist nichts für Sie."
+    assert asked.json()["detail"] == "This page is not available to you."
+    assert shown.json()["detail"] == "Diese Seite ist für Sie nicht verfügbar."
 
 
 def test_the_words_of_the_scripts_are_kept_by_browsers_for_good(client: Client) -> None:

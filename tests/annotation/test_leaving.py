@@ -105,11 +105,17 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
     [
         (
             "removed",
-            "You are no longer a member of this project. What was saved before is kept; ask a manager.",
+            (
+                "You are no longer a member of this project. Your saved work is kept. Ask a manager if you "
+                "need access."
+            ),
         ),
         (
             "viewer",
-            "You do not annotate in this project any more. What was saved before is kept; ask a manager.",
+            (
+                "You are no longer an annotator in this project. Your saved work is kept. Ask a manager if "
+                "you need access."
+            ),
         ),
     ],
 )

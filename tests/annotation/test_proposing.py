@@ -352,7 +352,7 @@ def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoi
     url = f"/projects/{world.project.slug}/batches/new/?kind=header_synonym"
     page = mara.get(url).content.decode()
     assert "Proposals (assistance)" in page
-    assert "Proposals by language models" in page
+    assert "Proposals from language models" in page
     given = {
         "kind": "header_synonym", "name": "Helped", "sources": [world.source.public_id], "of": "originals",
         "seed": "1", "overlap": "1", "help": "filled", "help_rules": "on", "help_models": ["llm"],

@@ -78,7 +78,7 @@ def test_a_lease_is_taken_back_by_itself(ten: World, mara: Client) -> None:
 def test_nobody_ticked_is_told_in_words(ten: World, mara: Client) -> None:
     batch = ten.batch(overlap=1)
     answer = mara.post(reverse("batch_people", args=[batch.public_id]), {"action": "move", "to": "others"})
-    assert "Tick the people first." in text(answer)
+    assert "Select people first." in text(answer)
 
 
 # -- changes ----------------------------------------------------------------------------------------

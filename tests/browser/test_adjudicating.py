@@ -120,8 +120,8 @@ def test_an_own_response_begins_with_another_and_decides(
     page.wait_for_url("**/own/")
     expect(page.locator("askew-annotate[data-ready]")).to_be_visible()
     page.keyboard.press("1")
-    page.get_by_label("Why you decide so").fill("It is read off one cell.")
-    page.get_by_label("Why you decide so").press("Enter")
+    page.get_by_label("Reason for the decision").fill("It is read off one cell.")
+    page.get_by_label("Reason for the decision").press("Enter")
 
     page.wait_for_url(f"**{reverse('adjudication', args=[batch.public_id])}")
     decision = Decision.objects.get(item=item)
@@ -183,7 +183,7 @@ def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
     page.wait_for_url("**/own/")
     takes_keys(page)
     page.keyboard.press("1")
-    page.get_by_label("Why you decide so").click()
+    page.get_by_label("Reason for the decision").click()
     page.keyboard.type("It is read off one cell.")
     decide = page.get_by_role("button", name="Decide").bounding_box()
     assert decide is not None
@@ -223,7 +223,7 @@ def test_a_note_goes_along_from_page_to_page(
 ) -> None:
     item = adjudicating.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server, item, java_script_enabled=scripts)
-    note = page.get_by_label("Why you decide so")
+    note = page.get_by_label("Reason for the decision")
     note.fill("Neither reads the table.")
 
     page.get_by_role("button", name="edit", exact=True).first.click()
