@@ -373,7 +373,7 @@ def decide(
     if [bool(choose), response is not None, bool(exclude.strip())].count(True) != 1:
         raise Refused(
             "invalid_request",
-            gettext("Choose responses, write one, or exclude the item: exactly one of the three."),
+            gettext("Choose responses, write a response, or exclude the item. Do only one of the three."),
         )
     if not note:
         raise Refused("invalid_request", gettext("Give a reason for the decision."))
@@ -402,7 +402,9 @@ def decide(
         if not isinstance(resolution, Accepted):
             raise Refused(
                 "invalid_request",
-                gettext("These responses cannot stand together: {reason}").format(reason=resolution.reason),
+                gettext("These responses cannot be accepted together: {reason}").format(
+                    reason=resolution.reason
+                ),
             )
         return _write(item, resolution, annotations, by=by, note=note, based_on=rests_on, now=now)
 
@@ -428,15 +430,15 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime) 
         if item.batch.closed_at is not None:
             raise Refused(
                 "batch_closed",
-                gettext("The batch is closed: nobody can write a response anew. Decide, or exclude it."),
+                gettext("The batch is closed, so responses cannot be sent back. Decide or exclude the item."),
             )
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", gettext("This response has been released; it stays as it is."))
+            raise Refused("decided", gettext("This response has been released and cannot be changed."))
         if assignment.person_id not in _annotators(item.batch):
             raise Refused(
                 "author_gone",
                 gettext(
-                    "Whoever wrote this response does not annotate here any more. Decide, or exclude it."
+                    "The author of this response is no longer an annotator here. Decide or exclude the item."
                 ),
             )
         assignment.batch, assignment.item = item.batch, item
@@ -469,9 +471,9 @@ def _locked(item_id: int) -> Item:
 
 def _require_waiting(item: Item) -> None:
     if Decision.objects.filter(item=item).exists():
-        raise Refused("decided", gettext("This item has been decided."))
+        raise Refused("decided", gettext("This item has already been decided."))
     if not Adjudication.objects.filter(item=item).exists():
-        raise Refused("invalid_request", gettext("This item does not wait for an adjudicator."))
+        raise Refused("invalid_request", gettext("This item does not need adjudication."))
 
 
 def _decidable(item: Item) -> bool:
@@ -577,7 +579,7 @@ def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
     if len(chosen) != len(set(choose)):
         raise Refused(
             "invalid_request",
-            gettext("Choose among {value}.").format(value=", ".join(c.letter for c in known)),
+            gettext("Choose one of {value}.").format(value=", ".join(c.letter for c in known)),
         )
     return chosen
 

@@ -115,12 +115,12 @@ def save_draft(
     if len(json.dumps(response).encode()) > DRAFT_BYTES:
         raise Refused(
             "draft_too_large",
-            gettext("A draft may have {value} kB; this one is larger.").format(value=DRAFT_BYTES // 1024),
+            gettext("The draft is larger than {value} kB. Shorten it.").format(value=DRAFT_BYTES // 1024),
         )
     if reason := unstorable_in(response):
         raise Refused(
             "invalid_request",
-            gettext("The draft holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+            gettext("The draft contains {reason}, which cannot be saved. Remove it.").format(reason=reason),
         )
     if assignment.state == State.SUBMITTED:
         raise Refused(
@@ -200,7 +200,7 @@ def submit_and_next(
             _require_confirmed(unmet, confirmed)
         codes = sorted({problem.code for problem in unmet})
         if batch.closed_at is not None:
-            raise Refused("batch_closed", gettext("The batch was closed. Your draft is kept under My work."))
+            raise Refused("batch_closed", gettext("The batch was closed. Your draft is under My work."))
         if assignment.state == State.SKIPPED:
             raise Refused("place_taken", gettext("You skipped this item."))
         try:
@@ -231,7 +231,7 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
     reason = reason.strip()
     require_storable(reason)
     if not reason:
-        raise Refused("invalid_request", gettext("Say why you skip this item."))
+        raise Refused("invalid_request", gettext("Enter a reason to skip this item."))
     if assignment.state == State.SUBMITTED:
         raise Refused("already_submitted", gettext("This item is submitted. Undo the submission to skip it."))
     kept = assignment.state == State.LEASED and queue.give_back(
@@ -256,7 +256,7 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     note = note.strip()
     require_storable(note)
     if not note:
-        raise Refused("invalid_request", gettext("Write what is odd about this item."))
+        raise Refused("invalid_request", gettext("Write what is wrong with this item."))
     found, _ = Flag.objects.get_or_create(assignment=assignment, note=note[:2000], defaults={"made_at": now})
     return found
 
@@ -304,12 +304,12 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             return assignment
         # In this order, so that gold, which nobody decides, is refused in the words that an ordinary item is.
         if assignment.batch.closed_at is not None:
-            raise Refused("batch_closed", gettext("The batch was closed; its annotations stay as they are."))
+            raise Refused("batch_closed", gettext("The batch was closed. Its annotations cannot be changed."))
         _require_undecided(assignment.item_id)
         if qualifying.result(assignment.batch, assignment.person) is not None:
             raise Refused(
                 "decided",
-                gettext("The result of {name} is final; your answers stay as they are.").format(
+                gettext("The result of {name} is final. Your answers cannot be changed.").format(
                     name=assignment.batch.name
                 ),
             )
@@ -318,10 +318,10 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         if assignment.annotation_id != annotation.pk:
             raise Refused(
                 "not_submitted",
-                gettext("A newer revision of this annotation exists, or it is not submitted."),
+                gettext("This annotation is not submitted, or a newer revision exists."),
             )
         if Release.objects.holding(annotation).exists():
-            raise Refused("decided", gettext("This annotation has been released; it stays as it is."))
+            raise Refused("decided", gettext("This annotation has been released and cannot be changed."))
         # Whoever could not hand it in again would lose it.
         queue.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
@@ -543,8 +543,8 @@ def _require_consent_stands(assignment: Assignment) -> None:
         raise Refused(
             "consent_needed",
             gettext(
-                "You took your consent back, so nothing that you write here is kept any more. "
-                "Agree again to go on with this item."
+                "You have withdrawn your consent, so your work here is not saved. Agree again to "
+                "continue this item."
             ),
             page=gates.consent(batch).address,
         )
@@ -561,7 +561,7 @@ def _require_undecided(item_id: int) -> None:
 
 
 def _decided() -> Refused:
-    return Refused("decided", gettext("This item has been decided; its annotations stay as they are."))
+    return Refused("decided", gettext("This item has been decided. Its annotations cannot be changed."))
 
 
 def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
@@ -574,7 +574,8 @@ def _already(assignment: Assignment, stored: Mapping[str, Any]) -> Annotation:
         raise Refused(
             "already_submitted",
             gettext(
-                "You have submitted another answer for this item, perhaps in another tab. Undo it to change it."
+                "You have already submitted another answer to this item, perhaps in another tab. Undo "
+                "it to change it."
             ),
         )
     return assignment.annotation

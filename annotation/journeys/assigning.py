@@ -121,32 +121,34 @@ def plan_batch(
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused(
             "invalid_request",
-            gettext("A batch needs a name of at most {longest_name} characters.").format(
+            gettext("Enter a batch name of at most {longest_name} characters.").format(
                 longest_name=LONGEST_NAME
             ),
         )
     if loop_model and not task.predicts:
         raise Refused(
-            "invalid_request", gettext("{title} knows no model in the loop.").format(title=task.title)
+            "invalid_request",
+            gettext("{title} does not support a model in the loop.").format(title=task.title),
         )
     if loop_model and loop_model not in django_settings.PREDICTORS:
         known = ", ".join(sorted(django_settings.PREDICTORS)) or "none"
         raise Refused(
             "invalid_request",
-            gettext("There is no model called {loop_model!r}; there are: {known}.").format(
+            gettext("There is no model {loop_model!r}. Available: {known}.").format(
                 loop_model=loop_model, known=known
             ),
         )
     help_from = helping.check(task, help, help_from or {}, unhelped, django_settings.PREDICTORS)
     if help_from.get("search") and not loop_model:
         raise Refused(
-            "invalid_request", gettext("To search for what fools a model, choose a model in the loop.")
+            "invalid_request",
+            gettext("To rank proposals by whether they fool a model, choose a model in the loop."),
         )
     of = of or task.of[0]
     if of not in about(task):
         raise Refused(
             "invalid_request",
-            gettext("{title} is about {value} examples.").format(
+            gettext("{title} takes {value} examples.").format(
                 title=task.title, value=gettext(" or ").join(about(task))
             ),
         )
@@ -173,7 +175,7 @@ def plan_batch(
         known = ", ".join(filter(None, strategies.STRATA))
         raise Refused(
             "invalid_request",
-            gettext("A sample is drawn by {known}, or from all examples alike.").format(known=known),
+            gettext("Sampling is by {known}, or from all examples equally.").format(known=known),
         )
     sources = list(sources)
     sampling: dict[str, Any] = {"sources": [source.public_id for source in sources], "of": of, "by": strata}
@@ -206,7 +208,8 @@ def plan_batch(
             )
     if not examples and feeds_from is None:
         raise Refused(
-            "invalid_request", gettext("Choose a source with examples, or a batch that feeds this one.")
+            "invalid_request",
+            gettext("Choose a source with examples, or a batch to take accepted items from."),
         )
     if task.prepares:
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
@@ -236,7 +239,7 @@ def plan_batch(
             if examples and not made:
                 raise Refused(
                     "invalid_request",
-                    gettext("None of these examples makes an item: {without}").format(
+                    gettext("None of these examples can become an item: {without}").format(
                         without=gettext(task.without)
                     ),
                 )
@@ -247,7 +250,7 @@ def plan_batch(
     except IntegrityError:
         raise Refused(
             "name_taken",
-            gettext("This project has a batch called {name!r}; choose another name.").format(name=name),
+            gettext("This project already has a batch {name!r}. Choose another name.").format(name=name),
         ) from None
     batch.refresh_from_db()
     return batch
@@ -397,7 +400,7 @@ def _require_begun(batch: Batch) -> None:
 def _closed(batch: Batch) -> Refused:
     return Refused(
         "batch_closed",
-        gettext("The batch {name} is closed; a closed batch stays closed.").format(name=batch.name),
+        gettext("The batch {name} is closed and cannot be reopened.").format(name=batch.name),
     )
 
 
@@ -430,7 +433,7 @@ def act(
     changed, refused = [], []
     for batch in batches:
         if batch.state not in asked.states:
-            said = gettext("{name} is {state}: it stays as it is.")
+            said = gettext("{name} is {state} and cannot be changed.")
             refused.append((batch, said.format(name=batch.name, state=gettext(batch.state))))
             continue
         try:
@@ -518,7 +521,7 @@ def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     if missing := [id for id in only if id not in found]:
         raise Refused(
             "invalid_request",
-            gettext("No source has the examples {value}.").format(value=", ".join(missing[:10])),
+            gettext("No source contains the examples {value}.").format(value=", ".join(missing[:10])),
         )
     return [found[id] for id in dict.fromkeys(only)]
 
@@ -549,7 +552,8 @@ def _require_edits(task: TaskType, variant: str, settings: Mapping[str, Any]) ->
         raise Refused(
             "invalid_request",
             gettext(
-                "contract.allowed: {title} takes {names}, and none of these is left. Name at least one of them."
+                "contract.allowed: {title} accepts {names}, and the list contains none of them. Add at "
+                "least one."
             ).format(title=task.title, names=names),
         )
 

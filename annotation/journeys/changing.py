@@ -30,14 +30,14 @@ from tableqa.canonical import digest
 
 CHANGEABLE: Final[dict[str, str]] = {
     "overlap": gettext_noop("people per item"),
-    "resolve": gettext_noop("rule that decides"),
-    "caps": gettext_noop("limits of a person"),
+    "resolve": gettext_noop("decision rule"),
+    "caps": gettext_noop("limits per person"),
     "pay": "pay",
     "gold_percent": gettext_noop("share of gold items"),
     "gold_feedback": gettext_noop("feedback on gold items"),
-    "requires": gettext_noop("qualification asked for"),
+    "requires": gettext_noop("required qualification"),
     "must_practise": gettext_noop("practice first"),
-    "decide_at_close": gettext_noop("when it decides"),
+    "decide_at_close": gettext_noop("decision time"),
 }
 CHUNK = 500
 
@@ -47,7 +47,7 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(wanted) - CHANGEABLE.keys()):
         raise Refused(
             "invalid_request",
-            gettext("{unknown} of an opened batch cannot be changed; plan another batch.").format(
+            gettext("{unknown} cannot be changed after a batch is opened. Create another batch.").format(
                 unknown=unknown[0]
             ),
         )
@@ -58,7 +58,8 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
         raise Refused(
             "invalid_request",
             gettext(
-                "The batch has begun to decide: when it does so stays as it is. Plan another batch to have it otherwise."
+                "Items of this batch are already being decided, so the decision time cannot be "
+                "changed. Create another batch."
             ),
         )
     return found
@@ -73,31 +74,25 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
     said: list[str] = []
     if found and not counted:
         return [
-            gettext("What is decided stays as it is, and so does every response."),
-            gettext("The change holds for everything else in the batch: {words}.").format(
+            gettext("Decided items and submitted responses stay unchanged."),
+            gettext("The change applies to everything else in the batch: {words}.").format(
                 words=", ".join(gettext(CHANGEABLE[name]) for name in found)
             ),
             visibility.why_no_counts(),
         ]
     decided = Decision.objects.filter(item__batch=batch).count()
     if found:
-        said.append(gettext("{items} decided: nothing changes there.").format(items=_items(decided)))
+        said.append(gettext("{items} decided: no change.").format(items=_items(decided)))
         waiting = Adjudication.objects.filter(item__batch=batch).count()
         if found.get("overlap", 0) > batch.overlap and (
             reopened := waiting_below(batch, found["overlap"]).count()
         ):
             waiting -= reopened
             said.append(
-                gettext("{items} waiting for an adjudicator: reopened for more people.").format(
-                    items=_items(reopened)
-                )
+                gettext("{items} in adjudication: reopened for more people.").format(items=_items(reopened))
             )
         if waiting and "resolve" not in found:
-            said.append(
-                gettext("{items} waiting for an adjudicator: they go on waiting.").format(
-                    items=_items(waiting)
-                )
-            )
+            said.append(gettext("{items} in adjudication: no change.").format(items=_items(waiting)))
     if "overlap" in found:
         said += _effects_of_overlap(batch, found["overlap"])
     if "resolve" in found:
@@ -110,35 +105,35 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
         said.append(
             (
                 ngettext(
-                    "The new rate counts from now on. {done} response keeps the rate it was done under.",
-                    "The new rate counts from now on. {done} responses keep the rate they were done under.",
+                    "The new rate applies from now on. {done} response keeps its earlier rate.",
+                    "The new rate applies from now on. {done} responses keep their earlier rate.",
                     done,
                 )
                 if paid
                 else gettext(
-                    "This rate counts from now on, or from the beginning if nothing was paid so far."
+                    "The rate applies from now on. If there was no rate before, it applies to all responses."
                 )
             ).format(done=number_format(done, force_grouping=True))
         )
     if "gold_percent" in found or "gold_feedback" in found:
-        said.append(gettext("Gold counts from each person's next item on; what they had stays as it was."))
+        said.append(gettext("Gold applies from each person's next item. Earlier items stay unchanged."))
     if "requires" in found or "must_practise" in found:
         people = Tally.objects.filter(batch=batch).count()
         said.append(
             gettext(
-                "Asked before the next item, also of the {people} people who have worked here; their responses stay."
+                "Required before the next item, including for the {people} people who have already "
+                "worked here. Their responses stay."
             ).format(people=people)
         )
         if found.get("requires") is not None:
             said.append(gettext("Items of the qualification are left out of this batch."))
     if "decide_at_close" in found:
         said.append(
-            gettext(
-                "Nothing is decided before the batch closes; until then people may change what they submitted."
-            )
+            gettext("Items are decided when the batch closes. Until then people can change their responses.")
             if found["decide_at_close"]
             else gettext(
-                "Items are decided as they are complete. Complete now: {complete}; their responses stay from then on."
+                "Items are decided once they are complete. Complete now: {complete}; their responses "
+                "become final."
             ).format(complete=number_format(_complete(batch), force_grouping=True))
         )
     return said
@@ -170,7 +165,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         ):
             raise Refused(
                 "batch_closed",
-                gettext("The batch {name} is closed; it stays as it is.").format(name=batch.name),
+                gettext("The batch {name} is closed and cannot be changed.").format(name=batch.name),
             )
         batch.refresh_from_db()
         if "decide_at_close" in found:
@@ -198,13 +193,13 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     if overlap > batch.overlap:
         complete = items.filter(places_count__gt=0, submitted_count__gte=F("places_count")).count()
         said = [
-            gettext("{items} not decided: each gets room for {value} more.").format(
+            gettext("{items} undecided: {value} more slots for each.").format(
                 items=_items(items.count()), value=overlap - batch.overlap
             )
         ]
         if complete:
             said.append(
-                gettext("Complete of these now: {complete}. They wait for more people again.").format(
+                gettext("Complete of these now: {complete}. They need more responses again.").format(
                     complete=number_format(complete, force_grouping=True)
                 )
             )
@@ -213,19 +208,19 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
     done = items.filter(~Exists(held), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
     beyond = items.filter(submitted_count__gt=overlap).count()
     said = [
-        gettext("{items} not decided: free places beyond {overlap} go.").format(
+        gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
             items=_items(items.count()), overlap=overlap
         )
     ]
     if number := done.count():
         said.append(
-            gettext("Complete of these then: {number}. They are resolved.").format(
+            gettext("Complete of these afterwards: {number}. They will be resolved.").format(
                 number=number_format(number, force_grouping=True)
             )
         )
     if beyond:
         said.append(
-            gettext("With more responses than that: {beyond}. Every response stays and counts.").format(
+            gettext("With more responses than that: {beyond}. All responses are kept and count.").format(
                 beyond=number_format(beyond, force_grouping=True)
             )
         )
@@ -233,16 +228,16 @@ def _effects_of_overlap(batch: Batch, overlap: int) -> list[str]:
 
 
 def _effects_of_rule(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
-    said = [gettext("From now on the new rule decides.")]
+    said = [gettext("The new decision rule applies from now on.")]
     if complete := _complete(batch):
         said.append(
-            gettext("{items} complete and not decided: the new rule decides.").format(items=_items(complete))
+            gettext("{items} complete and undecided: the new rule applies.").format(items=_items(complete))
         )
     foreseen = {name: number for name, number in adjudicating.foreseen(batch, rule).items() if number}
     if foreseen:
         what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
         said.append(
-            gettext("What waits for an adjudicator is resolved anew. Of the first {number}: {what}.").format(
+            gettext("Items in adjudication are resolved again. Of the first {number}: {what}.").format(
                 number=sum(foreseen.values()), what=what
             )
         )
@@ -250,9 +245,9 @@ def _effects_of_rule(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
 
 
 FORESEEN = {
-    "accepted": gettext_noop("are accepted"),
-    "one_more": gettext_noop("ask for one more person"),
-    "adjudication": gettext_noop("go on waiting"),
+    "accepted": gettext_noop("accepted"),
+    "one_more": gettext_noop("need one more person"),
+    "adjudication": gettext_noop("stay in adjudication"),
 }
 
 
@@ -262,16 +257,14 @@ def _effects_of_caps(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
         there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
         who = gettext("1 person has") if there == 1 else gettext("{there} people have").format(there=there)
         said.append(
-            gettext("{who} submitted {most} items or more already: no further one for them.").format(
+            gettext("{who} already submitted {most} items or more and will get no more.").format(
                 who=who, most=most
             )
         )
     if {"items_per_day", "hours_per_day"} & caps.keys():
-        said.append(gettext("Limits of a day count from now on, with what people have done today."))
+        said.append(gettext("Daily limits apply from now on and include today's work."))
     if not caps:
-        said.append(
-            gettext("Nobody's work is limited in this batch any more; the limits of the project stay.")
-        )
+        said.append(gettext("This batch no longer limits work per person. Project limits still apply."))
     return said
 
 

@@ -94,7 +94,7 @@ def import_examples(
     if reader not in READERS:
         raise Refused(
             "import_failed",
-            gettext("There is no reader called {reader!r}; there are: {value}.").format(
+            gettext("There is no reader {reader!r}. Available: {value}.").format(
                 reader=reader, value=", ".join(sorted(READERS))
             ),
         )
@@ -106,7 +106,8 @@ def import_examples(
         raise Refused(
             "import_failed",
             gettext(
-                "A source's name has at most {longest_name} characters, a split letters, digits, '.', '_' and '-'."
+                "A source name has at most {longest_name} characters. A split may contain letters, "
+                "digits, '.', '_' and '-'."
             ).format(longest_name=LONGEST_NAME),
         )
     rows = _Rows()
@@ -129,9 +130,9 @@ def import_examples(
                 if len(example.id) > LONGEST_ID:
                     raise Refused(
                         "import_failed",
-                        gettext("{name}: the id {id!r}… is over {longest_id} characters.").format(
-                            name=path.name, id=example.id[:40], longest_id=LONGEST_ID
-                        ),
+                        gettext(
+                            "{name}: the id {id!r}… is longer than {longest_id} characters. Shorten it."
+                        ).format(name=path.name, id=example.id[:40], longest_id=LONGEST_ID),
                     )
                 _compare(example, known, path)
                 if published_id(example) is not None:
@@ -142,7 +143,7 @@ def import_examples(
             progress(0, 0)  # a sign of life: how many there are is not known yet
         if not total:
             raise Refused(
-                "import_failed", gettext("{name}: there are no examples in this file.").format(name=path.name)
+                "import_failed", gettext("{name}: the file contains no examples.").format(name=path.name)
             )
         if not rows.number:
             newest = Source.objects.ready().filter(project=project, name=name).latest("ready_at")
@@ -184,7 +185,7 @@ def _told(read: Reader, fields: Mapping[str, str]) -> Reader:
         able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
         raise Refused(
             "import_failed",
-            gettext("The reader {name!r} knows its fields; only these are told them: {able}.").format(
+            gettext("The reader {name!r} has fixed field names. Readers with custom fields: {able}.").format(
                 name=read.name, able=able
             ),
         )
@@ -232,7 +233,8 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
         raise Refused(
             "import_failed",
             gettext(
-                "There is no room for {name} on the disk of this site. Tell whoever runs it, and send it again later."
+                "The disk of this site has no space for {name}. Notify the site administrator and try "
+                "again later."
             ).format(name=name),
         ) from None
     upload.save()
@@ -327,7 +329,7 @@ def _import_uploads(job: Job, uploads: dict[str, Upload], progress: jobs.Progres
                 raise
             raise Refused(
                 "import_failed",
-                gettext("A file that was sent for this import is not here any more. Send the files again."),
+                gettext("An uploaded file of this import is missing. Upload the files again."),
             ) from None
         except Refused as refused:
             said = refused.detail.replace(f"{questions}/", "").replace(f"{folder}/", "")
@@ -369,7 +371,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
             if len(members) > MOST_MEMBERS:
                 raise Refused(
                     "import_failed",
-                    gettext("{name} has more than {most_members} files.").format(
+                    gettext("{name} contains more than {most_members} files.").format(
                         name=name, most_members=MOST_MEMBERS
                     ),
                 )
@@ -383,7 +385,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                 ):
                     raise Refused(
                         "import_failed",
-                        gettext("{name}: {filename!r} points outside the archive.").format(
+                        gettext("{name}: the path {filename!r} is outside the archive.").format(
                             name=name, filename=member.filename
                         ),
                     )
@@ -397,7 +399,9 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
                             size = f"{MOST_UNPACKED // 2**20} MB"
                             raise Refused(
                                 "import_failed",
-                                gettext("{name} unpacks to more than {size}.").format(name=name, size=size),
+                                gettext("{name} is larger than {size} when unpacked.").format(
+                                    name=name, size=size
+                                ),
                             )
                         out.write(block)
     except ReaderError as error:
@@ -410,7 +414,7 @@ def unpack(archive: Any, folder: Path, name: str) -> None:
     except UNREADABLE as error:
         raise Refused(
             "import_failed",
-            gettext("{name} is not a zip archive that can be read: {error}").format(name=name, error=error),
+            gettext("{name} is not a readable zip archive: {error}").format(name=name, error=error),
         ) from None
 
 
@@ -475,7 +479,7 @@ def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by
         ids = Example.objects.filter(source=source).values("external_id")
         if written != total or Example.objects.filter(source__in=others, external_id__in=ids).exists():
             raise Refused(
-                "import_failed", gettext("Somebody else has just imported some of these examples. Try again.")
+                "import_failed", gettext("Another import has just added some of these examples. Try again.")
             )
         now = timezone.now()
         tables_count = Example.objects.filter(source=source).values("stored_table").distinct().count()
@@ -484,9 +488,7 @@ def _write(source: Source, rows: _Rows, progress: Callable[[int, int], None], by
                 ready_at=now, examples_count=written, tables_count=tables_count
             )
         except IntegrityError:
-            raise Refused(
-                "import_failed", gettext("Somebody else has just imported the same files.")
-            ) from None
+            raise Refused("import_failed", gettext("Another import has just added the same files.")) from None
         events.record(
             project_id=source.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
         )
@@ -518,7 +520,7 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
             why = error.strerror or str(error)
             raise Refused(
                 "import_failed",
-                gettext("{file} cannot be opened ({why}). Check the path and its rights.").format(
+                gettext("{file} cannot be opened ({why}). Check the path and its permissions.").format(
                     file=file, why=why
                 ),
             ) from None
@@ -551,8 +553,8 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
         raise Refused(
             "import_failed",
             gettext(
-                "A source called {name!r} is here already, from {title}. "
-                "Import this one under another name: --name or, on the page, another name of the file."
+                "A source {name!r} already exists, from {title}. Import this one under another name "
+                "(--name, or rename the file)."
             ).format(name=name, title=title),
         )
 
@@ -568,8 +570,8 @@ def _compare(example: tableqa.Example, known: dict[str, tuple[str, list[str], st
             raise Refused(
                 "import_failed",
                 gettext(
-                    "{name}: example {id!r} was imported before with another {what}{seen}. "
-                    "Import the changed file under another name (--name)."
+                    "{name}: example {id!r} was imported before with a different {what}{seen}. Import the "
+                    "changed file under another name (--name)."
                 ).format(name=path.name, id=example.id, what=what, seen=seen),
             )
 

@@ -227,7 +227,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             raise _no_column(name, header, columns)
     data = [name for name in header if name not in (columns.example, columns.annotator, columns.source)]
     if not data:
-        raise Refused("import_failed", gettext("The file has no column with a response, such as 'label'."))
+        raise Refused("import_failed", gettext("The file has no response column, such as 'label'."))
     found = Preview()
     items = _Items(batch)
     task = batch.task()
@@ -238,13 +238,14 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
             if len(row) > len(header):
                 raise _Wrong(
                     gettext(
-                        "It has {number} cells, and the first line {columns}. A cell with a comma in it stands in quotes."
+                        "The line has {number} cells, the header line {columns}. Put cells that contain a "
+                        "comma in quotes."
                     ).format(number=len(row), columns=len(header))
                 )
             label = _label(line, row, columns, data, items, task)
             if (earlier := given.add(label.item, label.annotator, line)) != line:
                 raise _Wrong(
-                    gettext("{annotator} has a response to this example in line {earlier} already.").format(
+                    gettext("{annotator} already has a response to this example in line {earlier}.").format(
                         annotator=label.annotator, earlier=earlier
                     )
                 )
@@ -257,7 +258,7 @@ def look(*, batch: Batch, text: str, columns: Columns | None = None) -> Preview:
         except _Wrong as wrong:
             found.tell(line, str(wrong))
     if not there:
-        raise Refused("import_failed", gettext("The file has a first line and no labels below it."))
+        raise Refused("import_failed", gettext("The file has a header line but no labels."))
     return found
 
 
@@ -266,20 +267,21 @@ def require_takes_labels(batch: Batch) -> None:
     if batch.opened_at is None or batch.closed_at is not None:
         raise Refused(
             "batch_not_open" if batch.closed_at is None else "batch_closed",
-            gettext("Labels are read into a batch that is open or paused; {name} is {state}.").format(
+            gettext("Labels can only be imported into an open or paused batch. {name} is {state}.").format(
                 name=batch.name, state=batch.state
             ),
         )
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         raise Refused(
-            "invalid_request", gettext("A qualification is about who works here: it takes no labels.")
+            "invalid_request",
+            gettext("A qualification batch tests its annotators, so labels cannot be imported into it."),
         )
     if batch.loop_model or batch.help:
         raise Refused(
             "invalid_request",
             gettext(
-                "In this batch a model looks along or proposals are shown. Labels made elsewhere were made without them: "
-                "read them into a batch of their own."
+                "This batch has a model in the loop or shows proposals. Imported labels were made "
+                "without them. Import them into a separate batch."
             ),
         )
 
@@ -287,18 +289,22 @@ def require_takes_labels(batch: Batch) -> None:
 def _no_column(name: str, header: Sequence[str], columns: Columns) -> Refused:
     """What to do about a column that is not there: another sign parts the cells, or it has nearly that name."""
     if len(header) == 1:
-        for sign, words in ((";", gettext("semicolons")), ("\t", gettext("tabs")), ("|", gettext("bars"))):
+        for sign, words in (
+            (";", gettext("semicolons")),
+            ("\t", gettext("tabs")),
+            ("|", gettext("vertical bars")),
+        ):
             if sign in header[0]:
                 return Refused(
                     "import_failed",
                     gettext(
-                        "The cells of this file are parted by {words}. Save it with commas: “CSV (comma delimited)”, in "
+                        "The file uses {words} as separators. Save it with commas: “CSV (comma delimited)”, in "
                         "UTF-8."
                     ).format(words=words),
                 )
     said = gettext(
-        "The file has no column {name!r}. Its columns are: {value}. It needs "
-        "{example!r}, {annotator!r}, and the fields of the response."
+        "Column {name!r} is missing. The columns are: {value}. Required: {example!r}, "
+        "{annotator!r}, and the response fields."
     ).format(
         name=name,
         value=", ".join(header) or "none",
@@ -308,7 +314,7 @@ def _no_column(name: str, header: Sequence[str], columns: Columns) -> Refused:
     by_case = {one.casefold(): one for one in header}
     near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=0.7)
     if near:
-        said += " " + gettext("Did you mean {name!r}? Write it {wanted!r}.").format(
+        said += " " + gettext("Did you mean {name!r}? Rename it to {wanted!r}.").format(
             name=by_case[near[0]], wanted=name
         )
     return Refused("import_failed", said)
@@ -326,7 +332,9 @@ def _lines(text: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
         raise Refused("import_failed", gettext("The file is empty."))
     header = [name.strip() for name in first]
     if twice := [name for name, number in Counter(header).items() if number > 1]:
-        raise Refused("import_failed", gettext("The column {twice!r} is there twice.").format(twice=twice[0]))
+        raise Refused(
+            "import_failed", gettext("Column {twice!r} appears twice. Remove one.").format(twice=twice[0])
+        )
     # A short line has empty cells at its end; what a long one has too much stands under names of its own, and is told.
     return header, (
         (number, dict(itertools.zip_longest(names, row, fillvalue="")))
@@ -348,7 +356,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
             if number >= MOST_LINES:
                 raise Refused(
                     "import_failed",
-                    gettext("At most {most_lines} lines are read at once; split the file.").format(
+                    gettext("The file has more than {most_lines} lines. Split it.").format(
                         most_lines=number_format(MOST_LINES, force_grouping=True)
                     ),
                 )
@@ -356,7 +364,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         raise Refused(
             "import_failed",
-            gettext("Line {line_num} is no CSV ({error}). Save the file as CSV in UTF-8.").format(
+            gettext("Line {line_num} is not valid CSV ({error}). Save the file as CSV in UTF-8.").format(
                 line_num=reader.line_num, error=error
             ),
         ) from None
@@ -373,16 +381,16 @@ def _label(
     for cell in row.values():
         if reason := unstorable(cell):
             raise _Wrong(
-                gettext("The line holds {reason}, which cannot be kept. Take it out.").format(reason=reason)
+                gettext("The line contains {reason}, which cannot be saved. Remove it.").format(reason=reason)
             )
     annotator = _as_kept(row[columns.annotator].strip())
     if not annotator:
         raise _Wrong(
-            gettext("It does not say who (column {annotator!r}).").format(annotator=columns.annotator)
+            gettext("The annotator (column {annotator!r}) is missing.").format(annotator=columns.annotator)
         )
     if len(annotator) > LONGEST_NAME:
         raise _Wrong(
-            gettext("The name of the annotator has more than {longest_name} characters.").format(
+            gettext("The annotator name is longer than {longest_name} characters.").format(
                 longest_name=LONGEST_NAME
             )
         )
@@ -405,7 +413,7 @@ def _label(
                 f"{problem.path}: {problem.message}" if problem.path else problem.message
                 for problem in invalid.problems
             ]
-    raise _Wrong(" ".join(problems) or gettext("It has no response."))
+    raise _Wrong(" ".join(problems) or gettext("The response is missing."))
 
 
 def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -415,13 +423,13 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
             whole = read_json(row[columns.response])
         except ValueError:
             raise _Wrong(
-                gettext("The column {response!r} holds no JSON.").format(response=columns.response)
+                gettext("Column {response!r} is not valid JSON.").format(response=columns.response)
             ) from None
         if not isinstance(whole, dict):
             raise _Wrong(
-                gettext(
-                    "The column {response!r} must hold a JSON object, the fields of the response."
-                ).format(response=columns.response)
+                gettext("Column {response!r} must be a JSON object with the response fields.").format(
+                    response=columns.response
+                )
             )
         yield whole
         return
@@ -431,7 +439,7 @@ def _responses(row: Mapping[str, str], columns: Columns, data: Sequence[str]) ->
         if name != columns.response and row[name] != ""
     }
     if not as_text:
-        raise _Wrong(gettext("It has no response."))
+        raise _Wrong(gettext("The response is missing."))
     yield as_text
     as_json = {name: _json(cell) for name, cell in as_text.items()}
     if as_json != as_text:
@@ -522,20 +530,20 @@ class _Items:
         if known and annotator not in known:
             raise _Wrong(
                 gettext(
-                    "{annotator!r} and {other!r} differ in capital letters only. Write the name of one person in one way; "
-                    "where they are two people, tell them apart by more."
+                    "{annotator!r} and {other!r} differ only in capital letters. Write each person's name "
+                    "in one way, or make the names more distinct."
                 ).format(annotator=annotator, other=min(known))
             )
         known.add(annotator)
 
     def find(self, example: str, source: str) -> _Item:
         if not example:
-            raise _Wrong(gettext("It does not say which example."))
+            raise _Wrong(gettext("The example is missing."))
         found = [item for item in self.by_example[example] if source in ("", self._source(item))]
         if not found:
             where = gettext(" from the source {source!r}").format(source=source) if source else ""
             raise _Wrong(
-                gettext("The batch has no item on an example {example!r}{where}.").format(
+                gettext("The batch has no item for example {example!r}{where}.").format(
                     example=example, where=where
                 )
             )
@@ -543,16 +551,12 @@ class _Items:
             names = ", ".join(sorted(map(self._source, found)))
             raise _Wrong(
                 gettext(
-                    "Several sources have an example {example!r} ({names}): add a column 'source'."
+                    "Several sources have an example {example!r} ({names}). Add a column 'source'."
                 ).format(example=example, names=names)
             )
         (item,) = found
         if item.is_gold:
-            raise _Wrong(
-                gettext(
-                    "This is a gold item, whose right answer is known; it takes no labels from elsewhere."
-                )
-            )
+            raise _Wrong(gettext("This is a gold item. Labels cannot be imported for it."))
         return item
 
     def _source(self, item: _Item) -> str:
@@ -564,7 +568,7 @@ class _Items:
             return False
         if self.there[label.item, label.annotator] != label.response:
             raise _Wrong(
-                gettext("{annotator} has another response to this example already.").format(
+                gettext("{annotator} already has another response to this example.").format(
                     annotator=label.annotator
                 )
             )
@@ -573,22 +577,22 @@ class _Items:
     def take(self, label: Labelled, taken: int) -> None:
         """Room for one more label, where so many of the file have been given room on the item."""
         if label.item in self.decided:
-            raise _Wrong(gettext("This item has been decided; nothing is added to it any more."))
+            raise _Wrong(gettext("This item has been decided. Responses can no longer be added."))
         if (label.item, label.annotator) in self.barred:
             raise _Wrong(
-                gettext("{annotator} made what this item shows: nobody checks their own.").format(
+                gettext("{annotator} created this item and cannot review their own work.").format(
                     annotator=label.annotator
                 )
                 if self.barred[label.item, label.annotator]
-                else gettext("{annotator} has read what others said of this item.").format(
+                else gettext("{annotator} has read other responses to this item.").format(
                     annotator=label.annotator
                 )
             )
         if self.room[label.item] <= taken:
             raise _Wrong(
                 gettext(
-                    "The item has no free place left: its batch plans {overlap} responses. "
-                    "Plan a batch with more."
+                    "The item has no free slot: its batch plans {overlap} responses. Create a batch with "
+                    "more people per item."
                 ).format(overlap=self.batch.overlap)
             )
 
@@ -608,10 +612,10 @@ def write(
     if found.troubles:
         first = found.troubles[0]
         more = len(found.troubles) + found.troubles_left_out - 1
-        others = gettext(" ({more} more lines are wrong)").format(more=more) if more else ""
+        others = gettext(" ({more} more lines have errors)").format(more=more) if more else ""
         raise Refused(
             "import_failed",
-            gettext("Line {line}: {message}{others} Nothing was written.").format(
+            gettext("Line {line}: {message}{others} No labels were imported.").format(
                 line=first.line, message=first.message, others=others
             ),
         )
@@ -651,8 +655,8 @@ def _stage_page(staged: LabelImport, start: int, page: Sequence[Kept], numbers: 
             raise Refused(
                 "import_failed",
                 gettext(
-                    "Another import of labels into this batch began or ended meanwhile. Import the file again: labels that "
-                    "are there already are left as they are."
+                    "Another import of labels into this batch started or ended meanwhile. Import the file "
+                    "again; existing labels stay unchanged."
                 ),
             )
         page = page[max(held.staged - start, 0) :]
@@ -754,7 +758,7 @@ def _submit_all(
     if number != rows.count():
         raise Refused(
             "place_taken",
-            gettext("Somebody took a place meanwhile. Look at the file again. Nothing was written."),
+            gettext("An annotator took a slot meanwhile. Check the file again. No labels were imported."),
         )
     bulk.insert_from(
         Event,
@@ -813,7 +817,8 @@ def _lock_items(keys: Sequence[int]) -> None:
         list(locked.order_by("pk").values_list("pk", flat=True))
     if _decided(keys):
         raise Refused(
-            "decided", gettext("An item was decided meanwhile. Look at the file again. Nothing was written.")
+            "decided",
+            gettext("An item was decided meanwhile. Check the file again. No labels were imported."),
         )
 
 

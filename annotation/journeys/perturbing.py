@@ -70,13 +70,11 @@ def plan_run(
     Raises Refused(invalid_request).
     """
     if feeds_from is None and feeds_when:
-        raise Refused(
-            "invalid_request", gettext("Which outcomes count is asked of a batch: name it in feeds_from.")
-        )
+        raise Refused("invalid_request", gettext("A filter by outcome needs a batch. Name it in feeds_from."))
     if feeds_from is not None and (decided or feeds_from.project_id != project.pk):
         raise Refused(
             "invalid_request",
-            gettext("A run takes what one batch of the project decides, or what is decided now."),
+            gettext("A run uses the decisions of one batch of the project, or the current decisions."),
         )
     run, of = _planned(
         project,
@@ -250,34 +248,34 @@ def _planned(
         said = (
             gettext("There is no perturbation {kind!r}").format(kind=unknown[0])
             if kinds
-            else gettext("Name at least one perturbation")
+            else gettext("Choose at least one perturbation")
         )
         raise Refused(
             "invalid_request",
-            gettext("{said}; there are: {perturbations}.").format(
+            gettext("{said}. Available: {perturbations}.").format(
                 said=said, perturbations=", ".join(PERTURBATIONS)
             ),
         )
     if not 1 <= len(seeds) <= MOST_SEEDS or not all(0 < seed <= LARGEST_SEED for seed in seeds):
         raise Refused(
             "invalid_request",
-            gettext("Seeds are 1 to {most_seeds} different numbers from 1 on.").format(most_seeds=MOST_SEEDS),
+            gettext("Enter 1 to {most_seeds} different seeds, each 1 or more.").format(most_seeds=MOST_SEEDS),
         )
     if (select and select not in KINDS) or rules not in RULES:
         known = gettext("{kinds} questions, by the rules {rules}").format(
             kinds=gettext(" or ").join(KINDS), rules=gettext(" or ").join(RULES)
         )
-        raise Refused("invalid_request", gettext("What can be selected are {known}.").format(known=known))
+        raise Refused("invalid_request", gettext("Available selections: {known}.").format(known=known))
     ready = Source.objects.ready().filter(project=project).order_by("pk")
     of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
     if not of:
-        raise Refused("invalid_request", gettext("There is no source to perturb. Import one first."))
+        raise Refused("invalid_request", gettext("The project has no source. Import one first."))
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
     run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
     if not fed:
         run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
         if not run.chosen:
-            raise Refused("invalid_request", gettext("No example of these sources is of that kind."))
+            raise Refused("invalid_request", gettext("These sources have no matching examples."))
     return run, of
 
 
@@ -343,16 +341,16 @@ def _chosen(sources: Sequence[Source], *, select: str, rules: str, decided: str)
 def _decided(source: Source, wanted: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
     if match is None:
-        mend = gettext("Write KIND.FIELD=VALUE, as in question_type.label=extraction.")
+        mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example question_type.label=extraction.")
         raise Refused(
             "invalid_request",
-            gettext("{wanted!r} does not say what was decided. {mend}").format(wanted=wanted, mend=mend),
+            gettext("{wanted!r} is not a decision filter. {mend}").format(wanted=wanted, mend=mend),
         )
     kind, field, value = match.groups()
     if kind not in task_types():
         raise Refused(
             "invalid_request",
-            gettext("There is no kind {kind!r}; there are: {value}.").format(
+            gettext("There is no task type {kind!r}. Available: {value}.").format(
                 kind=kind, value=", ".join(task_types())
             ),
         )

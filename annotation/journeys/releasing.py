@@ -133,12 +133,14 @@ def _make_empty(out: Path, created: list[Path]) -> None:
         if any(out.iterdir()):
             raise Refused(
                 "invalid_request",
-                gettext("{out} exists and is not an empty folder. Name another one.").format(out=out),
+                gettext("{out} already exists and is not an empty folder. Choose another one.").format(
+                    out=out
+                ),
             )
     except OSError as error:
         raise Refused(
             "invalid_request",
-            gettext("{out} cannot be made ({strerror}). Name another folder.").format(
+            gettext("{out} cannot be created ({strerror}). Choose another folder.").format(
                 out=out, strerror=error.strerror
             ),
         ) from None
@@ -199,21 +201,21 @@ def plan_release(
     if purpose not in ("", *provenances.PURPOSES):
         raise Refused(
             "invalid_request",
-            gettext("A purpose is one of {purposes}, or none.").format(
+            gettext("The purpose must be one of {purposes}, or empty.").format(
                 purposes=", ".join(provenances.PURPOSES)
             ),
         )
     if format not in FORMATS:
         raise Refused(
             "invalid_request",
-            gettext("There is no format {value!r}; there are: {formats}.").format(
+            gettext("There is no format {value!r}. Available: {formats}.").format(
                 value=format, formats=", ".join(FORMATS)
             ),
         )
     if mix is not None and format not in mixing.FORMATS:
         raise Refused(
             "invalid_request",
-            gettext("The format {value} has no place for mixes; these have: {formats}.").format(
+            gettext("The format {value} does not support mixes. Formats that do: {formats}.").format(
                 value=format, formats=", ".join(mixing.FORMATS)
             ),
         )
@@ -221,14 +223,12 @@ def plan_release(
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         raise Refused(
             "invalid_request",
-            gettext("A release needs a name of at most {longest_name} characters.").format(
+            gettext("Enter a release name of at most {longest_name} characters.").format(
                 longest_name=LONGEST_NAME
             ),
         )
     if not project.sources.ready().exists():
-        raise Refused(
-            "nothing_to_release", gettext("There is nothing to release yet. Import a dataset first.")
-        )
+        raise Refused("nothing_to_release", gettext("The project has no data yet. Import a dataset first."))
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotations__isnull=False
     ).exists()
@@ -236,8 +236,8 @@ def plan_release(
         raise Refused(
             "simulated_people",
             gettext(
-                "Simulated people annotated here. Allow them explicitly (on the command line with --allow-simulated), "
-                "and do not publish it as data."
+                "Simulated people annotated in this project. Allow them explicitly (command line: "
+                "--allow-simulated). Do not publish the release as data."
             ),
         )
     watermark = _watermark(project)
@@ -275,9 +275,10 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
         raise Refused(
             "run_unfinished",
             gettext(
-                "People judged automatic perturbations of a run that is not finished ({named}), and a release makes only "
-                "finished runs again. Start the same run once more, with the same kinds, seeds and selection (on the page, "
-                "or ./run manage perturb): it goes on where it stopped. Then release."
+                "People rated automatic perturbations of an unfinished run ({named}), but a release "
+                "only includes finished runs. Start the same run again with the same perturbations, "
+                "seeds and selection (on the page, or ./run manage perturb). It continues where it "
+                "stopped. Then create the release."
             ).format(named=named),
         )
 
@@ -325,7 +326,7 @@ def _write_release(
         if earlier.digest != whole:
             raise Refused(
                 "name_taken",
-                gettext("{name} was released before with other contents. Choose another name.").format(
+                gettext("{name} was already released with different contents. Choose another name.").format(
                     name=release.name
                 ),
             )
@@ -353,7 +354,7 @@ def _write_release(
                 )
     except IntegrityError:
         raise Refused(
-            "name_taken", gettext("{name} has just been released by somebody else.").format(name=release.name)
+            "name_taken", gettext("Another person has just released {name}.").format(name=release.name)
         ) from None
     release.refresh_from_db()
     return release
@@ -423,8 +424,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    if has_work and not raw.decisions and not raw.annotations and not runs:
-        raise Refused("nothing_to_release", gettext("There is no annotation to release yet."))
+    if batches and not raw.decisions and not raw.annotations and not runs:
+        raise Refused("nothing_to_release", gettext("There are no annotations to release yet."))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
@@ -480,16 +481,16 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
         raise Refused(
             "contract_broken",
             gettext(
-                "{number} accepted outcomes break their contract{more}. Waive each with a reason, which is "
-                "published (--waive ID=REASON, or on the page). {named}"
+                "{number} accepted outcomes break their contract{more}. Waive each one with a reason, "
+                "which is published (--waive ID=REASON, or on the page). {named}"
             ).format(number=len(left), more=more, named=named),
         )
     if idle := sorted(release.waivers.keys() - broken.keys()):
         raise Refused(
             "invalid_request",
             gettext(
-                "Nothing is there to waive for {value}: no accepted outcome of this id breaks its contract. "
-                "Correct the id or leave the waiver out."
+                "{value} needs no waiver: no accepted outcome with this id breaks its contract. "
+                "Correct the id or remove the waiver."
             ).format(value=", ".join(idle[:10])),
         )
     return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]

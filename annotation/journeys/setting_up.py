@@ -42,13 +42,14 @@ def create_project(
         raise Refused(
             "invalid_request",
             gettext(
-                "A project needs a name and an address of small letters, digits and hyphens; {slug!r} is not one."
+                "A project needs a name and a short name of small letters, digits and hyphens; "
+                "{slug!r} is not valid."
             ).format(slug=slug),
         )
     if time_zone not in zoneinfo.available_timezones():
         raise Refused(
             "invalid_request",
-            gettext("There is no time zone {time_zone!r}; name one such as Europe/Paris.").format(
+            gettext("There is no time zone {time_zone!r}. Enter one such as Europe/Paris.").format(
                 time_zone=time_zone
             ),
         )
@@ -67,7 +68,9 @@ def create_project(
     except IntegrityError:
         raise Refused(
             "name_taken",
-            gettext("A project with the address {slug!r} exists; choose another.").format(slug=slug),
+            gettext("A project with the short name {slug!r} already exists. Choose another one.").format(
+                slug=slug
+            ),
         ) from None
     return project
 
@@ -76,11 +79,11 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     """Another name and time zone. The address stays: no link, token, release or bookmark breaks."""
     require_storable(name)
     if not name.strip() or len(name.strip()) > 120:
-        raise Refused("invalid_request", gettext("A project needs a name of at most 120 characters."))
+        raise Refused("invalid_request", gettext("Enter a project name of at most 120 characters."))
     if time_zone not in zoneinfo.available_timezones():
         raise Refused(
             "invalid_request",
-            gettext("There is no time zone {time_zone!r}; name one such as Europe/Paris.").format(
+            gettext("There is no time zone {time_zone!r}. Enter one such as Europe/Paris.").format(
                 time_zone=time_zone
             ),
         )
@@ -210,7 +213,7 @@ def require_another_manager(membership: Membership) -> None:
     if not managers.exists():
         raise Refused(
             "still_involved",
-            gettext("This is the only manager of {name}. Make somebody else a manager first.").format(
+            gettext("This is the only manager of {name}. Add another manager first.").format(
                 name=membership.project.name
             ),
         )
@@ -256,7 +259,7 @@ def invite(
     if not 1 <= days <= LONGEST_INVITATION.days:
         raise Refused(
             "invalid_request",
-            gettext("An invitation lasts 1 to {days} days.").format(days=LONGEST_INVITATION.days),
+            gettext("An invitation is valid for 1 to {days} days.").format(days=LONGEST_INVITATION.days),
         )
     token = secrets.token_urlsafe(24)
     with transaction.atomic():
@@ -299,11 +302,12 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
     if invitation is None or now >= invitation.expires_at:
         raise Refused(
-            "invitation_expired", gettext("This invitation is not valid (any more). Ask for a new link.")
+            "invitation_expired", gettext("This invitation is not valid or has expired. Ask for a new link.")
         )
     if invitation.accepted_at is not None:
         raise Refused(
-            "invitation_used", gettext("This invitation has been used. Sign in, or ask for a new link.")
+            "invitation_used",
+            gettext("This invitation has already been used. Sign in, or ask for a new link."),
         )
     return invitation
 
@@ -315,7 +319,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
     if must_register(person):
         raise Refused(
             "invalid_request",
-            gettext("To accept this invitation, register first with an e-mail address and a password."),
+            gettext("Register with an e-mail address and a password to accept this invitation."),
         )
     with transaction.atomic():
         won = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True).update(
@@ -323,7 +327,8 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
         )
         if not won:
             raise Refused(
-                "invitation_used", gettext("This invitation has been used. Sign in, or ask for a new link.")
+                "invitation_used",
+                gettext("This invitation has already been used. Sign in, or ask for a new link."),
             )
         _record_invitation(invitation, before="open", after="accepted", by=person, now=now)
         roles = [Role(role) for role in invitation.roles]
@@ -361,7 +366,7 @@ def register(*, name: str, email: str, password: str | None, person: Person | No
             return person
     except IntegrityError:
         raise Refused(
-            "name_taken", gettext("There is an account with this e-mail address. Sign in first.")
+            "name_taken", gettext("An account with this e-mail address already exists. Sign in first.")
         ) from None
 
 

@@ -185,12 +185,12 @@ BATCH_VERBS: Final = {
 }
 TERMS: Final = {
     "overlap": gettext_noop("people per item"),
-    "resolve": gettext_noop("rule that decides"),
-    "caps": gettext_noop("limits of a person"),
+    "resolve": gettext_noop("decision rule"),
+    "caps": gettext_noop("limits per person"),
     "pay": gettext_noop("pay"),
     "gold_percent": gettext_noop("share of gold items"),
     "gold_feedback": gettext_noop("feedback on gold items"),
-    "requires": gettext_noop("qualification asked for"),
+    "requires": gettext_noop("required qualification"),
     "must_practise": gettext_noop("practice first"),
     "pass_percent": gettext_noop("what passes"),
     "decide_at_close": gettext_noop("decided when the batch closes"),

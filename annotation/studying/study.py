@@ -485,7 +485,7 @@ class _Reading:
         purpose = given.get("purpose", "work")
         model = given.get("loop_model", usual.get("loop_model", "") if task.predicts else "")
         if model and not task.predicts:
-            words = gettext("{title} knows no model in the loop.").format(title=title)
+            words = gettext("{title} does not support a model in the loop.").format(title=title)
             self.wrong((*path, "loop_model"), words)
         gold, help = given.get("gold", {}), given.get("help", {})
         self.repeated_gold((*path, "gold", "items"), gold.get("items", ()))

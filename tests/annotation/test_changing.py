@@ -32,7 +32,7 @@ def test_a_rule_that_would_ask_one_more_person_about_what_waits_is_foreseen_in_w
 
     said = changing.effects(batch, {"resolve": {"rule": "majority", "most": 3}})
 
-    assert said[-1].endswith("Of the first 1: 1 ask for one more person.")
+    assert said[-1].endswith("Of the first 1: 1 need one more person.")
     assert not any("0 items are complete" in one for one in said)
 
 
@@ -65,7 +65,7 @@ def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: W
     effects = changing.effects(batch, {"overlap": 3})
     changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
 
-    assert "1 item is waiting for an adjudicator: reopened for more people." in effects
+    assert "1 item is in adjudication: reopened for more people." in effects
     assert not any("go on waiting" in effect for effect in effects)
     assert not adjudicating.waiting(batch).exists()
     reopened = Event.objects.filter(thing="item", thing_id=item.pk).latest("pk")
@@ -86,7 +86,7 @@ def test_an_item_with_as_many_slots_as_the_new_overlap_goes_on_waiting(world: Wo
 
     effects = changing.effects(Batch.objects.get(pk=batch.pk), {"overlap": 3})
 
-    assert "1 item is waiting for an adjudicator: they go on waiting." in effects
+    assert "1 item is in adjudication: no change." in effects
 
 
 def test_items_that_are_complete_and_not_resolved_yet_are_counted(world: World) -> None:
@@ -94,7 +94,7 @@ def test_items_that_are_complete_and_not_resolved_yet_are_counted(world: World) 
 
     said = changing.effects(batch, {"resolve": {"rule": "majority", "most": 3}})
 
-    assert "1 item is complete and not decided: the new rule decides." in said
+    assert "1 item is complete and undecided: the new rule applies." in said
 
 
 # -- the log ----------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ class TestWhoseItIsNot:
         )
 
         assert [(one.line, one.message) for one in found.troubles] == [
-            (2, "Pia made what this item shows: nobody checks their own.")
+            (2, "Pia created this item and cannot review their own work.")
         ]
         assert found.annotators == {"Quinn": 1}
 
@@ -555,7 +555,7 @@ class TestFilesThatAreNotQuiteRight:
     def test_a_line_that_is_short_has_empty_cells(self, world: World) -> None:
         found = labelled_elsewhere.look(batch=world.batch(overlap=2), text=LABELS + "nu-2,Xenia\n")
 
-        assert [one.message for one in found.troubles] == ["It has no response."]
+        assert [one.message for one in found.troubles] == ["The response is missing."]
 
     @pytest.mark.parametrize("more", ["", "\n", ",,\n\n"])
     def test_a_first_line_alone_is_no_label(self, world: World, more: str) -> None:

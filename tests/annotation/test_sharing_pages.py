@@ -101,9 +101,9 @@ def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mar
     waiting = adjudicating.waiting(batch).count()
     address = reverse("change_batch", args=[batch.public_id])
     asked = text(mara.post(address, {"overlap": "3"}))
-    assert "1 item is decided: nothing changes there." in asked
+    assert "1 item is decided: no change." in asked
     assert f"{9 - waiting} items are not decided: each gets room for 1 more." in asked
-    assert "Complete of these now: 1. They wait for more people again." in asked
+    assert "Complete of these now: 1. They need more responses again." in asked
     mara.post(address, {"overlap": "3", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).overlap == 3
     assert not Item.objects.filter(batch=batch, due_at__isnull=False).exists()
@@ -120,7 +120,7 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     assert skipped is not None
     annotating.skip(assignment=skipped, reason="unclear", now=NOON)
     found = changing.effects(batch, {"overlap": 1})
-    assert "Complete of these then: 1. They are resolved." in found
+    assert "Complete of these afterwards: 1. They will be resolved." in found
     changing.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
     assert Assignment.objects.filter(batch=batch).submitted().count() == responses
     adjudicating.resolve_batch(batch=batch, now=NOON)
@@ -146,7 +146,7 @@ def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara:
     batch = started(ten)
     address = reverse("change_batch", args=[batch.public_id])
     asked = text(mara.post(address, {"overlap": "2", "items": "3"}))
-    assert "2 people have submitted 3 items or more already: no further one for them." in asked
+    assert "2 people have already submitted 3 items or more and will get no more." in asked
     mara.post(address, {"overlap": "2", "items": "3", "hours_per_day": "1.5", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).caps == {"items": 3, "hours_per_day": 1.5}
     with pytest.raises(Refused) as refused:
@@ -171,7 +171,7 @@ def test_batches_are_closed_together_after_a_page_that_says_what_is_lost(ten: Wo
     assert Batch.objects.get(pk=one.pk).state == "open"
     done = text(mara.post(address, {**given, "confirmed": "yes"}, follow=True))
     assert "One and Two: closed." in done
-    assert "Three is planned: it stays as it is." in done
+    assert "Three is planned and cannot be changed." in done
     assert {batch.state for batch in Batch.objects.filter(pk__in=[one.pk, two.pk])} == {"closed"}
 
 

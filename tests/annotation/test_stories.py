@@ -332,4 +332,4 @@ def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
 
     at = story.index("changed the batch: rule that decides")
     assert story[at + 1] == line
-    assert sum("rule that decides" in one for one in story) == 1
+    assert sum("decision rule" in one for one in story) == 1

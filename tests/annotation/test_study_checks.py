@@ -520,7 +520,7 @@ def test_named_examples_make_a_batch_on_the_page_in_their_order(films: World, cl
     client.post("/projects/films/batches/new/", said)
 
     assert "leave the sample size out" in wrong
-    assert "No source has the examples nope." in unknown
+    assert "No source contains the examples nope." in unknown
     batch = Batch.objects.get(name="Named")
     assert list(batch.items.order_by("position").values_list("example__external_id", flat=True)) == [
         "nu-2",

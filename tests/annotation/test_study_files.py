@@ -191,7 +191,10 @@ class TestBadFiles:
             (
                 "    feeds_from: Types\n",
                 "    requires: Qualfication\n    feeds_from: Types\n",
-                "line 12: batches[2].requires: There is no batch 'Qualfication' here; there are: Types, Short.",
+                (
+                    "line 12: batches[2].requires: There is no batch 'Qualfication' here. Available: Types, "
+                    "Short."
+                ),
             ),
             (
                 "    feeds_from: Types\n",
@@ -276,7 +279,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "loop_model: bundled\n  - name: Short",
-                "line 9: batches[1].loop_model: Question type knows no model in the loop.",
+                "line 9: batches[1].loop_model: Question type does not support a model in the loop.",
             ),
             (
                 "slug: small",
@@ -482,7 +485,7 @@ class TestThePlan:
                 {"feeds_from": ""},
                 "it is about nothing. Name sources in `sample`, or the batch that feeds it.",
             ),
-            ({"loop_model": "tapas"}, "There is no model 'tapas' here; there are: none."),
+            ({"loop_model": "tapas"}, "There is no model 'tapas' here. Available: none."),
         ],
     )
     def test_says_what_is_in_the_way(self, change: dict[str, Any], said: str) -> None:
@@ -744,7 +747,7 @@ class TestApplying:
         applied = apply(more, None, world.mara, "films")
 
         assert [change.words for change in plan.does] == ["overlap: 3 becomes 4."]
-        assert "3 items are not decided: each gets room for 1 more." in effects["Types"]
+        assert "3 items are undecided: 1 more slots for each." in effects["Types"]
         assert applied.failed is None
         assert Batch.objects.get(name="Types").overlap == 4
         assert apply(more, None, world.mara, "films").done == []

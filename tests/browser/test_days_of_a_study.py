@@ -192,7 +192,7 @@ def test_an_invitation_that_ran_out_says_so(world: World, new_context: NewContex
     answer = context.request.get(f"{live_server.url}/join/{token}/")
 
     assert answer.status == 410
-    assert "This invitation is not valid (any more). Ask for a new link." in answer.text()
+    assert "This invitation is not valid or has expired. Ask for a new link." in answer.text()
     assert not Person.objects.filter(name="Eli").exists()
 
 
