@@ -21,26 +21,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Django's `handler500`: called while the exception is being handled."""
     error = sys.exc_info()[1]
     status, code = HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
-    detail = gettext("Something broke on our side. It is written to the log.")
+    detail = gettext("Internal error. Details are in the log.")
     if failures.is_unavailable(error):
-        code = "database_unavailable"
-        detail = gettext("The database does not answer. Try again in a few seconds.")
+        status, code = HTTPStatus.SERVICE_UNAVAILABLE, "database_unavailable"
+        detail = gettext("The database does not respond. Try again in a few seconds.")
         if failures.is_locked(error):
-            detail = gettext(
-                "The database is locked: another process is writing to it. Try again in a few seconds."
-            )
-        return unavailable(request, code, detail)
-    return _answer(request, status, code, detail)
-
-
-def unavailable(request: HttpRequest, code: str, detail: str) -> HttpResponse:
-    """An answer of status 503 that says when to try again."""
-    response = _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
-    response["Retry-After"] = str(failures.RETRY_AFTER)
-    return response
-
-
-def _answer(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
+            detail = gettext("The database is locked by another process. Try again in a few seconds.")
+    response: HttpResponse
     if request.path_info.startswith(API):
         document = problems.document(status, code, detail)
         return JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)

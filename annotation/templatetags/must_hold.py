@@ -15,7 +15,7 @@ register = template.Library()
 STATES = {
     "yes": "holds",
     "no": gettext_noop("not yet"),
-    "look": gettext_noop("look again"),
+    "look": gettext_noop("please check"),
     "open": "open",
     "waived": gettext_noop("not asked"),
 }

@@ -99,7 +99,7 @@ def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBa
             accounts.reset_password(
                 key=key, token=token, password=form.cleaned_data["new"], now=timezone.now()
             )
-            messages.success(request, gettext("Your password is changed, and you are signed out everywhere."))
+            messages.success(request, gettext("Your password is changed. You are signed out on all devices."))
             return keep_to_yourself(redirect("sign_in"))
     except Refused as refused:
         gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
@@ -119,21 +119,21 @@ class EraseForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.by = by
         sure = self.fields["sure"]
-        sure.error_messages["required"] = gettext("Say that you mean it.")
+        sure.error_messages["required"] = gettext("Confirm this action.")
         if by.has_usable_password():
             sure.label, sure.widget = (
                 gettext("Your password"),
                 forms.PasswordInput(attrs={"autocomplete": "current-password"}),
             )
         else:
-            sure.label = gettext("Write the word erase")
+            sure.label = gettext("Type “erase” to confirm")
 
     def clean_sure(self) -> str:
         given: str = self.cleaned_data["sure"]
         if self.by.has_usable_password():
             require_own_password(self.by, given)
         elif given.strip().lower() != "erase":
-            raise ValidationError(gettext("Write the word erase."))
+            raise ValidationError(gettext("Type the word erase to confirm."))
         return given
 
 
@@ -223,9 +223,9 @@ def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
             erasing.erase(person=person, by=request.user, now=timezone.now())
             if mine or person.pk == request.user.pk:
                 logout(request)
-                messages.success(request, gettext("Your data are erased. Thank you for your work."))
+                messages.success(request, gettext("Your data is erased. Thank you for your work."))
                 return redirect("sign_in")
-            messages.success(request, gettext("The data are erased."))
+            messages.success(request, gettext("The data is erased."))
             return redirect("account_of", person.pk)
     hindrance = ""
     try:

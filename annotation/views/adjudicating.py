@@ -75,7 +75,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     post = request.POST.copy() if request.method == "POST" and action != "back" else None
     waits = _waits(item)
     if not waits and post is None:
-        messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
+        messages.info(request, gettext("This item no longer needs adjudication."))
         return redirect("adjudication", batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
@@ -98,7 +98,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
                 request,
                 person,
                 batch,
-                gettext("Response {said} is back with its author.").format(said=said["back"]),
+                gettext("Response {said} was sent back to its author.").format(said=said["back"]),
             )
     elif form.is_valid():
         with refusals_on(form):
@@ -130,7 +130,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         request.method == "POST" and action != "begin"
     )  # which brings the note of the page before, no more
     if not waits and not entered:
-        messages.info(request, gettext("This item does not wait for an adjudicator (any more)."))
+        messages.info(request, gettext("This item no longer needs adjudication."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
     base, data_of_base = request.GET.get("from", ""), {}
@@ -225,7 +225,7 @@ def batch_rule(request: PageRequest, public_id: str) -> HttpResponse:
                 job = adjudicating.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
                 if job is not None:
                     return redirect("job", job.public_id)
-                messages.info(request, gettext("That is the rule already."))
+                messages.info(request, gettext("This rule already applies."))
                 return redirect("batch_rule", batch.public_id)
             foreseen = adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule))
     context = {
@@ -309,25 +309,23 @@ def _was_decided(item: Item) -> str:
     """What somebody else made of an item in the meantime, for an adjudicator who has something written about it."""
     decision = Decision.objects.filter(item=item).first()
     if decision is None:
-        became = gettext("A response went back to its author; the item does not wait for an adjudicator now.")
-    elif decision.kind == Decision.Kind.EXCLUDED:
-        became = gettext("This item has been excluded in the meantime: {reason}").format(
-            reason=decision.reason
+        became = gettext(
+            "A response was sent back to its author. The item does not need adjudication at the moment."
         )
+    elif decision.kind == Decision.Kind.EXCLUDED:
+        became = gettext("This item was excluded in the meantime: {reason}").format(reason=decision.reason)
     else:
         task, plain = item.batch.task(), item.plain()
         outcomes = [
             "; ".join(task.describe(task.read(outcome.response, plain), plain))
             for outcome in decision.outcomes.order_by("number")
         ]
-        became = gettext("This item has been decided in the meantime: {said}").format(
-            said=" | ".join(outcomes)
-        )
+        became = gettext("This item was decided in the meantime: {said}").format(said=" | ".join(outcomes))
     why = (
         [gettext("Note: {note}").format(note=decision.note)] if decision is not None and decision.note else []
     )
     return " ".join(
-        [became, *why, gettext("What you chose and wrote stands here still, for you to keep elsewhere.")]
+        [became, *why, gettext("Your choice and text are still shown here, so that you can copy them.")]
     )
 
 
@@ -335,9 +333,9 @@ def _next(request: PageRequest, person: Person, batch: Batch, done: str) -> Http
     """On to the next item that waits, for whoever is in the flow of it."""
     following = visibility.adjudicable(person, adjudicating.waiting(batch)).first()
     if following is None:
-        messages.success(request, gettext("{done} Nothing waits for you here now.").format(done=done))
+        messages.success(request, gettext("{done} All caught up.").format(done=done))
         return redirect("adjudication", batch.public_id)
-    messages.success(request, gettext("{done} Here is the next item.").format(done=done))
+    messages.success(request, gettext("{done} Next item:").format(done=done))
     return redirect("adjudicate", following.public_id)
 
 
@@ -390,7 +388,7 @@ def _entered(
             return dict(data), []
         except (ValueError, KeyError, TypeError):
             return {}, [
-                Problem("", "bad_response", gettext("The response could not be read. Send it again."))
+                Problem("", "bad_response", gettext("The response could not be read. Submit it again."))
             ]
     carried: dict[str, Any] = {}
     with contextlib.suppress(ValueError, TypeError):

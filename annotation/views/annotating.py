@@ -340,7 +340,7 @@ def _act(request: HttpRequest, actor: access.Actor, batch: Batch) -> HttpRespons
         if action == "undo":
             last = _last_annotation(batch, actor.person.pk)
             if last is None:
-                messages.info(request, gettext("You have not submitted anything in this batch yet."))
+                messages.info(request, gettext("You have not submitted a response in this batch yet."))
                 return redirect(here)
             with contextlib.suppress(Refused, Http404):  # what is on the page may have ended elsewhere
                 _edit(request, access.assignment(actor, request.POST.get("assignment", "")), "save")
@@ -412,7 +412,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         helping.handle(assignment=assignment, proposal=acted[2], act=act, errors=wrong, now=now)
     if action == "flag":
         annotating.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
-        messages.success(request, gettext("Your note is kept. The item stays with you."))
+        messages.success(request, gettext("Note saved. You keep the item."))
     if action == "ask":
         asked = request.POST.get("ask_text", "")
         inquiring.ask(
@@ -422,7 +422,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
             assignment=assignment,
             now=now,
         )
-        messages.success(request, gettext("Your question is with the managers. The item stays with you."))
+        messages.success(request, gettext("Question sent to the managers. You keep the item."))
     if action == "check" and task.predicts and not problems:
         kept = access.assignment(access.actor(request), assignment.public_id)
         seen = predicting.look(assignment=kept, response=response, kind="try", seq=0, now=now)
@@ -514,7 +514,7 @@ def _put_row_back(post: Mapping[str, str], item: Item, operations: list[Operatio
     base, table = item.example.table, replay(item.example.table, operations)
     row = post.get("row", "")
     if row not in base.row_ids or row in table.row_ids:
-        raise OperationError("unknown_row", gettext("Choose a row that was removed."))
+        raise OperationError("unknown_row", gettext("Choose a removed row."))
     cells = dict(zip(base.column_ids, base.rows[base.row_index(row)], strict=True))
     texts = tuple(cells.get(column, "") for column in table.column_ids)
     return [*operations, InsertRow(row=row, after=_before(row, base.row_ids, table.row_ids), cells=texts)]
@@ -532,7 +532,7 @@ def _put_column_back(post: Mapping[str, str], item: Item, operations: list[Opera
     base, table = item.example.table, replay(item.example.table, operations)
     column = post.get("column", "")
     if column not in base.column_ids or column in table.column_ids:
-        raise OperationError("unknown_column", gettext("Choose a column that was removed."))
+        raise OperationError("unknown_column", gettext("Choose a removed column."))
     at = base.column_index(column)
     texts = dict(zip(base.row_ids, base.column(column), strict=True))
     back = InsertColumn(

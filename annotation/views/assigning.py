@@ -91,7 +91,7 @@ def _planned(
     if given.get("size") and batch.items_count < given["size"]:
         messages.info(
             request,
-            gettext("Only {items_count} examples are available: all of them are in the batch.").format(
+            gettext("Only {items_count} examples are available. All of them are in the batch.").format(
                 items_count=batch.items_count
             ),
         )
@@ -190,7 +190,7 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
             batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
         )
         messages.success(
-            request, gettext("The model is being asked. The report of this batch says what it answered.")
+            request, gettext("Model requests have started. The report of this batch shows the results.")
         )
     return redirect("batch", batch.public_id)
 
@@ -202,7 +202,7 @@ def propose(request: PageRequest, public_id: str) -> HttpResponse:
     job = helping.order(batch, by=request.user, now=timezone.now()) if batch.opened_at else None
     if job is not None:
         return redirect("job", job.public_id)
-    messages.info(request, gettext("There is nothing to make, or it is being made already."))
+    messages.info(request, gettext("No proposals are missing, or their requests are already running."))
     return redirect("batch", batch.public_id)
 
 

@@ -45,14 +45,14 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("calibration", batch.public_id)
     if action == "count_again":
         calibrating.count_again(batch=batch, by=request.user, now=now)
-        messages.success(request, gettext("{name} counts again.").format(name=batch.name))
+        messages.success(request, gettext("{name} is included again.").format(name=batch.name))
         return redirect("calibration", batch.public_id)
     if form.is_valid():
         with refusals_on(form):
             calibrating.set_aside(batch=batch, by=request.user, now=now, **form.cleaned_data)
             messages.success(
                 request,
-                gettext("{name} is set aside: it is in no release and no agreement.").format(name=batch.name),
+                gettext("{name} is set aside. Releases and agreement leave it out.").format(name=batch.name),
             )
             return redirect("calibration", batch.public_id)
     sees = visibility.may_see_agreement(request.user, batch)

@@ -42,13 +42,14 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
                 messages.success(
                     request,
                     gettext(
-                        "You have taken your consent back. You get no items any more; come back whenever you like."
+                        "You have withdrawn your consent and will get no more items. You can agree again at "
+                        "any time."
                     ),
                 )
                 return here
             number = _number(request.POST.get("number"))
             consenting.agree(project=project, person=request.user, number=number, now=now)
-            messages.success(request, gettext("Thank you. What you agreed to stays readable here."))
+            messages.success(request, gettext("Thank you. You can read the text you agreed to here."))
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
         return redirect(request.get_full_path())
     if Permission.SET_UP not in may:
@@ -56,7 +57,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if action == "stop":
         consenting.stop(project=project, by=request.user, now=now)
         messages.success(
-            request, gettext("Nobody is asked for consent any more. What people agreed to stays on record.")
+            request, gettext("The project no longer asks for consent. Earlier consent stays on record.")
         )
         return here
     form = ConsentForm(request.POST)
@@ -65,9 +66,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
             saved = consenting.write(project=project, by=request.user, now=now, **form.cleaned_data)
             messages.success(
                 request,
-                gettext("Version {number} is what people are asked to agree to now.").format(
-                    number=saved.number
-                ),
+                gettext("Annotators are now asked to agree to version {number}.").format(number=saved.number),
             )
             return here
     return _shown(request, project, may, form)

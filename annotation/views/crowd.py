@@ -152,7 +152,8 @@ def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     found = _link(request, slug, public_id)
     crowd.close_link(link=found, by=request.user, now=timezone.now())
     messages.success(
-        request, gettext("The link {name} is closed. Whoever is in may finish.").format(name=found.name)
+        request,
+        gettext("The link {name} is closed. People who already joined can finish.").format(name=found.name),
     )
     return redirect("crowd_link", slug, public_id)
 

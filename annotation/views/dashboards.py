@@ -45,7 +45,7 @@ class WithinForm(forms.Form):
     """How narrow an interval is wanted."""
 
     within = forms.FloatField(
-        label=gettext_lazy("Half-width wanted"),
+        label=gettext_lazy("Target precision (+/-)"),
         min_value=0.005,
         max_value=0.5,
         widget=forms.NumberInput(attrs={"step": "0.005", "inputmode": "decimal"}),
@@ -280,13 +280,13 @@ def dashboard(request: PageRequest, slug: str) -> HttpResponse:
         "remaining": remaining,
         "forecast": dashboards.forecast(pace, remaining) if left is None else None,
         "behind": _oldest(work.values()),
-        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions by day"))
+        "days": drawn.by_day(every[-60:], counts[-60:], gettext("Submissions per day"))
         if left is None
         else None,
         "weeks": drawn.agreement_over_weeks(_over_time(looked, told)),
         "skips": drawn.shares(
             "skips",
-            gettext("Where annotators skip: skipped items of those they got, by source"),
+            gettext("Skipped items as a share of assigned items, by source"),
             ("Source", "Skipped", "Count"),
             dashboards.skip_shares(skips),
         )

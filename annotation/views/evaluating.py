@@ -76,7 +76,7 @@ def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
         return barred
     chosen, format = _chosen(request, release), request.GET.get("format", "html")
     if not chosen or format not in FORMATS:
-        messages.error(request, gettext("Choose at least one evaluation, then download it from the page."))
+        messages.error(request, gettext("Choose at least one evaluation to download."))
         return redirect("evaluations", public_id)
     try:
         with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language

@@ -21,7 +21,7 @@ LEVELS = {
     "jaccard": "Jaccard",
     "nominal": gettext_noop("nominal"),
     "ordinal": gettext_noop("ordinal"),
-    "interval": gettext_noop("of intervals"),
+    "interval": gettext_noop("interval scale"),
 }
 
 

@@ -34,7 +34,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         # Whoever annotates here is measured by it.
         messages.warning(
             request,
-            gettext("You annotate in this batch yourself. Its gold is shown to you once it is closed."),
+            gettext("You annotate in this batch. You can see its gold items once it is closed."),
         )
         return redirect("batch", batch.public_id)
     action, now = request.POST.get("action"), timezone.now()
@@ -47,7 +47,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     if action == "rate" and rate.is_valid():
         with refusals_on(rate):
             gold.set_rate(batch=batch, by=request.user, now=now, **rate.cleaned_data)
-            messages.success(request, gettext("That holds from everybody's next item on."))
+            messages.success(request, gettext("Saved. Applies from each person's next item."))
             return here
     elif action == "file" and file.is_valid():
         name, text = file.cleaned_data["file"]
@@ -56,8 +56,8 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             messages.success(
                 request,
                 ngettext(
-                    "{count} item has a known response now.",
-                    "{count} items have a known response now.",
+                    "{count} item now has a gold answer.",
+                    "{count} items now have a gold answer.",
                     count,
                 ).format(count=count),
             )
@@ -67,11 +67,11 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             marked, left_out = gold.from_decisions(
                 batch=batch, by=request.user, now=now, **other.cleaned_data
             )
-            messages.success(request, gettext("{marked} items are gold now.").format(marked=marked))
+            messages.success(request, gettext("{marked} items are now gold.").format(marked=marked))
             if left_out:
                 messages.info(
                     request,
-                    gettext("{left_out} were left out: their responses do not hold here.").format(
+                    gettext("{left_out} were left out because their responses are not valid here.").format(
                         left_out=left_out
                     ),
                 )
@@ -82,7 +82,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             raise Http404(access.NOT_HERE)
         with refusals_to(request):
             gold.unmark(gold=one, by=request.user, now=now)
-            messages.success(request, gettext("It is no gold any more."))
+            messages.success(request, gettext("The item is no longer gold."))
         return here
     told = snapshots.one(batch, "quality", now=now)
     context = {
@@ -161,7 +161,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            messages.success(request, gettext("Its response is known now."))
+            messages.success(request, gettext("Gold answer saved."))
             return redirect("gold", batch.public_id)
     with refusals_to(request):
         plain = gold.preview(batch=batch, example=example)

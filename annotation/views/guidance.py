@@ -55,7 +55,7 @@ def _act(
                 guidelines=read, person=request.user, now=now, language=guidance.told(read, task).language
             )
             messages.success(
-                request, gettext("Version {number} is noted as read by you.").format(number=read.number)
+                request, gettext("You confirmed guidelines v{number}.").format(number=read.number)
             )
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
         return redirect(request.get_full_path())
@@ -65,9 +65,7 @@ def _act(
         with refusals_to(request):
             guidance.freeze(guidelines=newest, frozen=action == "freeze", by=request.user, now=now)
             state = (
-                gettext("frozen: nobody writes a newer one")
-                if action == "freeze"
-                else gettext("no longer frozen")
+                gettext("frozen and cannot be edited") if action == "freeze" else gettext("no longer frozen")
             )
             messages.success(
                 request, gettext("Version {number} is {state}.").format(number=newest.number, state=state)
@@ -77,11 +75,11 @@ def _act(
         asked = request.POST.get("asked") == "1"
         guidance.require_reading(project=project, asked=asked, by=request.user, now=now)
         words = (
-            gettext("People confirm the guidelines")
+            gettext("Annotators must confirm the guidelines")
             if asked
-            else gettext("Nobody is asked to confirm the guidelines")
+            else gettext("Annotators need not confirm the guidelines")
         )
-        messages.success(request, gettext("{words} of every kind in this project.").format(words=words))
+        messages.success(request, gettext("{words} of every task type in this project.").format(words=words))
         return here
     form = GuidelinesForm(request.POST)
     if form.is_valid():
@@ -91,7 +89,7 @@ def _act(
             )
             messages.success(
                 request,
-                gettext("These are the guidelines now, as version {number}.").format(number=saved.number),
+                gettext("Guidelines saved as version {number}.").format(number=saved.number),
             )
             return here
     return _shown(request, actor, project, task, may, form)

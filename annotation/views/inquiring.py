@@ -41,7 +41,9 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
             inquiring.ask(
                 project=project, person=request.user, assignment=about, now=now, **form.cleaned_data
             )
-            messages.success(request, gettext("The managers see your question. Its answer will stand here."))
+            messages.success(
+                request, gettext("Question sent to the managers. Their answer will appear here.")
+            )
             return here
     if action.startswith("answer:"):
         inquiry = Inquiry.objects.filter(
@@ -53,7 +55,7 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
         with refusals_to(request):
             text = given.cleaned_data["answer"] if given.is_valid() else request.POST.get("answer", "")
             inquiring.answer(inquiry=inquiry, text=text, by=request.user, now=now)
-            messages.success(request, gettext("Everybody of the project can read your answer."))
+            messages.success(request, gettext("Answer saved. Everyone in the project can read it."))
         return here
     shown = cut(request, inquiring.readable(project, request.user, answers=answers))
     context = {

@@ -30,7 +30,8 @@ class LabelsForm(forms.Form):
         required=False,
         label=gettext_lazy("CSV file"),
         help_text=gettext_lazy(
-            "UTF-8, at most 2 MB; larger ones by the command import_labels. One line is one person's response."
+            "UTF-8, at most 2 MB. Use the command import_labels for larger files. One line is one "
+            "person's response."
         ),
     )
     # As JSON: a browser would make other line ends of those inside a cell.
@@ -41,8 +42,7 @@ class LabelsForm(forms.Form):
         file = given.get("file")
         if file is not None:
             if file.size > MOST_BYTES:
-                raise ValidationError(gettext("The file has more than 2 MB. Use the command import_labels."))
-            data = file.read()
+                raise ValidationError(gettext("The file is larger than 2 MB. Use the command import_labels."))
             try:
                 check_is_text(Path(file.name), data[:START])
                 given["text"] = data.decode("utf-8-sig")
@@ -69,7 +69,7 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
                 done = labelled_elsewhere.write(batch=batch, text=text, by=request.user, now=timezone.now())
                 messages.success(
                     request,
-                    gettext("{number} responses of {number_2} people to {items} items are in.").format(
+                    gettext("{number} responses of {number_2} people to {items} items were imported.").format(
                         number=len(done.labels), number_2=len(done.annotators), items=done.items
                     ),
                 )

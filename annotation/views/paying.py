@@ -39,7 +39,7 @@ class PeriodForm(forms.Form):
         given = super().clean() or {}
         first, last = given.get("first"), given.get("last")
         if first is not None and last is not None and first > last:
-            self.add_error("last", gettext("This day comes before the first one: swap them."))
+            self.add_error("last", gettext("This day is before the first one. Swap them."))
         return given
 
 
@@ -50,12 +50,12 @@ class RatesForm(forms.Form):
         required=False,
         max_length=3,
         label=gettext_lazy("Currency"),
-        help_text=gettext_lazy("Three capitals: EUR."),
+        help_text=gettext_lazy("Three capitals, for example EUR."),
     )
     per_hour = forms.FloatField(required=False, label=gettext_lazy("Pay per hour"))
     per_item = forms.FloatField(required=False, label=gettext_lazy("or per item"))
-    items_per_day = forms.IntegerField(required=False, label=gettext_lazy("Items a person and day, at most"))
-    hours_per_day = forms.FloatField(required=False, label=gettext_lazy("Hours a person and day, at most"))
+    items_per_day = forms.IntegerField(required=False, label=gettext_lazy("Maximum items per person per day"))
+    hours_per_day = forms.FloatField(required=False, label=gettext_lazy("Maximum hours per person per day"))
 
     PAY = ("currency", "per_hour", "per_item")
 
@@ -81,7 +81,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
                     by=request.user,
                     now=timezone.now(),
                 )
-                messages.success(request, gettext("Pay and limits are changed."))
+                messages.success(request, gettext("Pay and limits saved."))
                 return redirect("payments", project.slug)
     else:
         rates = RatesForm({**project.pay, **project.caps})

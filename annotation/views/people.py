@@ -92,7 +92,7 @@ def sign_out_everywhere(request: PageRequest) -> HttpResponse:
     """The same, asked for from the account page by somebody who lost a device."""
     if _cannot_come_back(request):
         return render(request, "crowd/sign_out.html", {"everywhere": True})
-    return _signed_out(request, gettext("You are signed out everywhere."))
+    return _signed_out(request, gettext("You are signed out on all devices."))
 
 
 def _cannot_come_back(request: HttpRequest) -> bool:
@@ -132,7 +132,7 @@ def change_password(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         setting_up.change_password(person=request.user, password=form.cleaned_data["new"])
         update_session_auth_hash(request, request.user)
-        messages.success(request, gettext("Your password is changed. Everywhere else you are signed out."))
+        messages.success(request, gettext("Your password is changed. Other devices are signed out."))
         return redirect("account")
     return _account(request, password=form)
 
@@ -155,7 +155,7 @@ def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = access.token(access.actor(request), public_id)
     setting_up.revoke_token(token=token, now=timezone.now())
-    messages.success(request, gettext("The token {name} works no more.").format(name=token.name))
+    messages.success(request, gettext("The token {name} is revoked.").format(name=token.name))
     return redirect("account")
 
 
@@ -286,8 +286,8 @@ def _with_freed(said: str, freed: int) -> str:
     if not freed:
         return said
     more = ngettext(
-        "{freed} item that was kept for them is free for whoever comes next.",
-        "{freed} items that were kept for them are free for whoever comes next.",
+        "{freed} reserved item was released to the pool.",
+        "{freed} reserved items were released to the pool.",
         freed,
     )
     return f"{said} {more.format(freed=freed)}"
@@ -315,5 +315,5 @@ def withdraw(request: PageRequest, pk: int) -> HttpResponse:
     """Take an invitation back."""
     invitation = access.invitation(access.actor(request), pk)
     setting_up.withdraw_invitation(invitation=invitation, by=request.user, now=timezone.now())
-    messages.success(request, gettext("The invitation is withdrawn: its link works no more."))
+    messages.success(request, gettext("The invitation is withdrawn. Its link no longer works."))
     return redirect("people", invitation.project.slug)

@@ -37,13 +37,13 @@ def entry(request: PageRequest, public_id: str) -> HttpResponse:
             raise Http404(access.NOT_HERE)
         with refusals_to(request):
             qualifying.grant(batch=batch, person=member.person, by=request.user, now=now)
-            messages.success(request, gettext("{name} may begin.").format(name=member.person.name))
+            messages.success(request, gettext("{name} may start.").format(name=member.person.name))
         return redirect("entry", batch.public_id)
     form = _form(request, batch, qualifies)
     if form.is_valid():
         with refusals_on(form):
             qualifying.set_entry(batch=batch, by=request.user, now=now, **form.cleaned_data)
-            messages.success(request, gettext("That holds from everybody's next item on."))
+            messages.success(request, gettext("Saved. Applies from each person's next item."))
             return redirect("entry", batch.public_id)
     context = {
         "batch": batch,

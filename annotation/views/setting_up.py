@@ -131,6 +131,6 @@ def project_rename(request: PageRequest, slug: str) -> HttpResponse:
             setting_up.rename_project(
                 project=project, by=request.user, now=timezone.now(), **form.cleaned_data
             )
-            messages.success(request, gettext("Saved. The project's address is the same as before."))
+            messages.success(request, gettext("Saved. The short name in the URL is unchanged."))
             return redirect("project", project.slug)
     return render(request, "setting_up/rename.html", {"project": project, "form": form})

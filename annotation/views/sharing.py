@@ -61,9 +61,9 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
             return _confirm(
                 request,
                 batch,
-                title=gettext("Move these shares?"),
+                title=gettext("Change the allocation?"),
                 said=said,
-                verb=gettext("Do it"),
+                verb=gettext("Apply"),
                 back="batch_people",
             )
         with refusals_to(request):
@@ -111,7 +111,8 @@ def _said_of_shares(
         number = form.cleaned_data["most"]
         said.append(
             gettext(
-                "Up to {number} free items each are kept for {names}. Nobody else gets these places."
+                "Up to {number} free items are reserved for each of {names}. Other annotators do not "
+                "get these slots."
             ).format(number=number_format(number, force_grouping=True), names=names)
         )
         if "items" in batch.caps:
@@ -119,34 +120,28 @@ def _said_of_shares(
     to = _names(form.takers()) or gettext("the pool")
     if not counted:
         if action in ("move", "move_all"):
-            said.append(
-                gettext("What is kept for {names} and not begun goes to {to}.").format(names=names, to=to)
-            )
+            said.append(gettext("Items reserved for {names} go to {to}.").format(names=names, to=to))
         if action in ("move_all", "take_back"):
             said.append(
                 gettext(
-                    "What is on their desks now ends there. Drafts are kept, but cannot be submitted any more "
-                    "once somebody else has the item."
+                    "Items in progress are taken back. Drafts are kept, but cannot be submitted once "
+                    "another annotator has the item."
                 )
             )
         return [*said, visibility.why_no_counts()]
     if action in ("move", "move_all"):
         said.append(
-            gettext("{items} kept for {names} and not begun: they go to {to}.").format(
-                items=_items(kept), names=names, to=to
-            )
+            gettext("{items} reserved for {names} go to {to}.").format(items=_items(kept), names=names, to=to)
         )
     if action in ("move_all", "take_back"):
         said.append(
             gettext(
-                "{items} on their desks now: they end there. Drafts are kept, but cannot be submitted any more "
-                "once somebody else has the item."
+                "{items} in progress will be taken back. Drafts are kept, but cannot be submitted once "
+                "another annotator has the item."
             ).format(items=_items(desks))
         )
     said.append(
-        gettext("{items} submitted by {names}: nothing changes there.").format(
-            items=_items(done), names=names
-        )
+        gettext("{items} submitted by {names} stay unchanged.").format(items=_items(done), names=names)
     )
     return said
 
@@ -154,22 +149,20 @@ def _said_of_shares(
 def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
     taker = form.taker()
     to = (
-        gettext("kept for {name}").format(name=taker.name)
-        if taker
-        else gettext("free for whoever comes next")
+        gettext("reserved for {name}").format(name=taker.name) if taker else gettext("open to all annotators")
     )
     number = len(form.cleaned_data["held"])
     return [
-        gettext("{items} on a desk now: they end there, and their places are {to}.").format(
+        gettext("{items} in progress will be taken back. The slots are then {to}.").format(
             items=_items(number), to=to
         ),
-        gettext("Drafts are kept, but cannot be submitted any more once somebody else has the item."),
+        gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
     ]
 
 
 def _limit(batch: Batch) -> str:
     return gettext(
-        "One person may do {most} items here, those that they have included: nothing beyond that is kept for anybody."
+        "The limit is {most} items per person, including assigned ones. No more are reserved."
     ).format(most=number_format(batch.caps["items"], force_grouping=True))
 
 
@@ -182,7 +175,7 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             )
             for person in chosen
         )
-        said = gettext("{items} kept for {names}.").format(items=_items(number), names=_names(chosen))
+        said = gettext("{items} reserved for {names}.").format(items=_items(number), names=_names(chosen))
         if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
             said = f"{said} {_limit(batch)}"
         return said
@@ -220,8 +213,7 @@ def _counts(moved: shares.Moved) -> tuple[int, int, int]:
 
 def _moved(moved: shares.Moved) -> str:
     return gettext(
-        "{items} with somebody else now, {opened} open to whoever comes next; "
-        "{returned} were taken from a desk."
+        "{items} moved to other annotators, {opened} open to all annotators; {returned} were in progress."
     ).format(
         items=_items(moved.moved),
         opened=number_format(moved.opened, force_grouping=True),
@@ -243,7 +235,7 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
             counted = visibility.sees_counts(request.user, batch)
             said = changing.effects(batch, wanted, counted=counted)
             if not said:
-                messages.info(request, gettext("Nothing of this is new: the batch stays as it is."))
+                messages.info(request, gettext("No changes. The batch is as before."))
                 return redirect("batch", batch.public_id)
             if "confirmed" not in request.POST:
                 return _confirm(
@@ -251,7 +243,7 @@ def change_batch(request: PageRequest, public_id: str) -> HttpResponse:
                     batch,
                     title=gettext("Change {name}?").format(name=batch.name),
                     said=said,
-                    verb=gettext("Change the batch"),
+                    verb=gettext("Change batch"),
                     back="change_batch",
                 )
             changed = changing.change(batch=batch, wanted=wanted, by=request.user, now=timezone.now())
@@ -331,12 +323,14 @@ QUESTIONS = {
     "close": gettext_noop("Close {which}?"),
 }
 MEANING = {
-    "open": gettext_noop("People get items from now on, and settings are frozen."),
-    "pause": gettext_noop("Nobody gets items of a paused batch. What is on a desk may be finished."),
-    "resume": gettext_noop("People get items again."),
+    "open": gettext_noop("Annotators can get items. Settings are frozen."),
+    "pause": gettext_noop(
+        "Annotators get no new items of a paused batch. They can finish items in progress."
+    ),
+    "resume": gettext_noop("Annotators get items again."),
     "close": gettext_noop(
-        "Nobody gets or submits items of a closed batch any more, for good. What is on a desk cannot be submitted; "
-        "what is complete is resolved."
+        "A closed batch cannot be reopened and accepts no responses. Items in progress are "
+        "lost; complete items are resolved."
     ),
 }
 
@@ -350,7 +344,7 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
     for batch in batches:
         if batch.state not in assigning.ACTIONS[action].states:
             said.append(
-                gettext("{name} is {state}: it is left alone.").format(
+                gettext("{name} is {state} and stays unchanged.").format(
                     name=batch.name, state=gettext(batch.state)
                 )
             )
@@ -361,13 +355,13 @@ def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[
         found = counts[batch.pk]
         numbers = {
             "open": gettext("{found} items").format(found=number_format(found["items"], force_grouping=True)),
-            "pause": gettext("{found} on a desk").format(
+            "pause": gettext("{found} in progress").format(
                 found=number_format(found["leased"], force_grouping=True)
             ),
-            "resume": gettext("{found} places free").format(
+            "resume": gettext("{found} free slots").format(
                 found=number_format(found["free"], force_grouping=True)
             ),
-            "close": gettext("{found} on a desk, {found_2} complete, {found_3} incomplete").format(
+            "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(
                 found=number_format(found["leased"], force_grouping=True),
                 found_2=number_format(found["complete"], force_grouping=True),
                 found_3=number_format(found["open"], force_grouping=True),

@@ -103,7 +103,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
 
 TITLES = {
     "import": gettext_noop("Importing examples"),
-    "release": gettext_noop("Making a release"),
+    "release": gettext_noop("Creating a release"),
     "resolve": gettext_noop("Resolving complete items"),
     "evaluate": gettext_noop("Evaluating a model"),
     "study": gettext_noop("Applying a study file"),
@@ -125,38 +125,38 @@ def _result(job: Job) -> tuple[str, str, str]:
     if job.state != Job.State.DONE:
         return "", "", ""
     if "source" in result:
-        new = "" if result["new"] else gettext("Nothing was new: these examples are here already. ")
+        new = "" if result["new"] else gettext("No new examples: all of them were imported before. ")
         left_out = f" {result['left_out']}" if result.get("left_out") else ""
         words = gettext("{new}{result} questions on {result_2} tables.{left_out}").format(
             new=new, result=result["examples"], result_2=result["tables"], left_out=left_out
         )
-        return reverse("source", args=[result["source"]]), gettext("See the source"), words
+        return reverse("source", args=[result["source"]]), gettext("Open the source"), words
     if "evaluation" in result:
-        words = gettext("{result} instances are judged.").format(
+        words = gettext("{result} instances were scored.").format(
             result=number_format(result["instances"], force_grouping=True)
         )
-        return reverse("evaluations", args=[result["evaluation"]]), gettext("See the evaluations"), words
+        return reverse("evaluations", args=[result["evaluation"]]), gettext("Open the evaluations"), words
     if "release" in result:
         return (
             reverse("release", args=[result["release"]]),
-            gettext("See the release"),
+            gettext("Open the release"),
             gettext("The release is ready."),
         )
     if job.kind == "study":
         done = len(result["done"])
         words = ngettext(
-            "{done} change was made; what is left, the study's page says.",
-            "{done} changes were made; what is left, the study's page says.",
+            "{done} change was made. The study file page shows what remains.",
+            "{done} changes were made. The study file page shows what remains.",
             done,
         ).format(done=done)
-        return reverse("study", args=[job.project.slug]), gettext("See the study"), words
+        return reverse("study", args=[job.project.slug]), gettext("Open the study file"), words
     if "batch" in result:
         resolved = result["resolved"]
         words = ngettext(
-            "{resolved} complete item is resolved.", "{resolved} complete items are resolved.", resolved
+            "{resolved} complete item was resolved.", "{resolved} complete items were resolved.", resolved
         ).format(resolved=resolved)
-        return reverse("batch", args=[result["batch"]]), gettext("See the batch"), words
-    return reverse("project", args=[job.project.slug]), gettext("See the project"), "Done."
+        return reverse("batch", args=[result["batch"]]), gettext("Open the batch"), words
+    return reverse("project", args=[job.project.slug]), gettext("Open the project"), "Done."
 
 
 # -- health -----------------------------------------------------------------------------------------

@@ -53,9 +53,7 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
             setting_up.change_statement(
                 project=project, statement=form.cleaned_data, by=request.user, now=timezone.now()
             )
-            messages.success(
-                request, gettext("The data statement is changed. Releases made from now on say so.")
-            )
+            messages.success(request, gettext("Data statement saved. New releases include it."))
             return redirect("statement", project.slug)
     batches = list(Batch.objects.filter(project=project, opened_at__isnull=False).order_by("pk"))
     said = statements.without_counting(project, batches, until=timezone.now())
@@ -82,9 +80,9 @@ def about_me(request: PageRequest, slug: str) -> HttpResponse:
             setting_up.say_of_oneself(membership=membership, said=form.cleaned_data)
             messages.success(
                 request,
-                gettext("Kept.")
+                gettext("Saved.")
                 if any(form.cleaned_data.values())
-                else gettext("Nothing is kept of you here."),
+                else gettext("No information about you is stored here."),
             )
             return redirect("about_me", project.slug)
     return render(

@@ -29,7 +29,7 @@ class LogForm(forms.Form):
         required=False,
         max_length=120,
         label=gettext_lazy("Who"),
-        help_text=gettext_lazy("A name, or a part of one."),
+        help_text=gettext_lazy("A name, or part of one."),
     )
     since = forms.DateField(
         required=False,
@@ -38,14 +38,14 @@ class LogForm(forms.Form):
     )
     until = forms.DateField(
         required=False,
-        label=gettext_lazy("Until the end of"),
+        label=gettext_lazy("To the end of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     item = forms.CharField(
         required=False,
         max_length=20,
-        label=gettext_lazy("Or one item"),
-        help_text=gettext_lazy("Its id leads to its whole story."),
+        label=gettext_lazy("Item id"),
+        help_text=gettext_lazy("Opens the history of the item."),
     )
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
@@ -66,7 +66,7 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
         found = Item.objects.filter(public_id=given["item"].strip(), batch__project=project).first()
         if found is not None:
             return redirect("item_story", found.public_id)
-        form.add_error("item", gettext("There is no such item in this project."))
+        form.add_error("item", gettext("There is no item with this id in this project."))
     names = stories.Names(actor, project)
     before = request.GET.get("before", "")
     entries = stories.log(

@@ -40,7 +40,8 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
                 form.add_error(
                     None,
                     gettext(
-                        "You annotate in an open batch here: leave gold items out, or let somebody else do it."
+                        "You annotate in an open batch here. Leave gold items out, or ask another manager to "
+                        "export them."
                     ),
                 )
             elif said is not None:
@@ -109,7 +110,7 @@ def _read(form: StudyForm, project: Project) -> Study | None:
         form.add_error(
             None,
             gettext(
-                "This file is about the project {slug!r}. To use it here, write {slug_2!r} for project.slug."
+                "This file is for the project {slug!r}. To use it here, change project.slug to {slug_2!r}."
             ).format(slug=said.slug, slug_2=project.slug),
         )
         return None

@@ -28,9 +28,7 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
-        messages.warning(
-            request, gettext("You annotate in this batch yourself: its items come to you one by one.")
-        )
+        messages.warning(request, gettext("You annotate in this batch, so you cannot preview its items."))
         return redirect("batch", batch.public_id)
     number = request.GET.get("number", "1")
     tried = trying.at(batch, int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0)

@@ -87,7 +87,7 @@ def test_a_file_that_is_sent_becomes_a_run_with_its_maker_and_digest(rea: Client
     file = Upload.objects.get(pk=run.ids["upload"]).file
     assert not file.storage.exists(str(file.name)), "it lies with the evaluation now"
     job = rea.get(reverse("job", args=[run.public_id])).content.decode()
-    assert "See the evaluations" in job
+    assert "Open the evaluations" in job
 
 
 @pytest.mark.django_db(transaction=True)

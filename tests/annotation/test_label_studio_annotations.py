@@ -51,7 +51,7 @@ def test_an_import_says_how_many_annotations_it_leaves_out_and_how_to_import_the
     )
 
     assert words.startswith("3 annotations of 2 tasks were not imported as responses.")
-    for hint in ("CSV", "Labels made elsewhere", "import_labels", "answers=annotations.NAME"):
+    for hint in ("CSV", "Import labels", "import_labels", "answers=annotations.NAME"):
         assert hint in words
 
 

@@ -158,7 +158,7 @@ def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
     page = client.get(address)
     sheet = client.get(address + "&as=csv")
 
-    assert "This day comes before the first one: swap them." in page.content.decode()
+    assert "This day is before the first one. Swap them." in page.content.decode()
     assert "swap them" in sheet.content.decode(), "no sheet of nothing is given"
     assert (
         "swap them"

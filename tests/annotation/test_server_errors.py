@@ -63,7 +63,7 @@ def test_anything_else_is_a_problem_document_of_500_without_a_time(failing: Any)
         "title": "Internal Server Error",
         "status": 500,
         "code": "internal_error",
-        "detail": "Something broke on our side. It is written to the log.",
+        "detail": "Internal error. Details are in the log.",
     }
     assert "Retry-After" not in answer
 

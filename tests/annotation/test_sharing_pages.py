@@ -56,7 +56,7 @@ def test_moving_a_share_is_said_with_its_numbers_and_done_on_the_second_click(
     asked = text(mara.post(address, given))
     assert f"{before} items are kept for Ada and not begun: they go to Bo." in asked
     assert "1 item is on their desks now: they end there." in asked
-    assert "1 item is submitted by Ada: nothing changes there." in asked
+    assert "1 item is submitted by Ada stay unchanged." in asked
     assert shares.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
     done = mara.post(address, {**given, "confirmed": "yes"}, follow=True)
     assert f"{before + 1} items are with somebody else now" in text(done)
@@ -166,8 +166,8 @@ def test_batches_are_closed_together_after_a_page_that_says_what_is_lost(ten: Wo
     asked = text(mara.post(address, given))
     assert "Close 2 batches?" in asked
     assert "What is on a desk cannot be submitted" in asked
-    assert "One: 1 on a desk, 0 complete, 2 incomplete." in asked
-    assert "Three is planned: it is left alone." in asked
+    assert "One: 1 in progress, 0 complete, 2 incomplete." in asked
+    assert "Three is planned and stays unchanged." in asked
     assert Batch.objects.get(pk=one.pk).state == "open"
     done = text(mara.post(address, {**given, "confirmed": "yes"}, follow=True))
     assert "One and Two: closed." in done
