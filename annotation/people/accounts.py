@@ -29,7 +29,7 @@ from annotation.tasks_api import task
 
 log = logging.getLogger(__name__)
 
-GONE = gettext_noop("This link does not work (any more). Ask for a new one.")
+GONE = gettext_noop("This link does not work or is no longer valid. Ask for a new one.")
 
 
 class _Tokens(PasswordResetTokenGenerator):
@@ -56,7 +56,8 @@ def ask_for_reset(*, email: str, site: str) -> None:
     """
     if not has_mail():
         raise Refused(
-            "invalid_request", gettext("No mail server is set up here. An administrator can make you a link.")
+            "invalid_request",
+            gettext("No mail server is configured. An administrator can create a link for you."),
         )
     found = Person.objects.filter(email=email.strip().lower()[:254], is_active=True, erased_at__isnull=True)
     key = found.values_list("pk", flat=True).first() or 0
@@ -71,12 +72,11 @@ def send_reset(key: int, site: str) -> str:
         return "nobody"
     address = urljoin(site, reset_path(person))
     send_mail(
-        gettext("A new password for Askew"),
+        gettext("Reset your Askew password"),
         gettext(
-            "Hello {name},\n\n"
-            "somebody, most likely you, has asked for a new password for your account at {site}\n"
-            "Open this address within a day to choose one:\n\n{address}\n\n"
-            "If it was not you, do nothing: your password stays as it is.\n"
+            "Hello {name},\n\nsomeone, probably you, asked to reset the password of your account at "
+            "{site}\nOpen this link within 24 hours to choose a new one:\n\n{address}\n\nIf it was not "
+            "you, ignore this message. Your password stays the same.\n"
         ).format(name=person.name, site=site, address=address),
         None,
         [person.email],
@@ -87,7 +87,7 @@ def send_reset(key: int, site: str) -> str:
 def make_reset(*, person: Person, by: Person, now: datetime) -> str:
     """The path of a reset link, for an administrator to hand on. Raises Refused where there is nothing to reset."""
     if not by.is_administrator:
-        raise PermissionError(gettext("reset links are made by administrators"))
+        raise PermissionError(gettext("only administrators create reset links"))
     if person.erased_at is not None or not person.is_active or not person.email:
         raise Refused(
             "invalid_request", gettext("{name} does not sign in with a password.").format(name=person.name)
@@ -153,7 +153,7 @@ def set_administrator(*, person: Person, value: bool, by: Person, now: datetime)
 def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> None:
     """Close an account, or open it again: nobody signs in to a closed one, and its sessions end."""
     if person.erased_at is not None:
-        raise Refused("invalid_request", gettext("This person's data were erased; the account stays closed."))
+        raise Refused("invalid_request", gettext("This person's data was erased. The account stays closed."))
     if not value:
         require_another_administrator(person)
     with transaction.atomic():
@@ -168,7 +168,7 @@ def require_another_administrator(person: Person) -> None:
     others = Person.objects.filter(is_administrator=True, is_active=True).exclude(pk=person.pk)
     if person.is_administrator and not others.exists():
         raise Refused(
-            "still_involved", gettext("This is the only administrator. Make somebody else one first.")
+            "still_involved", gettext("This is the only administrator. Add another administrator first.")
         )
 
 

@@ -46,7 +46,7 @@ WAY_BACK = timedelta(days=7)
 """How long a link by which a manager lets somebody back in can be used."""
 SALT = "annotation.crowd.way_back"
 ASK_THE_RESEARCHERS = gettext_noop(
-    "Write to the researchers through the platform that you came from: they can give you a link back in."
+    "Contact the researchers through the platform you came from. They can send you a return link."
 )
 
 
@@ -90,21 +90,19 @@ def make_link(
     name, codes = name.strip(), (completion_code.strip(), screen_out_code.strip())
     if not name or not all(codes):
         raise Refused(
-            "invalid_request", gettext("A crowd link needs a name, a completion and a screen-out code.")
+            "invalid_request", gettext("A crowd link needs a name, a completion code and a screen-out code.")
         )
     if codes[0] == codes[1]:
-        raise Refused(
-            "invalid_request", gettext("The two codes must differ, or nobody can tell what they mean.")
-        )
+        raise Refused("invalid_request", gettext("The completion code and the screen-out code must differ."))
     if set(parameters) != {"person", "study", "session"} or not parameters["person"]:
-        raise Refused("invalid_request", gettext("Say which query parameter carries the person's id."))
+        raise Refused("invalid_request", gettext("Enter the query parameter that carries the person's id."))
     named = [parameter for parameter in parameters.values() if parameter]
     if len(named) != len(set(named)):
-        raise Refused("invalid_request", gettext("Each id needs a query parameter of its own."))
+        raise Refused("invalid_request", gettext("Each id needs a separate query parameter."))
     if expires_at <= now:
-        raise Refused("invalid_request", gettext("The link would end before it begins. Choose a later day."))
+        raise Refused("invalid_request", gettext("The closing day is in the past. Choose a later day."))
     if most is not None and most < 1:
-        raise Refused("invalid_request", gettext("Let at least one person in, or leave the number empty."))
+        raise Refused("invalid_request", gettext("Allow at least one person, or leave the number empty."))
     _require_return_url(return_url)
     try:
         with transaction.atomic():
@@ -124,7 +122,7 @@ def make_link(
     except IntegrityError:
         raise Refused(
             "name_taken",
-            gettext("This project has a crowd link {name!r}; choose another name.").format(name=name),
+            gettext("This project already has a crowd link {name!r}. Choose another name.").format(name=name),
         ) from None
     return link
 
@@ -136,7 +134,7 @@ def _require_return_url(address: str) -> None:
     if parts.scheme != "https" or not parts.hostname or "{code}" not in address:
         raise Refused(
             "invalid_request",
-            gettext("The address to return to must begin with https:// and have {code} where the code goes."),
+            gettext("The return URL must begin with https:// and contain {code} where the code belongs."),
         )
 
 
@@ -174,15 +172,15 @@ def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
 def require_open(link: CrowdLink, *, now: datetime) -> None:
     """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
     if link.closed_at is not None:
-        raise _shut(gettext("This study takes no new people: the researchers have closed the link."))
+        raise _shut(gettext("This study is closed to new people. The researchers have closed the link."))
     if now >= link.expires_at:
-        raise _shut(gettext("This study takes no new people: its link has ended."))
+        raise _shut(gettext("This study is closed to new people. Its link has expired."))
     if link.most is not None and link.entries.count() >= link.most:
-        raise _shut(gettext("This study takes no new people: it has as many as it asked for."))
+        raise _shut(gettext("This study is closed to new people. It has reached its maximum."))
 
 
 def _shut(why: str) -> Refused:
-    back = gettext("If you are in already, go on in the browser in which you began.")
+    back = gettext("If you have already joined, continue in the browser you started in.")
     return Refused("crowd_closed", f"{why} {back} {gettext(ASK_THE_RESEARCHERS)}")
 
 
@@ -197,7 +195,7 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
         if len(value) > LONGEST_ID:
             raise Refused(
                 "invalid_request",
-                gettext("An id has at most {longest_id} characters; one here is longer.").format(
+                gettext("An id has at most {longest_id} characters. One id in this link is longer.").format(
                     longest_id=LONGEST_ID
                 ),
             )
@@ -205,7 +203,8 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
             raise Refused(
                 "invalid_request",
                 gettext(
-                    "The platform did not fill in your id. Open the study from the platform itself, not from a preview."
+                    "The platform did not fill in your id. Open the study on the platform itself, not in a "
+                    "preview."
                 ),
             )
     return Ids(**found)
@@ -217,7 +216,7 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
     `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken.
     """
     if not ids.person:
-        raise Refused("invalid_request", gettext("Write the id that your platform gave you."))
+        raise Refused("invalid_request", gettext("Enter the id that your platform gave you."))
     try:
         with transaction.atomic():
             # Entries of one link take turns: the cap is exact.
@@ -232,8 +231,8 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                 raise Refused(
                     "crowd_taken",
                     gettext(
-                        "In this browser somebody is signed in already, with another id or with an account. "
-                        "Open the link in another browser or in a private window."
+                        "Another id or account is already signed in in this browser. Open the link in another "
+                        "browser or in a private window."
                     ),
                 )
             require_open(link, now=now)
@@ -247,7 +246,7 @@ def _require_member(entry: CrowdEntry) -> None:
     if setting_up.has_left(entry.person, entry.link.project_id):
         raise Refused(
             "no_member",
-            gettext("The researchers have ended your part in this study. What you submitted is kept. ")
+            gettext("The researchers have ended your part in this study. Your submissions are kept. ")
             + gettext(ASK_THE_RESEARCHERS),
         )
 
@@ -258,7 +257,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
     if entry.link_id != link.pk:
         raise Refused(
             "crowd_taken",
-            gettext("Somebody with this id has taken part in this project by another link already."),
+            gettext("A person with this id already took part in this project through another link."),
         )
     raise _taken()
 
@@ -266,7 +265,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
 def _taken() -> Refused:
     return Refused(
         "crowd_taken",
-        gettext("Somebody with this id is at work in another browser. Is that you? Go on there. ")
+        gettext("This id is already in use in another browser. If that is you, continue there. ")
         + gettext(ASK_THE_RESEARCHERS),
     )
 
@@ -294,7 +293,8 @@ def come_back(*, token: str, now: datetime) -> CrowdEntry:
     anything beyond this project.
     """
     gone = Refused(
-        "invitation_expired", gettext("This link does not work (any more). ") + gettext(ASK_THE_RESEARCHERS)
+        "invitation_expired",
+        gettext("This link does not work or is no longer valid. ") + gettext(ASK_THE_RESEARCHERS),
     )
     try:
         said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
@@ -316,7 +316,8 @@ def use_way_back(*, token: str, now: datetime) -> Person:
         )
         if not won:
             raise Refused(
-                "invitation_expired", gettext("This link has been used. ") + gettext(ASK_THE_RESEARCHERS)
+                "invitation_expired",
+                gettext("This link has already been used. ") + gettext(ASK_THE_RESEARCHERS),
             )
         _record(entry.link, "crowdentry", entry.pk, "let back in", "entered", entry.person, now)
     return Person.objects.get(pk=entry.person_id)
@@ -403,7 +404,7 @@ def _end(entry: CrowdEntry, outcome: str) -> End:
 def _require_kept(entry: CrowdEntry) -> None:
     if entry.person.erased_at is not None:
         raise Refused(
-            "invalid_request", gettext("This person's data were erased; there is nobody to let back in.")
+            "invalid_request", gettext("This person's data was erased, so a return link is not possible.")
         )
 
 
@@ -420,8 +421,8 @@ def _require_crowd_account(entry: CrowdEntry) -> None:
         raise Refused(
             "crowd_taken",
             gettext(
-                "A link cannot let this person back in: the account has an e-mail address, a password or another project. "
-                "Its owner can sign in, or ask an administrator for a new password."
+                "A return link is not possible: the account has an e-mail address, a password or "
+                "another project. Its owner can sign in, or ask an administrator for a new password."
             ),
         )
 

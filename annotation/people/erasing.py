@@ -82,7 +82,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
     Raises Refused (still_involved) for the only manager of a project and for the only administrator.
     """
     if by.pk != person.pk and not by.is_administrator:
-        raise PermissionError(gettext("data are erased by the person or by an administrator"))
+        raise PermissionError(gettext("only the person or an administrator can erase data"))
     with transaction.atomic():
         if (
             Person.objects.select_for_update(no_key=True).filter(pk=person.pk, erased_at__isnull=True).first()

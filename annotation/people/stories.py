@@ -51,7 +51,7 @@ SHORT: Final = 80
 """Characters of a question in the log."""
 PAGE: Final = 100
 """Entries of the log on one page."""
-UNKNOWN = gettext_noop("somebody who is in no list here")
+UNKNOWN = gettext_noop("a person who is not a member")
 NOBODY = "Askew"
 """Who does what no person does: leases that run out, decisions by the kind's own rule."""
 
@@ -105,13 +105,15 @@ def require_readable(actor: Actor, item: Item) -> None:
     if not visibility.may_see_agreement(actor.person, batch):
         raise Refused(
             "still_involved",
-            gettext("You annotate in this batch, or may. Its items' stories are for you once it is closed."),
+            gettext(
+                "You annotate in this batch, or may. You can see the history of its items once it is closed."
+            ),
         )
     undecided = not Decision.objects.filter(item=item).exists()
     if undecided and Permission.ADJUDICATE in may(actor, batch.project):
         raise Refused(
             "still_involved",
-            gettext("You may be asked to decide about this item. Its story is for you once it is decided."),
+            gettext("You may be asked to decide this item. You can see its history once it is decided."),
         )
 
 
@@ -147,20 +149,20 @@ def of_item(item: Item, names: Names) -> Story:
 
 
 VERBS: Final = {
-    ("", "leased"): gettext_noop("was given the item"),
-    ("", "submitted"): gettext_noop("has a response that was made elsewhere"),
-    ("returned", "leased"): gettext_noop("took the item up again"),
+    ("", "leased"): gettext_noop("was assigned the item"),
+    ("", "submitted"): gettext_noop("has an imported response"),
+    ("returned", "leased"): gettext_noop("reopened the item"),
     ("leased", "submitted"): gettext_noop("submitted"),
     ("submitted", "leased"): gettext_noop("withdrew the submission to change it"),
     ("leased", "skipped"): gettext_noop("skipped the item"),
     ("returned", "skipped"): gettext_noop("skipped the item"),
     ("leased", "returned"): gettext_noop("gave the item back"),
-    ("complete", "adjudication"): gettext_noop("asked for an adjudicator"),
+    ("complete", "adjudication"): gettext_noop("asked for adjudication"),
     ("complete", gettext_noop("one more")): gettext_noop("asked for one more annotator"),
-    ("complete", "accepted"): gettext_noop("accepted what people agree on"),
-    ("complete", "excluded"): gettext_noop("excluded the item by the kind's rule"),
-    ("open", "adjudication"): gettext_noop("asked for an adjudicator"),
-    ("adjudication", "adjudication"): gettext_noop("went on waiting for an adjudicator"),
+    ("complete", "accepted"): gettext_noop("accepted the majority response"),
+    ("complete", "excluded"): gettext_noop("excluded the item by the rule of the task type"),
+    ("open", "adjudication"): gettext_noop("asked for adjudication"),
+    ("adjudication", "adjudication"): gettext_noop("kept the item in adjudication"),
     ("adjudication", "one more"): gettext_noop("asked for one more annotator"),
     ("adjudication", "open"): gettext_noop("reopened for more people"),
     ("adjudication", "accepted"): gettext_noop("decided: accepted"),
@@ -179,7 +181,7 @@ BATCH_VERBS: Final = {
     ("", "planned"): gettext_noop("planned the batch"),
     ("planned", "open"): gettext_noop("opened the batch"),
     ("open", "paused"): gettext_noop("paused the batch"),
-    ("paused", "open"): gettext_noop("had the batch go on"),
+    ("paused", "open"): gettext_noop("resumed the batch"),
     ("open", "closed"): gettext_noop("closed the batch"),
     ("paused", "closed"): gettext_noop("closed the batch"),
 }
@@ -192,7 +194,7 @@ TERMS: Final = {
     "gold_feedback": gettext_noop("feedback on gold items"),
     "requires": gettext_noop("required qualification"),
     "must_practise": gettext_noop("practice first"),
-    "pass_percent": gettext_noop("what passes"),
+    "pass_percent": gettext_noop("pass mark"),
     "decide_at_close": gettext_noop("decided when the batch closes"),
     "name": gettext_noop("name"),
     "time_zone": gettext_noop("time zone"),
@@ -211,7 +213,7 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
         return []
     said = [str(detail["reason"])] if detail.get("reason") else []
     if detail.get("way_back"):
-        said.append(gettext("in a session opened by a manager's link, after a way back in"))
+        said.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:
         what = "" if named else _term(str(detail.get("what", "")))
         said += _differences(what, detail.get("from"), detail["to"])
@@ -225,7 +227,7 @@ def _batch_in_words(event: Event) -> str:
     if event.after == "set aside":
         return gettext("set the batch aside")
     if event.before == "set aside":
-        return gettext("had the batch count again")
+        return gettext("included the batch again")
     what = (event.detail or {}).get("what")
     return gettext("changed the batch: {what}").format(what=_term(what) if what else event.after)
 
@@ -300,7 +302,7 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
             words = detail_in_words(event.detail)
         what = in_words(event.before, event.after)
         if event.before == "" and assignment.place.added:
-            what += gettext(" (an added place)")
+            what += gettext(" (added slot)")
         who = names(assignment.person_id)
         if event.actor_id != assignment.person_id:
             what = gettext("{what}, by {names}").format(what=what, names=names(event.actor_id))
@@ -311,7 +313,7 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
             yield Moment(
                 draft.saved_at,
                 names(assignment.person_id),
-                gettext("saved a draft, the {revision}. revision").format(revision=draft.revision),
+                gettext("saved a draft, revision {revision}").format(revision=draft.revision),
             )
 
 
@@ -322,7 +324,9 @@ def _beside(item: Item, names: Names) -> Iterable[Moment]:
             flag.made_at, names(flag.assignment.person_id), gettext("flagged the item"), (flag.note,)
         )
     for asked in Inquiry.objects.filter(assignment__item=item):
-        yield Moment(asked.asked_at, names(asked.asked_by_id), gettext("asked the manager"), (asked.text,))
+        yield Moment(
+            asked.asked_at, names(asked.asked_by_id), gettext("asked the managers a question"), (asked.text,)
+        )
         if asked.answered_at is not None:
             yield Moment(asked.answered_at, names(asked.answered_by_id), "answered", (asked.answer,))
     for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
@@ -351,7 +355,7 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
                 said = task.describe(task.read(outcome.response, plain), plain)
-                on = gettext(" (rests on {rests})").format(rests=", ".join(rests)) if rests else ""
+                on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
                 words.append(
                     gettext("Outcome {number}: {said}{on}").format(
                         number=outcome.number, said="; ".join(said), on=on
@@ -361,7 +365,7 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
                 made = Annotation.objects.filter(public_id__in=rests_on)
                 authors = {names(one) for one in made.values_list("assignment__person_id", flat=True)}
                 words.append(
-                    gettext("Made of the responses of {whose}").format(whose=", ".join(sorted(authors)))
+                    gettext("Based on the responses of {whose}").format(whose=", ".join(sorted(authors)))
                 )
         elif event.detail:
             words = detail_in_words(event.detail)
@@ -410,11 +414,11 @@ THINGS: Final = {
     "membership": gettext_noop("member"),
     "person": gettext_noop("account"),
     "perturbation_run": gettext_noop("automatic perturbation"),
-    "place": gettext_noop("place"),
+    "place": gettext_noop("slot"),
     "practicedone": gettext_noop("practice"),
     "project": gettext_noop("project"),
     "qualification": gettext_noop("qualification"),
-    "reading": gettext_noop("guidelines read"),
+    "reading": gettext_noop("guidelines confirmation"),
     "release": gettext_noop("release"),
     "source": gettext_noop("source"),
 }
@@ -467,7 +471,7 @@ def log(
         blind = _undecided(project).filter(pk__in=shown).values_list("pk", "batch__name")
         nameless = {pk for pk, _ in blind}
         about |= {
-            ("assignment", pk): (gettext("an item of {batch}, not decided yet").format(batch=name), "")
+            ("assignment", pk): (gettext("an undecided item of {batch}").format(batch=name), "")
             for pk, name in blind
         }
     return [

@@ -112,16 +112,14 @@ def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
     if batch.paused_at is not None and batch.closed_at is None and not begun:
         return Gate(
             "batch_paused",
-            gettext("{name} is paused. What you have begun is kept; come back later.").format(
-                name=batch.name
-            ),
+            gettext("{name} is paused. Your drafts are kept. Come back later.").format(name=batch.name),
         )
     if not facts.consented:
         return consent(batch)
     if not facts.read:
         return Gate(
             "guidelines_unread",
-            gettext("The guidelines are new to you or have changed. Read them, then go on."),
+            gettext("The guidelines are new or have changed. Read them to continue."),
             "guidelines",
             (project.slug, batch.task_type),
             back,
@@ -130,7 +128,7 @@ def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
         variant = (("variant", batch.variant),) if batch.variant else ()
         return Gate(
             "practice_needed",
-            gettext("Go through the practice set first. It tells you at once what was right and why."),
+            gettext("Complete the practice set first. Each answer is explained at once."),
             "practice",
             (project.slug, batch.task_type),
             (*variant, *back),
@@ -143,7 +141,9 @@ def consent(batch: Batch) -> Gate:
     project = batch.project
     return Gate(
         "consent_needed",
-        gettext("Before your next item, read what {name} asks you to agree to.").format(name=project.name),
+        gettext("Before your next item, read and accept the consent text of {name}.").format(
+            name=project.name
+        ),
         "consent",
         (project.slug,),
         (("batch", batch.public_id),),
@@ -159,14 +159,14 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
         return Gate(
             "not_qualified",
             gettext(
-                "{name} asks for the qualification “{name_2}”, which was closed before you had ended it. "
-                "The manager can still let you in."
+                "{name} requires the qualification “{name_2}”, which closed before you finished. A "
+                "manager can still admit you."
             ).format(name=batch.name, name_2=asked.name),
         )
     if reached is None and asked.opened_at is None:
         return Gate(
             "not_qualified",
-            gettext("{name} opens for you after {qualification}, which is not open yet.").format(
+            gettext("{name} requires the qualification {qualification}, which is not open yet.").format(
                 name=batch.name, qualification=asked.name
             ),
         )
@@ -174,8 +174,8 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
         return Gate(
             "not_qualified",
             gettext(
-                "{name} asks for the qualification “{name_2}” first. "
-                "You need {pass_percent} % of its items right."
+                "{name} requires the qualification “{name_2}” first. {pass_percent} % of its items "
+                "must be correct."
             ).format(name=batch.name, name_2=asked.name, pass_percent=asked.pass_percent),
             "annotate",
             (asked.public_id,),
@@ -183,8 +183,8 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
     return Gate(
         "not_qualified",
         gettext(
-            "{name} asks for {pass_percent} % right in “{name_2}”. "
-            "You reached {percent} % ({right} of {judged}). The manager can still let you in."
+            "{name} requires {pass_percent} % in “{name_2}”. Your result is {percent} % ({right} "
+            "of {judged}). A manager can still admit you."
         ).format(
             name=batch.name,
             pass_percent=asked.pass_percent,
@@ -207,19 +207,21 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
             caps.get("items"),
             facts.items,
             here,
-            gettext("You have had the {} items that one person may do in {}."),
+            gettext("You have reached the limit of {} items per person in {}."),
         ),
         (
             caps.get("items_per_day"),
             facts.items_today,
             here,
-            gettext("{{}} items a day is the limit of {{}}. {tomorrow}").format(tomorrow=tomorrow),
+            gettext("You have reached the limit of {{}} items per day in {{}}. {tomorrow}").format(
+                tomorrow=tomorrow
+            ),
         ),
         (
             everywhere.get("items_per_day"),
             facts.project_items_today,
             max(here, facts.project_held),
-            gettext("{{}} items a day is the limit of {name}. {tomorrow}").format(
+            gettext("You have reached the limit of {{}} items per day in {name}. {tomorrow}").format(
                 name=_braced(batch.project.name), tomorrow=tomorrow
             ),
         ),
@@ -231,8 +233,8 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
         return Gate(
             "cap_reached",
             gettext(
-                "{limit} items is the limit, and with those on your desk you have as many. "
-                "Finish what is open under My work."
+                "The limit is {limit} items, including items in progress. Finish the open items under "
+                "My work."
             ).format(limit=limit),
         )
     for limit, worked, where in (
@@ -242,9 +244,9 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
         if limit is not None and worked >= limit:
             return Gate(
                 "cap_reached",
-                gettext("{limit:g} hours a day is the limit of {where}. {tomorrow}").format(
-                    limit=limit, where=where, tomorrow=tomorrow
-                ),
+                gettext(
+                    "You have reached the limit of {limit:g} hours per day in {where}. {tomorrow}"
+                ).format(limit=limit, where=where, tomorrow=tomorrow),
             )
     return None
 

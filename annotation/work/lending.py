@@ -169,12 +169,10 @@ def _order(project: Project, name: str, state: str) -> Unavailable:
         )
     elif job.state == Job.State.FAILED:
         return Unavailable(
-            gettext("The {what} of this project could not be read. {error}").format(
-                what=what, error=job.error
-            )
+            gettext("The {what} of this project cannot be read. {error}").format(what=what, error=job.error)
         )
     return Preparing(
-        gettext("The {what} of this project are being read. More suggestions come in a moment.").format(
+        gettext("The {what} of this project are still loading. More suggestions will follow.").format(
             what=what
         )
     )

@@ -24,9 +24,9 @@ MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, 
 OF_A_BATCH: Final = ("items", "items_per_day", "hours_per_day")
 OF_A_PROJECT: Final = ("items_per_day", "hours_per_day")
 WORDS: Final[dict[str, str]] = {
-    "items": gettext_noop("items a person in all"),
-    "items_per_day": gettext_noop("items a person and day"),
-    "hours_per_day": gettext_noop("hours a person and day"),
+    "items": gettext_noop("items per person"),
+    "items_per_day": gettext_noop("items per person per day"),
+    "hours_per_day": gettext_noop("hours per person per day"),
 }
 MOST_PAY: Final = 1_000_000
 
@@ -34,11 +34,13 @@ MOST_PAY: Final = 1_000_000
 def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
     """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
-        raise Refused("invalid_request", gettext('Limits are an object, such as {"items_per_day": 60}.'))
+        raise Refused(
+            "invalid_request", gettext('Limits must be an object, for example {"items_per_day": 60}.')
+        )
     if unknown := sorted(set(given) - set(known)):
         raise Refused(
             "invalid_request",
-            gettext("There is no limit called {unknown!r}; there are: {known}.").format(
+            gettext("There is no limit {unknown!r}. Available: {known}.").format(
                 unknown=unknown[0], known=", ".join(known)
             ),
         )
@@ -52,7 +54,7 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
             number = gettext("a whole number") if whole else gettext("a number")
             raise Refused(
                 "invalid_request",
-                gettext("caps.{name} is {number} above 0, at most {most:,.0f}.").format(
+                gettext("caps.{name} must be {number} above 0, at most {most:,.0f}.").format(
                     name=name, number=number, most=MOST[name]
                 ),
             )
@@ -64,7 +66,8 @@ def pay(given: Mapping[str, Any]) -> dict[str, Any]:
     """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
     if not isinstance(given, Mapping):
         raise Refused(
-            "invalid_request", gettext('Pay is an object, such as {"currency": "EUR", "per_hour": 14.5}.')
+            "invalid_request",
+            gettext('Pay must be an object, for example {"currency": "EUR", "per_hour": 14.5}.'),
         )
     said = {name: value for name, value in given.items() if value not in (None, "")}
     if not said:
@@ -72,23 +75,25 @@ def pay(given: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
         raise Refused(
             "invalid_request",
-            gettext("pay has no {unknown!r}; it has a currency and per_hour or per_item.").format(
+            gettext("pay has no key {unknown!r}. Use currency and per_hour or per_item.").format(
                 unknown=unknown[0]
             ),
         )
     if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
-        raise Refused("invalid_request", gettext("pay.currency is a code of three capitals, such as EUR."))
+        raise Refused(
+            "invalid_request", gettext("pay.currency must be a code of three capitals, for example EUR.")
+        )
     rates = [name for name in ("per_hour", "per_item") if name in said]
     if len(rates) != 1:
         raise Refused(
             "invalid_request",
-            gettext("Pay is by the hour or by the item: name one of per_hour and per_item."),
+            gettext("Pay is per hour or per item. Use only one of per_hour and per_item."),
         )
     rate = said[rates[0]]
     if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
         raise Refused(
             "invalid_request",
-            gettext("pay.{rates} is a number from 0 to {most_pay}.").format(
+            gettext("pay.{rates} must be a number from 0 to {most_pay}.").format(
                 rates=rates[0], most_pay=number_format(MOST_PAY, force_grouping=True)
             ),
         )

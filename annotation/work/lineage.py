@@ -180,8 +180,8 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
         raise Refused(
             "invalid_request",
             gettext(
-                "{number} items of {name} are also in {qualification}, and cannot be removed from {name} any more. "
-                "Plan another batch that requires {qualification} from the beginning: it leaves them out."
+                "{number} items of {name} are also in {qualification} and can no longer be removed. "
+                "Create another batch that requires {qualification}; it leaves them out."
             ).format(number=number, name=batch.name, qualification=required.name),
         )
     places = Place.objects.filter(item__in=twice).count()

@@ -303,7 +303,7 @@ def require_open(batch: Batch) -> None:
     """Raises Refused: batch_closed, batch_paused, batch_not_open."""
     if batch.state != "open":
         code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
-        words = {"closed": gettext("is closed"), "paused": gettext("is paused; it goes on later")}
+        words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
         raise Refused(
             code,
             gettext("The batch {name} {words}.").format(
@@ -428,17 +428,15 @@ def used_up(golds: Sequence[Assignment]) -> set[int]:
 def why_gone(reason: str) -> str:
     """Why somebody cannot have an item again, by the reason for which it was returned."""
     if reason in BY_A_MANAGER:
-        return gettext("A manager has given this item to somebody else. Your draft is kept under My work.")
+        return gettext("A manager gave this item to another annotator. Your draft is under My work.")
     if reason == EXPIRED:
         return gettext(
-            "Your lease ran out and somebody else took this place. Your draft is kept under My work."
+            "Your reservation expired, and another annotator took the slot. Your draft is under My work."
         )
     if reason == GIVEN_BACK:
-        return gettext(
-            "You gave this item back, and somebody else took it. Your draft is kept under My work."
-        )
+        return gettext("You returned this item, and another annotator took it. Your draft is under My work.")
     return gettext(
-        "This item was taken off your desk, and somebody else has it. Your draft is kept under My work."
+        "A manager took back this item, and another annotator has it. Your draft is under My work."
     )
 
 

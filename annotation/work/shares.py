@@ -94,8 +94,8 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
         raise Refused(
             "invalid_request",
             gettext(
-                "A split with {overlap} people per item needs {overlap} annotators; "
-                "the project has {people}. Invite more, or plan the batch with a lower number."
+                "A split with {overlap} people per item needs {overlap} annotators; the project has "
+                "{people}. Invite more, or lower the number of people per item."
             ).format(overlap=batch.overlap, people=people),
         )
     kept = hand_out(batch=batch, by=by, now=now, limited=False)
@@ -104,8 +104,8 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
         raise Refused(
             "invalid_request",
             gettext(
-                "The largest share would be {largest} items, and a person may have {most} here. "
-                "Raise the limit, invite more people, or take fewer items."
+                "The largest share would be {largest} items, above the limit of {most} per person. "
+                "Raise the limit, invite more people, or use fewer items."
             ).format(largest=largest, most=most),
         )
     return kept
@@ -119,7 +119,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
     _require_annotator(batch, person)
     _require_unfinished(batch)
     if most < 1:
-        raise Refused("invalid_request", gettext("Say how many items, 1 at least."))
+        raise Refused("invalid_request", gettext("Enter a number of items, at least 1."))
     with transaction.atomic():
         most = min(most, _room(batch, person))
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
@@ -155,7 +155,7 @@ def move(
         if one.pk == person.pk:
             raise Refused(
                 "invalid_request",
-                gettext("{name} has this share already: choose somebody else.").format(name=person.name),
+                gettext("{name} already has this share. Choose another person.").format(name=person.name),
             )
     with transaction.atomic():
         # Leases first: they lock a tally, which comes before places.
@@ -321,7 +321,7 @@ def _require_annotator(batch: Batch, person: Person) -> None:
     here = Membership.objects.filter(project=batch.project, person=person, removed_at__isnull=True).first()
     if here is None or Role.ANNOTATOR.value not in here.roles:
         raise Refused(
-            "invalid_request", gettext("{name} does not annotate in this project.").format(name=person.name)
+            "invalid_request", gettext("{name} is not an annotator in this project.").format(name=person.name)
         )
 
 
@@ -329,10 +329,14 @@ def _require_unfinished(batch: Batch) -> None:
     if batch.closed_at is not None:
         raise Refused(
             "batch_closed",
-            gettext("The batch {name} is closed; nobody gets items of it any more.").format(name=batch.name),
+            gettext("The batch {name} is closed. Its items can no longer be assigned.").format(
+                name=batch.name
+            ),
         )
     if batch.opened_at is None:
         raise Refused(
             "batch_not_open",
-            gettext("Open {name} first; before that its items belong to nobody.").format(name=batch.name),
+            gettext("Open {name} first. Its items can only be assigned once it is open.").format(
+                name=batch.name
+            ),
         )

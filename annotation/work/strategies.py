@@ -17,15 +17,15 @@ T = TypeVar("T", bound=Hashable)
 P = TypeVar("P", bound=Hashable)
 
 STRATEGIES: Final[dict[str, str]] = {
-    "open": gettext_noop("whoever comes next gets the next item"),
-    "split": gettext_noop("a fixed share for each person, drawn when the batch opens"),
+    "open": gettext_noop("first come, first served: each person gets the next free item"),
+    "split": gettext_noop("fixed share per person, drawn when the batch opens"),
     "everyone": gettext_noop("every person gets every item"),
 }
 STRATA: Final[dict[str, str]] = {
-    "": gettext_noop("all examples alike"),
-    "source": gettext_noop("by source, in the shares that the sources have"),
+    "": gettext_noop("random, from all examples"),
+    "source": gettext_noop("by source, in proportion to source size"),
     "difficulty": gettext_noop(
-        "by difficulty, in the shares that it has: size of the table, and whether the answers are cells"
+        "by difficulty (table size, and whether the answers are cells), in proportion"
     ),
 }
 SMALL, MEDIUM = 50, 200

@@ -34,7 +34,7 @@ def check(
     if purpose not in Batch.Purpose.values:
         raise Refused(
             "invalid_request",
-            gettext("A batch is for {values}; not {purpose!r}.").format(
+            gettext("The purpose must be one of {values}, not {purpose!r}.").format(
                 values=", ".join(Batch.Purpose.values), purpose=purpose
             ),
         )
@@ -44,37 +44,36 @@ def check(
         known = ", ".join(strategies.STRATEGIES)
         raise Refused(
             "invalid_request",
-            gettext("There is no strategy {strategy!r}; there are: {known}.").format(
+            gettext("There is no allocation strategy {strategy!r}. Available: {known}.").format(
                 strategy=strategy, known=known
             ),
         )
     if not work and strategy != "everyone":
         raise Refused(
             "invalid_request",
-            gettext("Everyone gets every item of a {purpose} batch: leave the strategy out.").format(
+            gettext("In a {purpose} batch everyone gets every item. Leave the strategy out.").format(
                 purpose=purpose
             ),
         )
     if not work and said["gold_percent"]:
         raise Refused(
             "invalid_request",
-            gettext("Gold is mixed into work; in a {purpose} batch leave gold_percent out.").format(
-                purpose=purpose
-            ),
+            gettext(
+                "Gold is mixed into work batches only. Leave gold_percent out of a {purpose} batch."
+            ).format(purpose=purpose),
         )
     asked = _percent("pass_percent", said["pass_percent"], 100)
     if (purpose == Batch.Purpose.QUALIFICATION) != (asked > 0):
         raise Refused(
             "invalid_request",
-            gettext(
-                "A qualification batch, and no other, says which percentage passes it (pass_percent, 1 to 100)."
-            ),
+            gettext("A qualification batch needs pass_percent (1 to 100); other batches must not have it."),
         )
     if purpose == Batch.Purpose.QUALIFICATION and feeds_from is not None:
         raise Refused(
             "invalid_request",
             gettext(
-                "A qualification takes no items from another batch: each item needs a gold answer before it opens."
+                "A qualification cannot take items from another batch, because each item needs a gold "
+                "answer before it opens."
             ),
         )
     resolve = _resolve(task, said["resolve"], overlap)
@@ -84,9 +83,7 @@ def check(
     if at_close and not work:
         raise Refused(
             "invalid_request",
-            gettext("In a {purpose} batch nothing is decided: leave decide_at_close out.").format(
-                purpose=purpose
-            ),
+            gettext("A {purpose} batch decides no items. Leave decide_at_close out.").format(purpose=purpose),
         )
     return {
         "purpose": purpose,
@@ -114,7 +111,10 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
                 _resolve(batch.task(), batch.resolve, found[name])
             if batch.strategy == "everyone" and value != batch.overlap:
                 raise Refused(
-                    "invalid_request", gettext("Everyone gets every item of this batch: the overlap follows.")
+                    "invalid_request",
+                    gettext(
+                        "Everyone gets every item of this batch, so the number of people per item is fixed."
+                    ),
                 )
         elif name == "resolve":
             found[name] = _resolve(batch.task(), value, wanted.get("overlap", batch.overlap))
@@ -123,13 +123,13 @@ def check_change(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "gold_percent":
             found[name] = _percent(name, value, MOST_GOLD)
             if value and batch.purpose != Batch.Purpose.WORK:
-                raise Refused("invalid_request", gettext("Gold is mixed into work, not into this batch."))
+                raise Refused("invalid_request", gettext("Gold is mixed into work batches only."))
         elif name == "requires":
             found[name] = _requires(value, batch.project, batch.purpose)
         else:
             found[name] = bool(value)
     if found.get("decide_at_close") and batch.purpose != Batch.Purpose.WORK:
-        raise Refused("invalid_request", gettext("In this batch nothing is decided."))
+        raise Refused("invalid_request", gettext("This batch decides no items."))
     return found
 
 
@@ -138,7 +138,9 @@ def check_overlap(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OVERLAP:
         raise Refused(
             "invalid_request",
-            gettext("Overlap is a number from 1 to {most_overlap}.").format(most_overlap=MOST_OVERLAP),
+            gettext("The number of people per item must be 1 to {most_overlap}.").format(
+                most_overlap=MOST_OVERLAP
+            ),
         )
     return value
 
@@ -149,7 +151,7 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
         return None
     if not isinstance(required, Batch):
         raise Refused(
-            "invalid_request", gettext("requires names a qualification batch by its id, or is null.")
+            "invalid_request", gettext("requires must be the id of a qualification batch, or null.")
         )
     if required.project_id != project.pk or required.purpose != Batch.Purpose.QUALIFICATION:
         raise Refused(
@@ -157,7 +159,7 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
             gettext("{name} is no qualification batch of this project.").format(name=required.name),
         )
     if purpose == Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", gettext("A qualification batch asks for no other one."))
+        raise Refused("invalid_request", gettext("A qualification batch cannot require another one."))
     return required
 
 
@@ -166,14 +168,14 @@ def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str,
     if feeds_from is not None and feeds_from.purpose != Batch.Purpose.WORK:
         raise Refused(
             "invalid_request",
-            gettext("{name} is a {purpose} batch: it decides nothing, so nothing comes of it.").format(
+            gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.").format(
                 name=feeds_from.name, purpose=feeds_from.purpose
             ),
         )
     if given and feeds_from is None:
         raise Refused(
             "invalid_request",
-            gettext("feeds_when chooses among the outcomes of another batch: name it in feeds_from."),
+            gettext("feeds_when filters the outcomes of another batch. Name that batch in feeds_from."),
         )
     found = {}
     for name, values in given.items():
@@ -181,7 +183,9 @@ def _feeds_when(given: Mapping[str, Any], feeds_from: Batch | None) -> dict[str,
         if not plain or not values:
             raise Refused(
                 "invalid_request",
-                gettext('feeds_when.{name} is a list of values, such as ["extraction"].').format(name=name),
+                gettext('feeds_when.{name} must be a list of values, for example ["extraction"].').format(
+                    name=name
+                ),
             )
         found[str(name)] = list(values)
     return found
@@ -199,6 +203,6 @@ def _percent(name: str, value: object, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
         raise Refused(
             "invalid_request",
-            gettext("{name} is a whole number from 0 to {most}.").format(name=name, most=most),
+            gettext("{name} must be a whole number from 0 to {most}.").format(name=name, most=most),
         )
     return value

@@ -82,7 +82,7 @@ def test_whoever_is_asked_again_is_not_told_that_an_item_is_the_first(world: Wor
     gate = gates.shut(batch=batch, person=world.ada, now=NOON)
 
     assert gate is not None
-    assert gate.message == "Before your next item, read what Films asks you to agree to."
+    assert gate.message == "Before your next item, read and accept the consent text of Films."
 
 
 def test_a_new_version_of_the_consent_text_asks_again(world: World) -> None:

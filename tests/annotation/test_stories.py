@@ -80,7 +80,7 @@ SAID = (
     "Revision 1",
     "withdrew the submission",
     "Revision 3",
-    "asked for an adjudicator",
+    "asked for adjudication",
     "decided: accepted",
     "B is right.",
     "Outcome 1",
@@ -262,9 +262,9 @@ def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is
     lines = told(world, item)
 
     assert {first, "Think again."} <= set(lines)
-    assert sum(line == "asked for an adjudicator" for line in lines) == 2
+    assert sum(line == "asked for adjudication" for line in lines) == 2
     assert {"planned the batch", "opened the batch", "closed the batch"} <= set(lines)
-    assert "items a person and day: – → 9" in lines
+    assert "items per person per day: – → 9" in lines
     assert not any("sent back" in line and "→" in line for line in lines)
 
 

@@ -269,7 +269,10 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "pay: {currency: EUR}\n  - name: Short",
-                "line 9: batches[1].pay: Pay is by the hour or by the item: name one of per_hour and per_item.",
+                (
+                    "line 9: batches[1].pay: Pay is per hour or per item. Use only one of per_hour and "
+                    "per_item."
+                ),
             ),
             (
                 "open: true\n  - name: Short",
