@@ -26,7 +26,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
             refusal["Retry-After"] = str(error.more["retry_after"])
         return refusal
     if isinstance(error, Invalid):
-        detail = gettext("The response does not hold yet: ") + str(error)
+        detail = gettext("The response is not valid yet: ") + str(error)
         violations = [found.to_dict() for found in error.problems]
         return problem(422, "invalid_response", detail, violations=violations)
     if isinstance(error, UnknownTaskType):

@@ -511,7 +511,7 @@ def heat(
         for place, value in enumerate(of_row)
         if value is not None
     ]
-    said = gettext("There is nothing to draw.")
+    said = gettext("No data to show.")
     if found:
         (least, where), (most, there) = min(found), max(found)
         said = gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
@@ -581,7 +581,7 @@ def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
                     name=one.name, number=_number(high), most=most, number_2=_number(low), least=least
                 )
             )
-    return ". ".join(said) or gettext("There is nothing to draw.")
+    return ". ".join(said) or gettext("No data to show.")
 
 
 def _said(point: Point) -> str:

@@ -97,9 +97,11 @@ def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Draw
         for name, weeks in found
         if (one := weeks.get(label)) is not None
     ]
-    title = gettext("Agreement by the week in which an item's last response came")
+    title = gettext("Agreement by week of an item's last response")
     note = (
-        gettext("The first {most_series} are drawn, all are in the table.").format(most_series=MOST_SERIES)
+        gettext("The chart shows the first {most_series}; the table shows all.").format(
+            most_series=MOST_SERIES
+        )
         if len(found) > MOST_SERIES
         else ""
     )
@@ -107,7 +109,7 @@ def agreement_over_weeks(given: Sequence[tuple[str, Sequence[Figures]]]) -> Draw
         "weeks",
         title,
         charts.lines("weeks", title, labels, series, _axis(series), most=WRITTEN),
-        ("Week", "Measure", "Value", gettext("95 % interval"), "Items", "Raters"),
+        ("Week", "Measure", "Value", gettext("95 % CI"), "Items", "Raters"),
         tuple(rows),
         note,
         words=2,
@@ -147,7 +149,7 @@ def agreement_by_source(measure: Figures, statistic: str) -> Drawn | None:
         "sources",
         title,
         charts.bars("sources", title, labels, series, _axis(series)),
-        ("Source", "Value", gettext("95 % interval"), "Items", "Raters"),
+        ("Source", "Value", gettext("95 % CI"), "Items", "Raters"),
         rows,
     )
 
@@ -165,7 +167,7 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
         return None if figure is None else figure["value"]
 
     values = [[between(one, other) for other in keys] for one in keys]
-    title = gettext("Agreement of every two people: {measure}, {statistic}").format(
+    title = gettext("Agreement of each pair of people: {measure}, {statistic}").format(
         measure=words.measure(measure["name"]), statistic=statistic
     )
     rows = [
@@ -185,11 +187,11 @@ def pairs(measure: Figures, statistic: str, names: Mapping[str, str]) -> Drawn |
         "pairs",
         title,
         charts.heat("pairs", title, people, people, values),
-        (gettext("Pair, the lowest first"), "Value", gettext("95 % interval"), gettext("Items in common")),
+        (gettext("Pair, lowest first"), "Value", gettext("95 % CI"), gettext("Items in common")),
         tuple(rows),
         gettext(
-            "A pair's figure rests on the items that both rated. A low line is a person who differs from everybody; one low "
-            "square is two people who differ from each other."
+            "Each figure covers the items that both people rated. A low row means one person "
+            "differs from all others. A single low square means two people differ from each other."
         ),
     )
 
@@ -200,7 +202,7 @@ def confusion(measure: Figures) -> Drawn | None:
     if found is None:
         return None
     labels, counts = list(map(words.shown, found["labels"])), found["counts"]
-    title = gettext("Which labels are confused: pairs of responses to one item, {measure}").format(
+    title = gettext("Label confusion: pairs of responses to the same item, {measure}").format(
         measure=words.measure(measure["name"])
     )
     pairs_of = [
@@ -277,7 +279,7 @@ def shares(
         name,
         title,
         charts.bars(name, title, labels, series, axis),
-        (*head[:2], gettext("95 % interval"), head[2]),
+        (*head[:2], gettext("95 % CI"), head[2]),
         rows,
         note,
     )
@@ -285,7 +287,7 @@ def shares(
 
 def called(names: Mapping[str, str], key: str) -> str:
     """What somebody is called on this page."""
-    return names.get(key, gettext("somebody who has left"))
+    return names.get(key, gettext("a former member"))
 
 
 def _axis(series: Sequence[Series]) -> charts.Axis:
@@ -311,26 +313,26 @@ def monitors(found: Figures) -> list[Drawn]:
     """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
     answers, openings, holding = (
         (
-            gettext("Answers: the commonest among accepted examples"),
-            gettext("How questions begin: the commonest, among accepted examples"),
-            gettext("Rows that hold the answer, among accepted examples"),
+            gettext("Most frequent answers of accepted examples"),
+            gettext("Most frequent first words of questions, accepted examples"),
+            gettext("Rows with the answer, accepted examples"),
         )
         if found["of"] == "accepted"
         else (
-            gettext("Answers: the commonest among the examples that people were given"),
-            gettext("How questions begin: the commonest, among the examples that people were given"),
-            gettext("Rows that hold the answer, among the examples that people were given"),
+            gettext("Most frequent answers of assigned examples"),
+            gettext("Most frequent first words of questions, assigned examples"),
+            gettext("Rows with the answer, assigned examples"),
         )
     )
     drawn = [
         _concentrated("answers", answers, "Answer", found["answers"]),
-        _concentrated("openings", openings, gettext("Opening words"), found["openings"]),
+        _concentrated("openings", openings, gettext("First words"), found["openings"]),
         *(
             _by_place(name, title, found[name])
             for name, title in (
                 ("answer_rows", holding),
                 ("evidence_rows", gettext("Rows with marked evidence")),
-                ("edit_rows", gettext("Rows that were edited")),
+                ("edit_rows", gettext("Edited rows")),
             )
         ),
         _sizes(found["edit_sizes"]),
@@ -342,13 +344,13 @@ def _concentrated(name: str, title: str, head: str, found: Figures | None) -> Dr
     if found is None:
         return None
     spread = found["normalised"]
-    note = gettext("{found} different ones among {found_2}.").format(
+    note = gettext("{found} different among {found_2}.").format(
         found=number_format(found["distinct"], force_grouping=True),
         found_2=number_format(found["n"], force_grouping=True),
     )
     if spread is not None and found["low"] is not None:
         note += gettext(
-            " Spread {spread} (95 % interval {low} to {high}): 1 where all differ, 0 where all are one."
+            " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
         ).format(spread=number(spread), low=number(found["low"]), high=number(found["high"]))
     top = [(str(value), Proportion(**share)) for value, share in found["top"]]
     return shares(name, title, (head, "Share", "Count"), top, note)
@@ -360,11 +362,13 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
     parts = (
         ("first", gettext("all in the first three")),
         ("last", gettext("all in the last two")),
-        ("ends", gettext("all in either")),
+        ("ends", gettext("all in the first three or last two")),
     )
     series = [
-        Series(gettext("here"), [_share_point(found[part]) for part, _ in parts]),
-        Series(gettext("by chance"), [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]),
+        Series(gettext("observed"), [_share_point(found[part]) for part, _ in parts]),
+        Series(
+            gettext("expected by chance"), [Point(_hundred(found[f"{part}_by_chance"])) for part, _ in parts]
+        ),
     ]
     ends = [one.high for one in series[0].points if one is not None and one.high is not None]
     rows = tuple(
@@ -387,7 +391,13 @@ def _by_place(name: str, title: str, found: Figures | None) -> Drawn | None:
         charts.bars(
             name.replace("_", "-"), title, labels, series, charts.axis_over(ends, most=10.0, unit="%")
         ),
-        (gettext("Where in the table"), "Share", gettext("95 % interval"), gettext("By chance"), "Count"),
+        (
+            gettext("Position in the table"),
+            "Share",
+            gettext("95 % CI"),
+            gettext("Expected by chance"),
+            "Count",
+        ),
         rows,
         _left_out(name, found),
     )
@@ -397,11 +407,11 @@ def _left_out(name: str, found: Figures) -> str:
     """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
     without, short = (number_format(found[key], force_grouping=True) for key in ("without", "short"))
     said = {
-        "answer_rows": gettext("Left out: {without} whose answer stands in no cell."),
-        "evidence_rows": gettext("Left out: {without} without a marked cell."),
-        "edit_rows": gettext("Left out: {without} whose edits touch no row."),
+        "answer_rows": gettext("Excluded: {without} whose answer is not in a cell."),
+        "evidence_rows": gettext("Excluded: {without} without a marked cell."),
+        "edit_rows": gettext("Excluded: {without} with edits outside rows."),
     }[name].format(without=without)
-    also = gettext("Tables of at most five rows say nothing and are left out, too ({found}).")
+    also = gettext("Tables of at most five rows are also excluded ({found}).")
     return f"{said} {also.format(found=short)}"
 
 
@@ -416,13 +426,13 @@ def _sizes(found: Figures | None) -> Drawn | None:
         median=words.number(f"{found['median']:g}"), mean=words.decimal(found["mean"], 2)
     )
     if found["low"] is not None:
-        note += gettext(" (95 % interval {low} to {high})").format(
+        note += gettext(" (95 % CI {low} to {high})").format(
             low=words.decimal(found["low"], 2), high=words.decimal(found["high"], 2)
         )
     top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
     return shares(
         "edit-sizes",
-        gettext("Sizes of edits, in net operations"),
+        gettext("Edit size in net operations"),
         (gettext("Operations"), "Share", "Count"),
         top,
         f"{note}.",

@@ -257,9 +257,7 @@ def model_of(predictors: Mapping[str, Mapping[str, Any]], name: str) -> Ask:
     if name not in predictors:
         known = ", ".join(sorted({BUNDLED, *predictors}))
         raise LookupError(
-            gettext("There is no predictor called {name!r}; there are: {known}.").format(
-                name=name, known=known
-            )
+            gettext("There is no predictor {name!r}. Available: {known}.").format(name=name, known=known)
         )
     if predictors[name]["protocol"] == "chat":
         return _chat(chat_model(predictors, name))

@@ -168,7 +168,8 @@ def make_report(
     evaluations = found.evaluations
     if sentences := sorted({source for one in models.values() for source in one.long_form}):
         left_out = gettext(
-            "Left out of exact match, as most of their answers are sentences: {sources}. Judge these with text metrics."
+            "Excluded from exact match, because most answers are sentences: {sources}. Use text "
+            "metrics for these sources."
         ).format(sources=", ".join(sentences))
         about = (*about, left_out)
     drawn = [
@@ -196,16 +197,16 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     """R-ACC of every kind: what is left of the right answers."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
-    title = gettext("Robustness: of the answers that were right before, the share that is right after")
-    return _bars("robustness", title, "R-ACC", models, series, most=100)
+    title = gettext("Robustness: share of originally correct answers that stay correct")
+    return _bars("robustness", title, "R-ACC", kinds, series, most=100)
 
 
 def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     """Emd of every kind: how many right answers come and go."""
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
-    title = gettext("Change of accuracy: right answers after less right answers before, in percentage points")
-    return _bars("change", title, "Emd", models, series, most=0)
+    title = gettext("Change in accuracy after the perturbation, in percentage points")
+    return _bars("change", title, "Emd", kinds, series, most=0)
 
 
 def _bars(
@@ -230,14 +231,14 @@ def _bars(
 
 BY_PLACE = {
     "rows": (
-        gettext_noop("Accuracy by the place of the answer's rows"),
-        gettext_noop("Place of the rows"),
-        gettext_noop("{figure} by place of the rows, with 95 % intervals"),
+        gettext_noop("Accuracy by position of the answer's rows"),
+        gettext_noop("Position of the rows"),
+        gettext_noop("{figure} by position of the rows, with 95 % CI"),
     ),
     "columns": (
-        gettext_noop("Accuracy by the place of the answer's columns"),
-        gettext_noop("Place of the columns"),
-        gettext_noop("{figure} by place of the columns, with 95 % intervals"),
+        gettext_noop("Accuracy by position of the answer's columns"),
+        gettext_noop("Position of the columns"),
+        gettext_noop("{figure} by position of the columns, with 95 % CI"),
     ),
 }
 """Of each of `POSITIONS`: the title of its chart, the head of the first column of its table, and the table's title."""
@@ -247,7 +248,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
     """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
     made = []
     for what, places in POSITIONS.items():
-        kinds = {gettext("as it is"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
+        kinds = {gettext("unchanged"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
         if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
             continue
         series = [
@@ -304,12 +305,12 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
         Column("sd"),
         Column(gettext("each"), numeric=False),
     )
-    title = gettext("Accuracy under each seed")
+    title = gettext("Accuracy per seed")
     # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
     axis = charts.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
     svg = charts.distribution("seeds", title, kinds, spreads, axis)
     return Figure(
-        "seeds", title, svg, Sheet("seeds-numbers", gettext("Em under each seed"), columns, tuple(rows))
+        "seeds", title, svg, Sheet("seeds-numbers", gettext("Exact match per seed"), columns, tuple(rows))
     )
 
 
@@ -345,17 +346,17 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Model"), numeric=False),
         Column(gettext("questions")),
-        Column(gettext("never right")),
-        Column(gettext("now and then")),
-        Column(gettext("always right")),
+        Column(gettext("never correct")),
+        Column(gettext("sometimes correct")),
+        Column(gettext("always correct")),
     )
-    title = gettext("Questions by the share of seeds under which they are answered rightly")
+    title = gettext("Questions by share of seeds with a correct answer")
     svg = charts.distribution("questions", title, kinds, spreads, charts.axis_over([], most=100))
     return Figure(
         "questions",
         title,
         svg,
-        Sheet("questions-numbers", gettext("Questions by seeds"), columns, tuple(rows)),
+        Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows)),
     )
 
 
@@ -406,7 +407,7 @@ def _numbers(
         (text(label), text(counts[place]), *(_cell(one.points[place]) for one in series))
         for place, label in enumerate(labels)
     )
-    said = (titled or gettext("{figure} by perturbation, with 95 % intervals")).format(figure=figure)
+    said = (titled or gettext("{figure} by perturbation, with 95 % CI")).format(figure=figure)
     return Sheet(f"{name}-numbers", said, columns, rows)
 
 

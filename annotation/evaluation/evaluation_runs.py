@@ -66,27 +66,25 @@ def start(
     if not name or len(name) > LONGEST_NAME:
         raise Refused(
             "invalid_request",
-            gettext("A model needs a name of at most {longest_name} characters.").format(
+            gettext("Enter a model name of at most {longest_name} characters.").format(
                 longest_name=LONGEST_NAME
             ),
         )
     if (file is None) == (not predictor):
         raise Refused(
-            "invalid_request", gettext("Send a file of predictions, or choose a predictor: one of the two.")
+            "invalid_request", gettext("Upload a file of predictions or choose a predictor, not both.")
         )
     if runs(release).filter(ids__name=name).exclude(state=Job.State.FAILED).exists():
         raise Refused(
             "name_taken",
-            gettext("This release has an evaluation of {name} already. Choose another name.").format(
+            gettext("This release already has an evaluation of {name}. Choose another name.").format(
                 name=name
             ),
         )
     if predictor and predictor not in settings.PREDICTORS:
         raise Refused(
             "invalid_request",
-            gettext("There is no predictor called {predictor!r} in the settings.").format(
-                predictor=predictor
-            ),
+            gettext("The settings contain no predictor {predictor!r}.").format(predictor=predictor),
         )
     ids: dict[str, Any] = {
         "release": release.pk,
@@ -118,7 +116,7 @@ def _require_predictions(file: UploadedFile, release: Release) -> None:
         )
     try:
         if not read_lines(cast("IO[bytes]", file), name, _sources(release)):
-            raise Refused("invalid_request", gettext("{name} holds no prediction.").format(name=name))
+            raise Refused("invalid_request", gettext("{name} contains no predictions.").format(name=name))
     except EvaluationError as error:
         raise Refused("invalid_request", f"{error}.".replace("..", ".")) from None
 
@@ -158,7 +156,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     }
     judgement = by_rule[SIDE_BY_SIDE[0]]
     if not judgement.judged:
-        raise EvaluationError(gettext("None of the predictions is for an instance of this release."))
+        raise EvaluationError(gettext("No prediction matches an instance of this release. Check the ids."))
     _write_judgements(by_rule, _judged(job, release))
     progress(total, total)
     return {
@@ -200,10 +198,10 @@ def report(release: Release, chosen: Sequence[Job]) -> Report:
     if not 1 <= len(chosen) <= MOST_MODELS:
         raise Refused(
             "invalid_request",
-            gettext("Choose one to {most_models} evaluations.").format(most_models=MOST_MODELS),
+            gettext("Choose 1 to {most_models} evaluations.").format(most_models=MOST_MODELS),
         )
     about = [
-        gettext("{name}: left out for want of a prediction: {missing} of its instances.").format(
+        gettext("{name}: {missing} instances skipped because they have no prediction.").format(
             name=run.ids["name"], missing=run.result["missing"]
         )
         for run in chosen
@@ -227,8 +225,8 @@ def _report(title: str, files: Files, about: tuple[str, ...], language: str | No
     about = (gettext(RULES[SIDE_BY_SIDE[0]]), *about)
     if older := [name for name in models if name not in found.by_rule[SIDE_BY_SIDE[-1]]]:
         hint = gettext(
-            "Not in the table of matching rules, as they were evaluated by an earlier version of Askew: {models}. "
-            "Evaluate them again, under another name."
+            "Not in the table of matching rules, because an earlier version of Askew evaluated "
+            "them: {models}. Evaluate them again under another name."
         )
         about = (*about, hint.format(models=", ".join(older)))
     return make_report(title, models, about=about, found=found)
@@ -278,7 +276,8 @@ def _write_judgements(by_rule: Mapping[Match, Judgement], path: Path) -> None:
 def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
     """The answers of a run as each rule judges them; runs of earlier versions have the first rule alone."""
     gone = gettext(
-        "The file of this evaluation is not the one that was written. Evaluate the model again, under another name."
+        "The file of this evaluation was changed after it was written. Evaluate the model "
+        "again under another name."
     )
     judged: dict[Match, list[Judged]] = {}
     try:

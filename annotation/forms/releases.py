@@ -137,7 +137,5 @@ class EvaluateForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if not self.errors and bool(given.get("file")) == bool(given.get("predictor")):
-            raise ValidationError(
-                gettext("Send a file of predictions, or choose a predictor: one of the two.")
-            )
+            raise ValidationError(gettext("Upload a file of predictions or choose a predictor, not both."))
         return given

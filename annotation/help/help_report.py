@@ -128,7 +128,7 @@ GROUPS = (
     "Responses",
     "Skipped",
     gettext_noop("Median seconds"),
-    gettext_noop("95 % interval"),
+    gettext_noop("95 % CI"),
     "Accepted",
     gettext_noop("95 % interval of it"),
 )
@@ -225,7 +225,7 @@ def of_origins(rows: Sequence[Made], loop: bool) -> Report:
         "Place",
         "Responses",
         "Share",
-        gettext("95 % interval"),
+        gettext("95 % CI"),
         gettext("Median seconds"),
         gettext("Its 95 % interval"),
     )
@@ -288,7 +288,7 @@ def _of_proposals(batch: Batch) -> Report:
         "Rejected",
         gettext("Passed over"),
         "Accepted",
-        gettext("95 % interval"),
+        gettext("95 % CI"),
     )
     note = gettext(
         "Accepted: used or used after an edit, of those that somebody judged; passed over is not judged."

@@ -29,14 +29,16 @@ def owed(rate: Mapping[str, Any], *, items: int, seconds: float) -> Decimal | No
         return None
     if items < 0 or seconds < 0:
         raise ValueError(
-            gettext("{items} items in {seconds} s is no work.").format(items=items, seconds=seconds)
+            gettext("{items} items in {seconds} s do not give a rate.").format(items=items, seconds=seconds)
         )
     if "per_item" in rate:
         amount = Decimal(str(rate["per_item"])) * items
     elif "per_hour" in rate:
         amount = Decimal(str(rate["per_hour"])) * Decimal(str(seconds)) / HOUR
     else:
-        raise ValueError(gettext("The rate {dict!r} is by neither hour nor item.").format(dict=dict(rate)))
+        raise ValueError(
+            gettext("The rate {dict!r} is neither per hour nor per item.").format(dict=dict(rate))
+        )
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 
@@ -62,6 +64,6 @@ def rate_in_words(rate: Mapping[str, Any]) -> str:
     if not rate:
         return ""
     by_item = "per_item" in rate
-    words = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
+    words = gettext("{amount} {currency} per item") if by_item else gettext("{amount} {currency} per hour")
     amount = Decimal(str(rate["per_item" if by_item else "per_hour"]))
     return words.format(amount=f"{amount:.2f}", currency=rate["currency"])

@@ -58,51 +58,53 @@ ASKED: Final = (
     Question(
         "recruitment",
         gettext_noop("Recruitment"),
-        gettext_noop("Who was asked, where and how, and what was required of them."),
+        gettext_noop("Recruitment: channel, place, method and requirements."),
         "D2",
     ),
     Question(
         "payment",
         gettext_noop("Pay"),
-        gettext_noop("Why the pay is fair where these people live, or why nobody is paid."),
+        gettext_noop("Why the pay is fair where annotators live, or why the work is unpaid."),
         "D2",
     ),
     Question(
         "training",
         gettext_noop("Training"),
-        gettext_noop("How people were trained before they began, and for how long."),
+        gettext_noop("How annotators were trained before they started, and for how long."),
         "D1",
     ),
     Question(
         "risks",
         gettext_noop("Risks and disclaimers"),
-        gettext_noop("What people were told might be offensive, tiring or harmful."),
+        gettext_noop("Warnings to annotators about offensive, tiring or harmful content."),
         "D1",
     ),
     Question(
         "consent",
         gettext_noop("Consent"),
-        gettext_noop("How people learned what their data is used for, and agreed."),
+        gettext_noop("How annotators learned about the use of their data and agreed to it."),
         "D3",
     ),
     Question(
         "ethics",
         gettext_noop("Ethics review"),
-        gettext_noop("The board that approved the study and its number, or why none was asked."),
+        gettext_noop(
+            "The ethics board that approved the study and the approval number, or why there was no review."
+        ),
         "D4",
     ),
     Question(
         "population",
         gettext_noop("Annotators"),
-        gettext_noop("What is known of the people as a group: languages, places, background."),
+        gettext_noop("The annotators as a group: languages, places, background."),
         "D5",
     ),
 )
 
 OF_ONESELF: Final = {
     "languages": gettext_noop("Native languages"),
-    "country": gettext_noop("Country you live in"),
-    "education": gettext_noop("Highest degree, or what you study"),
+    "country": gettext_noop("Country of residence"),
+    "education": gettext_noop("Highest degree or field of study"),
     "experience": gettext_noop("Experience with tables or annotation"),
     "age": gettext_noop("Age group"),
     "gender": gettext_noop("Gender"),
@@ -124,7 +126,7 @@ def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> di
     if unknown := sorted(set(said) - set(known)):
         raise Refused(
             "invalid_request",
-            gettext("There is no {unknown!r} here; there are: {known}.").format(
+            gettext("There is no field {unknown!r}. Available: {known}.").format(
                 unknown=unknown[0], known=", ".join(known)
             ),
         )
@@ -134,7 +136,7 @@ def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> di
         if not isinstance(text, str) or len(text) > longest:
             raise Refused(
                 "invalid_request",
-                gettext("{name} is a text of at most {longest} characters.").format(
+                gettext("{name} must be text of at most {longest} characters.").format(
                     name=name, longest=number_format(longest, force_grouping=True)
                 ),
             )

@@ -127,14 +127,14 @@ def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
     if not because or len(because) > LONGEST_REASON:
         raise Refused(
             "invalid_request",
-            gettext("Say in {longest_reason} characters at most why the batch is set aside.").format(
-                longest_reason=LONGEST_REASON
-            ),
+            gettext(
+                "Enter a reason of at most {longest_reason} characters for setting the batch aside."
+            ).format(longest_reason=LONGEST_REASON),
         )
     if batch.state in ("open", "paused"):
         raise Refused(
             "invalid_request",
-            gettext("People may still work on {name}. Close it first.").format(name=batch.name),
+            gettext("{name} is not closed. Close it first.").format(name=batch.name),
         )
     with transaction.atomic():
         if Batch.objects.filter(pk=batch.pk, set_aside_at__isnull=True).update(

@@ -34,7 +34,7 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
     if not text.strip() or len(text) > LONGEST_TEXT:
         raise Refused(
             "invalid_request",
-            gettext("A consent text is not empty and has {longest_text} characters at most.").format(
+            gettext("Enter a consent text of at most {longest_text} characters.").format(
                 longest_text=LONGEST_TEXT
             ),
         )
@@ -67,7 +67,7 @@ def agree(*, project: Project, person: Person, number: int, now: datetime) -> Co
     text = current(project)
     if text is None or text.number != number:
         raise Refused(
-            "invalid_request", gettext("The text was changed while you read it. Read the new one, please.")
+            "invalid_request", gettext("The text changed while you were reading it. Read the new version.")
         )
     try:
         with transaction.atomic():

@@ -266,22 +266,22 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     recent = list(counts)[worked[0] if worked else len(counts) :][-RECENT:]
     number = len(recent)
     if remaining <= 0:
-        return Forecast(0, number, reason=gettext("Everything is submitted."))
+        return Forecast(0, number, reason=gettext("All items are submitted."))
     if len(worked) < FEWEST_DAYS:
         return Forecast(
             remaining,
             number,
-            reason=gettext("Too early to say: after {fewest_days} days of work there is a pace.").format(
-                fewest_days=FEWEST_DAYS
-            ),
+            reason=gettext(
+                "Not enough data yet. A forecast appears after {fewest_days} days of work."
+            ).format(fewest_days=FEWEST_DAYS),
         )
     if not any(recent):
         return Forecast(
             remaining,
             number,
-            reason=gettext(
-                "In the last {days} days nobody submitted anything: when it will be done cannot be told."
-            ).format(days=number),
+            reason=gettext("No submissions in the last {days} days, so there is no forecast.").format(
+                days=number
+            ),
         )
     pace = np.array(recent, float)
     drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)

@@ -75,12 +75,12 @@ def mark(
     if len(why) > LONGEST_WHY:
         raise Refused(
             "invalid_request",
-            gettext("Say why in {longest_why} characters at most.").format(longest_why=LONGEST_WHY),
+            gettext("Enter a reason of at most {longest_why} characters.").format(longest_why=LONGEST_WHY),
         )
     if batch.closed_at is not None:
         raise Refused(
             "batch_closed",
-            gettext("{name} is closed; gold that is marked now is of no use.").format(name=batch.name),
+            gettext("{name} is closed, so gold items cannot be added.").format(name=batch.name),
         )
     with transaction.atomic():
         item = _item(batch, example, inputs)
@@ -118,12 +118,13 @@ def set_rate(*, batch: Batch, percent: int, feedback: bool, by: Person, now: dat
     """
     if batch.purpose != Batch.Purpose.WORK:
         raise Refused(
-            "invalid_request", gettext("Gold is mixed into work; here every item may have a known response.")
+            "invalid_request",
+            gettext("Gold is mixed into work batches only. In this batch every item can have a gold answer."),
         )
     if not 0 <= percent <= MOST_PERCENT:
         raise Refused(
             "invalid_request",
-            gettext("Gold is 0 to {most_percent} percent of everybody's items.").format(
+            gettext("Gold must be 0 to {most_percent} percent of each person's items.").format(
                 most_percent=MOST_PERCENT
             ),
         )
@@ -151,14 +152,19 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
     if item.batch.purpose == Batch.Purpose.QUALIFICATION and item.batch.opened_at is not None:
         raise Refused(
             "still_involved",
-            gettext("Each item of an open qualification needs its gold answer. Change it instead."),
+            gettext(
+                "Each item of an open qualification needs a gold answer. Change the answer instead of "
+                "removing it."
+            ),
         )
     with transaction.atomic():
         _lock(item)
         if Assignment.objects.filter(item=item).exists():
             raise Refused(
                 "still_involved",
-                gettext("Somebody has had this item. It stays, and so does what was expected."),
+                gettext(
+                    "An annotator has already had this item. The item and its gold answer cannot be changed."
+                ),
             )
         _record(item.batch, gold, by, "gold", "removed", now)
         gold.delete()
@@ -177,17 +183,15 @@ def from_decisions(
     Raises Refused: invalid_request, batch_closed.
     """
     if (other.task_type, other.variant) != (batch.task_type, batch.variant) or other.pk == batch.pk:
-        raise Refused("invalid_request", gettext("Choose another batch of the same kind and variant."))
+        raise Refused("invalid_request", gettext("Choose another batch with the same task type and variant."))
     if size < 1:
-        raise Refused("invalid_request", gettext("Take at least one item."))
+        raise Refused("invalid_request", gettext("Choose at least one item."))
     ids = list(decided(batch, other).values_list("pk", flat=True))
     chosen = random.Random(f"gold:{seed}").sample(ids, min(size, len(ids)))
     if not chosen:
         raise Refused(
             "invalid_request",
-            gettext("{name} has no item with one accepted response that is not here yet.").format(
-                name=other.name
-            ),
+            gettext("{name} has no further item with exactly one accepted response.").format(name=other.name),
         )
     marked = left_out = 0
     with transaction.atomic():
@@ -265,7 +269,7 @@ def from_file(*, batch: Batch, name: str, text: str, by: Person | None, now: dat
                     )
             elif example is None:
                 wrong.append(
-                    gettext("Line {line}: no source of the project has the example {example!r}.").format(
+                    gettext("Line {line}: no source of the project contains the example {example!r}.").format(
                         line=row.line, example=row.example
                     )
                 )
@@ -285,7 +289,7 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
     for row in rows:
         if row.example in seen:
             wrong.append(
-                gettext("Line {line}: {example!r} stands in line {first} already.").format(
+                gettext("Line {line}: {example!r} is already in line {first}.").format(
                     line=row.line, example=row.example, first=seen[row.example]
                 )
             )
@@ -293,11 +297,11 @@ def read(name: str, text: str, task: TaskType) -> list[Row]:
     if wrong:
         raise Refused("invalid_request", _named(wrong))
     if not rows:
-        raise Refused("invalid_request", gettext("The file has no line of gold."))
+        raise Refused("invalid_request", gettext("The file contains no gold answers."))
     if len(rows) > MOST_ROWS:
         raise Refused(
             "invalid_request",
-            gettext("A file of gold has {most_rows} lines at most; this one has {number}.").format(
+            gettext("A gold file has at most {most_rows} lines; this one has {number}. Split it.").format(
                 most_rows=MOST_ROWS, number=len(rows)
             ),
         )
@@ -311,15 +315,15 @@ def _of_jsonl(text: str, wrong: list[str]) -> Iterator[Row]:
         try:
             said = read_json(words)
         except ValueError:
-            wrong.append(gettext("Line {line} is no JSON.").format(line=line))
+            wrong.append(gettext("Line {line} is not valid JSON.").format(line=line))
             continue
         if not isinstance(said, dict) or not isinstance(said.get("response"), dict):
             wrong.append(f'Line {line}: write {{"example": …, "response": {{…}}, "why": …}}.')
         elif not isinstance(said.get("example"), str) or not isinstance(said.get("why", ""), str):
-            wrong.append(gettext("Line {line}: “example” and “why” are texts.").format(line=line))
+            wrong.append(gettext("Line {line}: “example” and “why” must be text.").format(line=line))
         elif unknown := said.keys() - {"example", "response", "why"}:
             wrong.append(
-                gettext("Line {line}: nobody knows {value}.").format(
+                gettext("Line {line}: unknown {value}.").format(
                     line=line, value=", ".join(sorted(map(repr, unknown)))
                 )
             )
@@ -337,15 +341,16 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
         if "example" not in columns or unknown or hard:
             wrong.append(
                 gettext(
-                    "The first line names the columns: example, why, and either response (JSON) or fields of the kind"
+                    "The first line must name the columns: example, why, and either response (JSON) or the "
+                    "response fields"
                 )
                 + (
-                    gettext("; nobody knows {value}").format(value=", ".join(map(repr, unknown)))
+                    gettext("; unknown: {value}").format(value=", ".join(map(repr, unknown)))
                     if unknown
                     else ""
                 )
                 + (
-                    gettext("; {value} can only be written in response").format(
+                    gettext("; {value} is only possible in the column response").format(
                         value=", ".join(map(repr, hard))
                     )
                     if hard
@@ -358,7 +363,7 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
             line = reader.line_num
             if None in row or None in row.values():
                 wrong.append(
-                    gettext("Line {line} has not as many cells as the first line.").format(line=line)
+                    gettext("Line {line} does not have as many cells as the first line.").format(line=line)
                 )
                 continue
             data: Any = {}
@@ -368,13 +373,15 @@ def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
                 except ValueError:
                     data = None
                 if not isinstance(data, dict):
-                    wrong.append(gettext("Line {line}: “response” is no JSON object.").format(line=line))
+                    wrong.append(gettext("Line {line}: “response” is not a JSON object.").format(line=line))
                     continue
             told = {name: _cell(fields[name], row[name]) for name in columns if name in fields}
             yield Row(line, row["example"], {**data, **told}, row.get("why") or "")
     except csv.Error as error:
         wrong.append(
-            gettext("Line {line_num} is no CSV: {error}.").format(line_num=reader.line_num, error=error)
+            gettext("Line {line_num} is not valid CSV: {error}.").format(
+                line_num=reader.line_num, error=error
+            )
         )
 
 
@@ -397,9 +404,7 @@ def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, Example | str]:
             for name in (row.external_id, row.public_id):
                 twice = name in found and name == row.external_id
                 found[name] = (
-                    gettext("two sources have an example {name!r}; name it by its address here.").format(
-                        name=name
-                    )
+                    gettext("several sources have an example {name!r}; use its id here.").format(name=name)
                     if twice
                     else row
                 )
@@ -506,8 +511,15 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if not lineage.make_items(batch=batch, examples=[example.pk]):
             raise Refused(
                 "invalid_request",
-                gettext("{external_id} makes no item here. {value}").format(
-                    external_id=example.external_id, value=_why_no_item(batch, example)
+                gettext("{external_id} cannot become an item here. {value}").format(
+                    external_id=example.external_id,
+                    value=gettext(
+                        "It is an item of the qualification {name}, which annotators have seen."
+                    ).format(name=batch.requires.name)
+                    if batch.requires is not None and example.pk in lineage.examples_of(batch.requires)
+                    else gettext(batch.task().without)
+                    if batch.task().without
+                    else gettext("The batch already contains it."),
                 ),
             )
         item = mine.order_by("-position")[:1].get()
@@ -518,16 +530,16 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
             raise Refused(
                 "still_involved",
-                gettext(
-                    "{external_id} is to be annotated in this batch, which is open. Choose another example."
-                ).format(external_id=example.external_id),
+                gettext("{external_id} is a normal item of this open batch. Choose another example.").format(
+                    external_id=example.external_id
+                ),
             )
         if not item.is_gold and Assignment.objects.filter(item=item).exists():
             raise Refused(
                 "still_involved",
-                gettext("Somebody has had {external_id} in this batch. Choose another example.").format(
-                    external_id=example.external_id
-                ),
+                gettext(
+                    "An annotator has already had {external_id} in this batch. Choose another example."
+                ).format(external_id=example.external_id),
             )
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
         _without_places(item)

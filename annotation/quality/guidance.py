@@ -64,9 +64,9 @@ def revise(
     if is_frozen(newest):
         raise Refused(
             "invalid_request",
-            gettext(
-                "Version {number} is frozen: the study is made under it. Release it first if it has to change."
-            ).format(number=newest.number),
+            gettext("Version {number} is frozen for this study. Unfreeze it before you change it.").format(
+                number=newest.number
+            ),
         )
     return Guidelines.objects.create(
         project=project,
@@ -120,7 +120,7 @@ def told_as_html(version: Guidelines | None, task: TaskType, *, top: int) -> str
     html = as_html(found.text, top=top)
     if not found.lacking:
         return html
-    lacking = gettext("There are no guidelines in your language yet: this is the text as it was written.")
+    lacking = gettext("The guidelines are not available in your language. This is the original text.")
     written = settings.LANGUAGE_CODE.split("-")[0]
     return f'<p class="soft small">{escape(lacking)}</p><div lang="{written}">{html}</div>'
 
@@ -166,7 +166,8 @@ def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: 
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
         raise Refused(
-            "invalid_request", gettext("A newer version was written while you read. Read that one, please.")
+            "invalid_request",
+            gettext("A newer version was saved while you were reading. Read the new version."),
         )
     try:
         with transaction.atomic():

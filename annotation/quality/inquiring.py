@@ -24,7 +24,7 @@ def ask(
 
     Raises Refused(invalid_request).
     """
-    text = _said(text, gettext("Write what you would like to know."))
+    text = _said(text, gettext("Enter a question."))
     with transaction.atomic():
         asked, made = Inquiry.objects.get_or_create(
             project=project,
@@ -41,7 +41,7 @@ def ask(
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     """Answer a question, for everybody to read; answering again replaces the answer. Raises Refused(invalid_request)."""
-    text = _said(text, gettext("Write an answer."))
+    text = _said(text, gettext("Enter an answer."))
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:
         return
@@ -111,9 +111,7 @@ def _said(text: str, otherwise: str) -> str:
     if not text:
         raise Refused("invalid_request", otherwise)
     if len(text) > LONGEST:
-        raise Refused(
-            "invalid_request", gettext("Say it in {longest} characters at most.").format(longest=LONGEST)
-        )
+        raise Refused("invalid_request", gettext("Use at most {longest} characters.").format(longest=LONGEST))
     return text
 
 

@@ -75,7 +75,9 @@ def enough(right: int, judged: int, asked: int) -> bool:
 def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
     """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
     if batch.purpose != Batch.Purpose.QUALIFICATION:
-        raise Refused("invalid_request", gettext("{name} is no qualification batch.").format(name=batch.name))
+        raise Refused(
+            "invalid_request", gettext("{name} is not a qualification batch.").format(name=batch.name)
+        )
     if not Membership.objects.filter(
         project_id=batch.project_id, person=person, removed_at__isnull=True
     ).exists():
@@ -146,7 +148,7 @@ def set_entry(
     """
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         if pass_percent is None or not 1 <= pass_percent <= 100:
-            raise Refused("invalid_request", gettext("Of a qualification, 1 to 100 percent must be right."))
+            raise Refused("invalid_request", gettext("The pass mark must be 1 to 100 percent."))
         changes: dict[str, Any] = {"pass_percent": pass_percent}
     else:
         if requires is not None and (
@@ -154,12 +156,12 @@ def set_entry(
         ):
             raise Refused(
                 "invalid_request",
-                gettext("{name} is no qualification batch of this project.").format(name=requires.name),
+                gettext("{name} is not a qualification batch of this project.").format(name=requires.name),
             )
         if must_practise and not practising.exercises(batch.task(), batch.variant):
             raise Refused(
                 "invalid_request",
-                gettext("{title} brings no practice set to go through.").format(title=batch.task().title),
+                gettext("{title} has no practice set.").format(title=batch.task().title),
             )
         changes = {"must_practise": bool(must_practise), "requires": requires}
     with transaction.atomic():
@@ -193,8 +195,8 @@ def require_ready(batch: Batch) -> None:
         raise Refused(
             "invalid_request",
             gettext(
-                "{lacking} of the {items_count} items of {name} have no gold answer. "
-                "Add the missing ones under Gold, then open the batch."
+                "{lacking} of the {items_count} items of {name} have no gold answer. Add the missing "
+                "answers under Gold, then open the batch."
             ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
 
@@ -204,8 +206,8 @@ def warning(batch: Batch) -> str:
     if batch.requires is None or batch.closed_at is not None or batch.requires.state != "planned":
         return ""
     return gettext(
-        "{name} requires {qualification}, which is not open. Annotators see “after {qualification}” and get no item "
-        "before you open it."
+        "{name} requires {qualification}, which is not open. Open it first; until then "
+        "annotators see “after {qualification}” and get no items."
     ).format(name=batch.name, qualification=batch.requires.name)
 
 

@@ -96,10 +96,10 @@ def fooling(batch: Batch) -> list[Report]:
             rows += [_line(("everybody", model, "all", line.names[1]), line) for line in whose]
         rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
     note = gettext(
-        "Fooled: right on the original, wrong on what was submitted. Verified: somebody else gave the maker's answer, "
-        "blind. Both rates are of the submissions whose original the model gets right; beside them is the share of "
-        "originals that it gets wrong. Intervals are Wilson's, 95 %. Whose: where machines propose, "
-        "what a person handed in may be theirs."
+        "Fooled: right on the original, wrong on the submission. Verified: another person gave "
+        "the author's answer blind. Both rates are shares of submissions whose original the "
+        "model answers correctly; the share of originals it gets wrong is shown next to them. "
+        "Intervals: Wilson, 95 %. Origin: if machines propose, a submission can be theirs."
     )
     return [Report(gettext("Fooling the model"), FOOLING, tuple(rows), note)]
 

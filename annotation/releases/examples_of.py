@@ -21,7 +21,7 @@ def of_project(project: Project, source: str = "") -> Iterator[tuple[str, tableq
         if not sources:
             known = ", ".join(project.sources.ready().values_list("name", flat=True)) or "none yet"
             raise LookupError(
-                gettext("{slug} has no source called {source!r}; there are: {known}.").format(
+                gettext("{slug} has no source {source!r}. Available: {known}.").format(
                     slug=project.slug, source=source, known=known
                 )
             )

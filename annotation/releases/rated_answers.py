@@ -46,7 +46,8 @@ def _of_release(folder: Path) -> Iterator[RatedAnswer]:
             if (decision["source"], decision["example"]) in seen:
                 raise ScoresError(
                     gettext(
-                        "decisions.jsonl: {decision} was rated in two batches; compare a release of one of them"
+                        "decisions.jsonl: {decision} was rated in two batches. Compare a release that contains "
+                        "only one of them"
                     ).format(decision=decision["example"])
                 )
             seen.add((decision["source"], decision["example"]))

@@ -156,7 +156,7 @@ def _requires(required: object, project: Project, purpose: str) -> Batch | None:
     if required.project_id != project.pk or required.purpose != Batch.Purpose.QUALIFICATION:
         raise Refused(
             "invalid_request",
-            gettext("{name} is no qualification batch of this project.").format(name=required.name),
+            gettext("{name} is not a qualification batch of this project.").format(name=required.name),
         )
     if purpose == Batch.Purpose.QUALIFICATION:
         raise Refused("invalid_request", gettext("A qualification batch cannot require another one."))

@@ -235,11 +235,11 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
     with translation.override("de"):
         assert dashboards.monitors(batch) == found, "figures are kept for everybody, in no language"
         german = drawn.monitors(found)
-    assert german[0].title == "Antworten: die häufigsten unter den Beispielen, die Personen bekamen"
+    assert german[0].title == "Häufigste Antworten zugewiesener Beispiele"
     assert re.search(r"\d,\d bis \d+,\d %", german[0].table)
     assert "Anfangsworte" in german[1].table
     titles = [one.title for one in drawn.monitors(found)]
-    assert titles[0] == "Answers: the commonest among the examples that people were given"
+    assert titles[0] == "Most frequent answers of assigned examples"
     assert any("How questions begin" in title for title in titles)
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
     assert "how many" in page
@@ -262,9 +262,8 @@ def test_a_monitor_says_how_many_examples_it_leaves_out_and_why(world: World) ->
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
 
     assert (
-        "Left out: 2 whose answer stands in no cell. Tables of at most five rows say nothing and are left out, too (1)."
-        in page
-    )
+        "Excluded: 2 whose answer is not in a cell. Tables of at most five rows are also excluded (1)."
+    ) in page
 
 
 def test_edits_and_their_rows_are_watched(world: World) -> None:

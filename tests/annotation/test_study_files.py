@@ -199,7 +199,7 @@ class TestBadFiles:
             (
                 "    feeds_from: Types\n",
                 "    requires: Types\n    feeds_from: Types\n",
-                "line 12: batches[2].requires: “Types” is no qualification batch.",
+                "line 12: batches[2].requires: “Types” is not a qualification batch.",
             ),
             (
                 "    sample: {size: 3}\n",
@@ -482,7 +482,7 @@ class TestThePlan:
         ("change", "said"),
         [
             ({"feeds_from": "Tpyes"}, "There is no batch 'Tpyes' here; did you mean 'Types'?"),
-            ({"requires": "Types"}, "“Types”, which it requires, is no qualification batch."),
+            ({"requires": "Types"}, "“Types”, which it requires, is not a qualification batch."),
             ({"sources": ("flims",)}, "There is no source 'flims' here; did you mean 'films'?"),
             (
                 {"feeds_from": ""},

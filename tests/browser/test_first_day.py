@@ -79,7 +79,7 @@ def test_a_question_is_asked_by_keys_and_the_item_stays(
     item = page.locator(".question").inner_text()
     page.keyboard.press("q")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Write what you would like to know.")
+    expect(page.locator("[data-notices]")).to_contain_text("Enter a question.")
     page.keyboard.type("Is a year a number? 1 or 2?")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-notices]")).to_contain_text("Asked.")
