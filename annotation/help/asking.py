@@ -50,17 +50,18 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
     ask = purposes().get(purpose)
     if ask is None:
         raise Refused(
-            "invalid_request", gettext("A purpose is one of {value}.").format(value=", ".join(purposes()))
+            "invalid_request",
+            gettext("The purpose must be one of {value}.").format(value=", ".join(purposes())),
         )
     if not 1 <= samples <= MOST_SAMPLES:
         raise Refused(
             "invalid_request",
-            gettext("Samples are a number from 1 to {most_samples}.").format(most_samples=MOST_SAMPLES),
+            gettext("Samples must be between 1 and {most_samples}.").format(most_samples=MOST_SAMPLES),
         )
     if ask.several and (samples < 2 or temperature <= 0):
         raise Refused(
             "invalid_request",
-            gettext("{capitalize} takes at least two samples at a temperature above 0.").format(
+            gettext("{capitalize} needs at least two samples at a temperature above 0.").format(
                 capitalize=purpose.capitalize()
             ),
         )
@@ -69,7 +70,7 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
         if not ask.points:
             raise Refused(
                 "invalid_request",
-                gettext("{predictor} answers questions; {purpose} is for a language model.").format(
+                gettext("{predictor} only answers questions; {purpose} needs a language model.").format(
                     predictor=predictor, purpose=purpose
                 ),
             )
@@ -115,7 +116,7 @@ def ask_model(
         except (ChatError, Unanswered) as error:
             raise Refused(
                 "predictor_failed",
-                gettext("{error} {value} of {number} examples are done and kept.").format(
+                gettext("{error} {value} of {number} examples are done and saved.").format(
                     error=error, value=done - 1, number=len(keys)
                 ),
             ) from None

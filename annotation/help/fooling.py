@@ -202,9 +202,9 @@ def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
 
 
 WHOSE = {
-    "human": gettext_noop("a person's own"),
+    "human": gettext_noop("written by a person"),
     "machine": "a machine's",
-    "machine_edited": gettext_noop("a machine's, edited"),
+    "machine_edited": gettext_noop("machine proposal, edited"),
 }
 """`Looked.origin` in words."""
 
@@ -213,7 +213,7 @@ def _named(one: Looked, field: str) -> str:
     if field == "origin":
         return gettext(WHOSE[one.origin])
     if field == "model" and one.panel:
-        return gettext("{model}, asked afterwards").format(model=one.model)
+        return gettext("{model}, asked later").format(model=one.model)
     return str(getattr(one, field))
 
 
@@ -221,7 +221,7 @@ def _named(one: Looked, field: str) -> str:
 
 TABLES: tuple[tuple[str, str], ...] = (
     (gettext_noop("Per model"), ""),
-    (gettext_noop("Per kind"), "kind"),
+    (gettext_noop("Per task type"), "kind"),
     (gettext_noop("Per person"), "annotator"),
     (gettext_noop("Per week"), "week"),
 )

@@ -130,17 +130,17 @@ GROUPS = (
     gettext_noop("Median seconds"),
     gettext_noop("95 % CI"),
     "Accepted",
-    gettext_noop("95 % interval of it"),
+    gettext_noop("95 % CI of the median"),
 )
 VARIETY = (
-    gettext_noop("Different edits"),
-    gettext_noop("Different beginnings"),
+    gettext_noop("Distinct edits"),
+    gettext_noop("Distinct beginnings"),
     gettext_noop("Mean distance"),
 )
 FOOLED = (
     "Fooled",
-    gettext_noop("95 % interval of them"),
-    gettext_noop("Wrong on the original"),
+    gettext_noop("95 % CI of the distance"),
+    gettext_noop("Model already wrong on the original"),
 )
 
 
@@ -149,7 +149,7 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     groups = {helped: [row for row in rows if row.helped == helped] for helped in (True, False)}
     least = min(map(len, groups.values()))
     lines: list[Row] = []
-    for helped, title in ((True, gettext("with help")), (False, gettext("without help"))):
+    for helped, title in ((True, gettext("with proposals")), (False, gettext("control (no proposals)"))):
         group = groups[helped]
         middle = medians.of([row.seconds for row in group])
         decided = [row for row in group if row.accepted is not None]
@@ -162,12 +162,13 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     lines.append(("difference", None, None, _round(apart.value), apart.interval, *([None] * empty)))
     columns = GROUPS + VARIETY + (FOOLED if loop else ())
     note = gettext(
-        "Places with and without help were drawn by the server. Seconds: active time; medians with bootstrap intervals "
-        "(1,000 draws), rates with Wilson's. Accepted: of the responses whose item is decided. Variety: of equally many "
-        "responses of each group ({value}), the mean of {draws} draws: different edits by all edits, different "
-        "first two words of the question, and Jaccard's distance of the edits over all pairs."
+        "The server assigned the control group at random. Seconds: active time; medians with "
+        "bootstrap intervals (1,000 samples), rates with Wilson intervals. Accepted: share of "
+        "responses to decided items. Variety: equal numbers of responses per group ({value}), "
+        "mean of {draws} samples: distinct edits divided by all edits, distinct first two "
+        "words of the question, and mean Jaccard distance over all pairs of edits."
     ).format(value=least or "all", draws=DRAWS)
-    return Report(gettext("With and without help"), columns, tuple(lines), note)
+    return Report(gettext("With proposals and control group"), columns, tuple(lines), note)
 
 
 def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | None, float | None]:
@@ -203,7 +204,7 @@ ORIGINS = {"human": "human", "machine": "machine", "machine_edited": gettext_noo
 def of_origins(rows: Sequence[Made], loop: bool) -> Report:
     """Whose the responses are, among those with help and those without."""
     lines: list[Row] = []
-    for helped, where in ((True, gettext("with help")), (False, gettext("without help"))):
+    for helped, where in ((True, gettext("with proposals")), (False, gettext("control (no proposals)"))):
         group = [row for row in rows if row.helped == helped]
         for origin, title in ORIGINS.items():
             own = [row for row in group if row.origin == origin]
@@ -227,12 +228,10 @@ def of_origins(rows: Sequence[Made], loop: bool) -> Report:
         "Share",
         gettext("95 % CI"),
         gettext("Median seconds"),
-        gettext("Its 95 % interval"),
+        gettext("95 % CI of the share"),
     )
-    note = gettext("Decided by the server: what was submitted is compared with what was shown.")
-    return Report(
-        gettext("Where responses come from"), columns + (FOOLED if loop else ()), tuple(lines), note
-    )
+    note = gettext("The server compares the submission with the proposals shown.")
+    return Report(gettext("Origin of responses"), columns + (FOOLED if loop else ()), tuple(lines), note)
 
 
 def _round(value: float | None) -> float | None:
@@ -286,13 +285,11 @@ def _of_proposals(batch: Batch) -> Report:
         "Used",
         gettext("Used after an edit"),
         "Rejected",
-        gettext("Passed over"),
+        gettext("Not judged"),
         "Accepted",
         gettext("95 % CI"),
     )
-    note = gettext(
-        "Accepted: used or used after an edit, of those that somebody judged; passed over is not judged."
-    )
+    note = gettext("Accepted: used directly or after an edit, as a share of judged proposals.")
     return Report("Proposals", columns, tuple(lines), note)
 
 
@@ -311,7 +308,7 @@ def _of_errors(batch: Batch) -> Report:
         (maker, *(count[error] for error in ERRORS)) for maker, count in sorted(counts.items())
     ]
     return Report(
-        gettext("What was wrong with rejected proposals"),
+        gettext("Errors in rejected proposals"),
         (gettext("Made by"), *ERRORS.values()),
         tuple(lines),
     )
@@ -320,7 +317,10 @@ def _of_errors(batch: Batch) -> Report:
 def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
     """What 100 responses cost: hours of people, and tokens of language models (with money, where prices are set)."""
     lines: list[Row] = []
-    for helped, title in ((True, gettext("people, with help")), (False, gettext("people, without help"))):
+    for helped, title in (
+        (True, gettext("people, with proposals")),
+        (False, gettext("people, control group")),
+    ):
         seconds = [row.seconds for row in rows if row.helped == helped]
         if seconds:
             lines.append((title, len(seconds), round(100 * fmean(seconds) / 3600, 2), None, None, None))
@@ -339,15 +339,15 @@ def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
         gettext("Made by"),
         "Responses",
         "Hours",
-        gettext("Tokens read"),
-        gettext("Tokens written"),
+        gettext("Input tokens"),
+        gettext("Output tokens"),
         "USD",
     )
     note = gettext(
-        "For 100 responses, refused and repeated replies paid for. People: mean active time, breaks of more than a minute "
-        "not counted. USD where PREDICTORS has a price for the model."
+        "Per 100 responses, including rejected and repeated replies. People: mean active time "
+        "without breaks over one minute. USD if PREDICTORS contains a price for the model."
     )
-    return Report(gettext("Cost of 100 examples"), columns, tuple(lines), note)
+    return Report(gettext("Cost per 100 examples"), columns, tuple(lines), note)
 
 
 def _money(maker: str, tokens: Sequence[Any]) -> float | None:

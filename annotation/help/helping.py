@@ -339,16 +339,17 @@ def handle(
     if act not in Handling.Act.values:
         raise Refused(
             "invalid_request",
-            gettext("An act is one of {values}.").format(values=", ".join(Handling.Act.values)),
+            gettext("The action must be one of {values}.").format(values=", ".join(Handling.Act.values)),
         )
     wrong = [name for name in ERRORS if name in errors]
     if len(wrong) != len(set(errors)):
         raise Refused(
-            "invalid_request", gettext("What is wrong is any of {errors}.").format(errors=", ".join(ERRORS))
+            "invalid_request", gettext("Errors must be any of {errors}.").format(errors=", ".join(ERRORS))
         )
     if (act == Handling.Act.REJECTED) != bool(wrong):
         raise Refused(
-            "invalid_request", gettext("Say what is wrong with a proposal that you reject, and only then.")
+            "invalid_request",
+            gettext("Name the errors of a rejected proposal. Leave them empty for other proposals."),
         )
     telling = Telling.objects.filter(assignment=assignment, proposal__public_id=proposal).first()
     if telling is None:
@@ -367,7 +368,7 @@ def handle(
 def _submitted() -> Refused:
     return Refused(
         "already_submitted",
-        gettext("This item is submitted. Undo the submission to go through its proposals."),
+        gettext("This item is submitted. Undo the submission to review its proposals."),
     )
 
 
@@ -461,47 +462,48 @@ def check(
 ) -> dict[str, Any]:
     """What makes the proposals of a new batch, checked and filled up. Raises Refused(invalid_request)."""
     if help not in ("", "offered", "filled"):
-        raise Refused("invalid_request", gettext("Help is offered, filled or none."))
+        raise Refused("invalid_request", gettext("Proposals must be one of offered, filled or none."))
     if not help:
         if given or unhelped:
             raise Refused(
-                "invalid_request", gettext("Choose how proposals are shown, or leave their settings out.")
+                "invalid_request", gettext("Choose how proposals are shown, or leave their settings empty.")
             )
         return {}
     if not task.proposes:
         raise Refused(
             "invalid_request",
-            gettext("Nobody proposes responses to {title}.").format(title=task.title.lower()),
+            gettext("There are no proposals for {title}.").format(title=task.title.lower()),
         )
     if not 0 <= unhelped <= MOST_UNHELPED:
         raise Refused(
             "invalid_request",
-            gettext("The share without help is a number from 0 to {most_unhelped} percent.").format(
+            gettext("The control share must be 0 to {most_unhelped} percent.").format(
                 most_unhelped=MOST_UNHELPED
             ),
         )
     if unknown := sorted(given.keys() - {"rules", "models", "repetitions", "search"}):
         raise Refused(
-            "invalid_request", gettext("Help has no setting {unknown}.").format(unknown=", ".join(unknown))
+            "invalid_request",
+            gettext("Proposals have no setting {unknown}.").format(unknown=", ".join(unknown)),
         )
     models, repetitions = list(given.get("models", ())), given.get("repetitions", REPETITIONS)
     for name in models:
         if predictors.get(name, {}).get("protocol") != "chat":
             raise Refused(
                 "invalid_request",
-                gettext("There is no language model called {name!r} here.").format(name=name),
+                gettext("There is no language model {name!r}.").format(name=name),
             )
     if type(repetitions) is not int or not 1 <= repetitions <= MOST_REPETITIONS:
         raise Refused(
             "invalid_request",
-            gettext("Repetitions are a number from 1 to {most_repetitions}.").format(
+            gettext("Repetitions must be between 1 and {most_repetitions}.").format(
                 most_repetitions=MOST_REPETITIONS
             ),
         )
     rules = bool(given.get("rules", not models))
     if not rules and not models:
         raise Refused(
-            "invalid_request", gettext("Proposals come from rules, from a language model, or from both.")
+            "invalid_request", gettext("Choose rules, a language model, or both as the origin of proposals.")
         )
     found: dict[str, Any] = {"rules": rules, "models": models, "search": bool(given.get("search", False))}
     return {**found, "repetitions": repetitions} if models else found

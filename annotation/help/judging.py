@@ -95,7 +95,7 @@ class Held:
     def words(self) -> str:
         """A sentence for the page."""
         if self.verdict == "pending" and not self.gold["perturbed"]:
-            return gettext("Say what the right answer is now to get a verdict.")
+            return gettext("Enter the correct answer after your change to check the model.")
         return verdicts.WORDS[self.verdict]
 
 

@@ -48,24 +48,22 @@ MOST_SILENT = 3
 """Questions that a model may leave without an answer before a job leaves the rest of them for later."""
 
 WORDS: Mapping[str, str] = {
-    "none": gettext_noop("No model looks along in this batch."),
-    "nothing": gettext_noop("There is nothing to try yet."),
-    "right_so_far": gettext_noop("The model is right on the original. What does it say of yours?"),
-    "waiting": gettext_noop("The model is being asked. Go on; its answer comes by itself."),
-    "stale": gettext_noop("What you see is of an earlier state."),
-    "slow": gettext_noop("This model takes its time: it is asked when you press Check."),
+    "none": gettext_noop("This batch has no model in the loop."),
+    "nothing": gettext_noop("There is no change to check yet."),
+    "right_so_far": gettext_noop("The model answers the original correctly. Does it survive your change?"),
+    "waiting": gettext_noop("Waiting for the model. You can continue; its answer will appear here."),
+    "stale": gettext_noop("The result shown is from an earlier state."),
+    "slow": gettext_noop("This model is slow. It is only asked when you press Check."),
     "changed": gettext_noop(
-        "The model was exchanged since this batch opened, so it gives no verdict. You can go on and submit."
+        "The model has changed since this batch opened, so there is no verdict. You can continue and submit."
     ),
-    "left_alone": gettext_noop("The model's endpoint gave no answer and is left alone for a while."),
-    "no_answer_yet": gettext_noop(
-        "The model has given no answer so far. It is asked again from time to time."
-    ),
+    "left_alone": gettext_noop("The model does not respond. It will be asked again later."),
+    "no_answer_yet": gettext_noop("The model has not responded so far. It is asked again from time to time."),
     "gone": gettext_noop(
-        "The model of this batch is not set up here at the moment. You can go on and submit."
+        "The model of this batch is not configured at the moment. You can continue and submit."
     ),
 }
-ON_YOU_GO = gettext_noop("You can go on and submit.")
+ON_YOU_GO = gettext_noop("You can continue and submit.")
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,8 @@ def look(*, assignment: Assignment, response: Mapping[str, Any], kind: str, seq:
         if kind == "preview":
             return Seen("stale", gettext(WORDS["stale"]), tries=tries.of_person(assignment))
         raise Refused(
-            "already_submitted", gettext("This item is submitted. Undo the submission to try something else.")
+            "already_submitted",
+            gettext("This item is submitted. Undo the submission to check another change."),
         )
     batch, item = assignment.batch, assignment.plain_item
     asked = _asked(batch.task(), item, response)
@@ -177,7 +176,7 @@ def practise(
     asked = _asked(task, item, response)
     name = practice_model()
     if name is None:
-        return Seen("none", gettext("No model looks along here."))
+        return Seen("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     answer = _ask(settings.PREDICTORS[name], asked, slot=slot, seq=seq, within=LIVE)
     if answer.state != "answered":
@@ -216,16 +215,16 @@ def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any
     if len(str(response)) > MOST_BYTES:
         raise Refused(
             "draft_too_large",
-            gettext("A response may have {value} kB; this one is larger.").format(value=MOST_BYTES // 1024),
+            gettext("The response is larger than {value} kB. Shorten it.").format(value=MOST_BYTES // 1024),
         )
     if response.get("base", item.base) != item.base:
-        raise Refused(
-            "invalid_request", gettext("The response was made on another table. Load the item again.")
-        )
+        raise Refused("invalid_request", gettext("The response belongs to another table. Reload the item."))
     if reason := unstorable_in(response):
         raise Refused(
             "invalid_request",
-            gettext("The response holds {reason}, which cannot be kept. Take it out.").format(reason=reason),
+            gettext("The response contains {reason}, which cannot be saved. Remove it.").format(
+                reason=reason
+            ),
         )
     return judging.asked(task, item, response.get("data"))
 
@@ -253,10 +252,10 @@ class Answer:
 
 UNREAD: Mapping[str, str] = {
     "original": gettext_noop(
-        "The model gave no list of answers to the original, though it was asked {times} times."
+        "The model did not return a list of answers for the original after {times} requests."
     ),
     "perturbed": gettext_noop(
-        "The model gave no list of answers to what was made of it, though it was asked {times} times."
+        "The model did not return a list of answers for the changed example after {times} requests."
     ),
 }
 """What is said of a language model that talks and does not answer."""
@@ -291,9 +290,7 @@ def _ask(entry: Mapping[str, Any], asked: judging.Asked, *, slot: str, seq: int,
     if len({prediction.model for prediction in said.values()}) > 1:
         return Answer(
             "unavailable",
-            gettext("The model is being exchanged at this moment. {on_you_go}").format(
-                on_you_go=gettext(ON_YOU_GO)
-            ),
+            gettext("The model is being replaced. {on_you_go}").format(on_you_go=gettext(ON_YOU_GO)),
         )
     raw = {name: tries.raw(prediction) for name, prediction in said.items()}
     return Answer(
@@ -332,7 +329,7 @@ def _ask_chat(name: str, asked: judging.Asked) -> Answer:
         return Answer(
             "answered",
             model=named,
-            error=gettext("The model's endpoint refuses the question: {error}").format(error=error),
+            error=gettext("The model's endpoint rejects the question: {error}").format(error=error),
         )
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
@@ -486,15 +483,15 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
     if task.predicts != "live":
         raise Refused(
             "invalid_request",
-            gettext("Nothing that {title} makes can be put to a model.").format(title=task.title.lower()),
+            gettext("{title} creates no questions that a model could answer.").format(
+                title=task.title.lower()
+            ),
         )
     others = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if predictor not in others:
         raise Refused(
             "invalid_request",
-            gettext("Choose another model: {value}.").format(
-                value=", ".join(others) or gettext("there is none")
-            ),
+            gettext("Available models: {value}.").format(value=", ".join(others) or gettext("none")),
         )
     submitted = Assignment.objects.filter(batch=batch).submitted()
     submitted = submitted.exclude(

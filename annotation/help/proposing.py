@@ -153,7 +153,7 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
         raise Refused("nothing_to_release", gettext("{name} has no proposals yet.").format(name=batch.name))
     name = f"Proposals of {batch.name}"[:120]
     if Source.objects.filter(project=batch.project_id, name=name).exists():
-        raise Refused("name_taken", gettext("There is a source called {name!r} already.").format(name=name))
+        raise Refused("name_taken", gettext("A source {name!r} already exists.").format(name=name))
     found = [_alone(key) for key in sorted(chosen)]
     beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
     with transaction.atomic():
@@ -308,7 +308,7 @@ class Asked:
             if error.kind == "away":
                 raise Refused(
                     "predictor_failed",
-                    gettext("{error} What was proposed so far is kept.").format(error=error),
+                    gettext("{error} Proposals received so far are saved.").format(error=error),
                 ) from None
             text, reason = error.text, str(error)
         read = Read(Reply.Outcome.REFUSED, reason) if reason else read_reply(text, self.task, wanted, plain)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.models import Annotation, Assignment
 from annotation.work import lending
 
-HIDDEN = gettext_noop("Suggestions are shown once you have answered.")
+HIDDEN = gettext_noop("Suggestions appear after you have answered.")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def suggestions(assignment: Assignment) -> Suggested:
     task, item = assignment.batch.task(), assignment.plain_item
     when = task.suggests(item)
     if not when:
-        return Suggested(None, gettext("This batch gives no suggestions."))
+        return Suggested(None, gettext("This batch has no suggestions."))
     if when == "after" and not Annotation.objects.filter(assignment=assignment).exists():
         return Suggested(None, gettext(HIDDEN))
     return Suggested(task.suggest(item, lending.context(assignment.batch.project, task.needs)))

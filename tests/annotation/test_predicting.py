@@ -137,7 +137,7 @@ class TestALook:
         seen = look(assignment, {"operations": [change]}, "preview")
         assert (seen.verdict, seen.words) == (
             "pending",
-            "Say what the right answer is now to get a verdict.",
+            "Enter the correct answer after your change to check the model.",
         )
         assert (
             look(assignment, {"operations": [change], "answers": ["1980"]}, "preview").verdict == "not_fooled"
@@ -181,7 +181,7 @@ class TestALook:
         seen = look(assignment, REWORDED)
         assert time.monotonic() - began < 1.5
         assert seen.state in ("unavailable", "busy")
-        assert "You can go on and submit." in seen.words
+        assert "You can continue and submit." in seen.words
         assert not Try.objects.exists()
 
 
@@ -826,7 +826,7 @@ class TestTheReportOfAProject:
         assert line.verified == proportion(1, 2)
         assert line.wrong_before == proportion(1, 3)
         page = self.opened(world.rea).content.decode().replace("\u00a0", " ")
-        assert "Wrong on the original" in page
+        assert "Model already wrong on the original" in page
         assert "33.3 %" in page
         rows = list(csv.DictReader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
         (of_cy,) = [row for row in rows if row["annotator"] == known_as(world.cy)]
@@ -859,7 +859,7 @@ class TestTheReportOfAProject:
         assert "a machine&#x27;s" in page
         assert "a person&#x27;s own" in page
         (report,) = reporting.fooling(batch)
-        assert {row[3] for row in report.rows} == {"all", "a machine's", "a person's own"}
+        assert {row[3] for row in report.rows} == {"all", "a machine's", "written by a person"}
 
     def test_gives_a_spreadsheet_no_formula(self, world: World, fooled: Batch) -> None:
         Try.objects.update(model="=HYPERLINK(1)")

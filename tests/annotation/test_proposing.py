@@ -444,13 +444,13 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
     shown = proposals.rows[0]
     assert shown[0] == "rules"
     assert shown[1] == sum(int(value or 0) for value in shown[2:6])
-    assert [line[0] for line in cost.rows] == ["people, with help", "people, without help"]
+    assert [line[0] for line in cost.rows] == ["people, with proposals", "people, control group"]
     assert cost.rows[1][2] == round(100 * 40 / 3600, 2)
     assert all(len(line) == len(errors.columns) for line in errors.rows)
     mara = Client()
     mara.force_login(world.mara)
     page = mara.get(f"/batches/{batch.public_id}/report/").content.decode()
-    assert "With and without help" in page
+    assert "With proposals and control group" in page
 
 
 def test_the_cost_of_a_language_model_is_what_all_its_replies_took(world: World, llm: type[Endpoint]) -> None:

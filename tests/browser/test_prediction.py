@@ -177,7 +177,7 @@ def test_whatever_the_model_does_typing_saving_and_submitting_go_on_and_it_comes
     type_question(page, "which year saw it in cinemas?")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     state(page, MOODS[mood])
-    expect(page.locator(".says")).to_contain_text("You can go on and submit.")
+    expect(page.locator(".says")).to_contain_text("You can continue and submit.")
     assert "<" not in page.locator("askew-prediction").inner_text()
     assert Draft.objects.get().response["data"]["question"] == "which year saw it in cinemas?"
     page.keyboard.press("Escape")
@@ -280,7 +280,7 @@ def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
         expect(page.locator("[name=category]").first).to_be_focused()
     state(page, "unavailable")
     expect(page.locator(".says")).to_contain_text(
-        "You can go on and submit. The answers above are from before."
+        "You can continue and submit. The answers above are from before."
     )
     expect(page.locator("[data-part=tries]")).to_have_text("")
     server.mood = "well"
