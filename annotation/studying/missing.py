@@ -81,13 +81,13 @@ def unchecked(project: Project) -> tuple[int, int]:
 
 def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
     if not batches:
-        yield Missing(gettext("batches"), gettext("There is no batch yet."))
+        yield Missing(gettext("batches"), gettext("There are no batches yet."))
     for batch in batches:
         found = counts[batch.pk]
         if batch.state == "planned":
             words = ngettext(
-                "It was never opened; its {number} item waits.",
-                "It was never opened; its {number} items wait.",
+                "It was never opened; {number} item is waiting.",
+                "It was never opened; {number} items are waiting.",
                 found["items"],
             ).format(number=_n(found["items"]))
             yield Missing(batch.name, words, found["items"])
@@ -98,7 +98,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
             before = counts[feeding.pk]
             left = before["open"] + before["complete"] + before["adjudication"]
             if left:
-                words = gettext("It waits for what is decided of {number} more in “{batch}”.").format(
+                words = gettext("It waits for {number} more decisions in “{batch}”.").format(
                     number=_n(left), batch=feeding.name
                 )
                 yield Missing(batch.name, words, left)
@@ -108,29 +108,29 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
     if number := found["open"]:
         words = (
             ngettext(
-                "{number} item is not annotated by as many people as it takes; the batch is closed, so it stays out.",
-                "{number} items are not annotated by as many people as it takes; the batch is closed, so they stay out.",
+                "{number} item has too few responses. The batch is closed, so it is left out.",
+                "{number} items have too few responses. The batch is closed, so they are left out.",
                 number,
             )
             if batch.closed_at
             else ngettext(
-                "{number} item is not annotated by as many people as it takes.",
-                "{number} items are not annotated by as many people as it takes.",
+                "{number} item has too few responses.",
+                "{number} items have too few responses.",
                 number,
             )
         )
         yield Missing(batch.name, words.format(number=_n(number)), number)
     if number := found["complete"]:
         words = ngettext(
-            "{number} item is complete and not decided yet; the worker does it within minutes.",
-            "{number} items are complete and not decided yet; the worker does it within minutes.",
+            "{number} item is complete and will be decided by the worker within minutes.",
+            "{number} items are complete and will be decided by the worker within minutes.",
             number,
         )
         yield Missing(batch.name, words.format(number=_n(number)), number)
     if number := found["adjudication"]:
         words = ngettext(
-            "{number} item is waiting for an adjudicator.",
-            "{number} items are waiting for an adjudicator.",
+            "{number} item needs adjudication.",
+            "{number} items need adjudication.",
             number,
         )
         yield Missing(batch.name, words.format(number=_n(number)), number)
@@ -141,15 +141,15 @@ def _runs(project: Project) -> Iterator[Missing]:
     for run in runs.select_related("feeds_from").order_by("pk"):
         name = ", ".join(run.kinds)
         if run.feeds_from is None:
-            words = gettext("They are not finished. Start the same run again: it goes on where it stopped.")
+            words = gettext(
+                "The run is not finished. Start the same run again; it continues where it stopped."
+            )
         elif run.feeds_from.closed_at is None:
-            words = gettext("They take what “{batch}” decides, and are released once it is closed.").format(
+            words = gettext("They use the decisions of “{batch}” and are released once it is closed.").format(
                 batch=run.feeds_from.name
             )
         else:
-            words = gettext("They wait for what is still to be decided in “{batch}”.").format(
-                batch=run.feeds_from.name
-            )
+            words = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
         yield Missing(gettext("perturbations {name}").format(name=name), words)
 
 
@@ -160,7 +160,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
         return
     number, made = unchecked(project)
     if number:
-        words = gettext("{number} of {made} have not been answered blind by somebody else.").format(
+        words = gettext("{number} of {made} have no blind answer by another person.").format(
             number=_n(number), made=_n(made)
         )
         yield Missing(gettext("perturbed examples"), words, number)
@@ -174,13 +174,13 @@ def _blind() -> list[str]:
 def _people(project: Project) -> Iterator[Missing]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
-        words = gettext("Simulated people annotated here: a release has to allow it (--allow-simulated).")
+        words = gettext("Simulated people annotated here. Use --allow-simulated to release.")
         yield Missing(gettext("people"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
-        words = gettext("{number} to the manager are not answered.").format(number=_n(unanswered))
+        words = gettext("{number} questions to the managers are unanswered.").format(number=_n(unanswered))
         yield Missing(gettext("questions"), words, unanswered)
     if silent := [shown(one.title) for one in statements.ASKED if not project.statement.get(one.name)]:
-        words = gettext("Nothing is said of {titles}.").format(titles=", ".join(silent))
+        words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
         yield Missing(gettext("data statement"), words, len(silent))
 
 

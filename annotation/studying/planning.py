@@ -240,7 +240,7 @@ def _says(study: Study, place: int, name: str) -> bool:
 
 
 def _silent(kept: Sequence[str]) -> str:
-    return gettext("{kept}: the file does not say so. It stays.").format(kept="; ".join(kept))
+    return gettext("{kept}: not in the file. It stays.").format(kept="; ".join(kept))
 
 
 def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
@@ -258,18 +258,18 @@ def which(one: GoldItem, there: Sequence[str], own: Sequence[str]) -> tuple[str,
     if one.source:
         if one.source in there:
             return one.source, ""
-        return "", gettext("The source {source!r} has no example {example!r}.").format(
+        return "", gettext("The source {source!r} does not contain the example {example!r}.").format(
             source=one.source, example=one.example
         )
     for name in there:
         if name in own:
             return name, ""
     if len(there) > 1:
-        return "", gettext("{sources} have an example {example!r}: say which, with `source`.").format(
+        return "", gettext("{sources} have an example {example!r}. Choose one with `source`.").format(
             sources=gettext(" and ").join(map(repr, there)), example=one.example
         )
     if not there:
-        return "", gettext("No source has the example {example!r}.").format(example=one.example)
+        return "", gettext("No source contains the example {example!r}.").format(example=one.example)
     return there[0], ""
 
 
@@ -296,19 +296,19 @@ class _Comparing:
             if getattr(wanted, name) != getattr(there, name)
         ]
         if wanted.statement != there.statement:
-            differ.append(gettext("what the data statement says"))
+            differ.append(gettext("data statement"))
         if differ:
             yield self.say("change", "project", there.slug, f"{'; '.join(differ)}.")
         if wanted.consent != there.consent:
             if wanted.consent:
                 what = (
-                    gettext("a new version: everybody is asked again before their next item.")
+                    gettext("a new version: annotators are asked again before their next item.")
                     if there.consent
                     else gettext("a text.")
                 )
                 yield self.say("change" if there.consent else "add", "consent", "", what)
             else:
-                words = gettext("the project asks for consent; the file says nothing of it.")
+                words = gettext("the project asks for consent; the file does not mention it.")
                 yield self.say("leave", "consent", "", words)
         for key, text in wanted.guidelines.items():
             usual = task_types()[key].guidelines() if key in task_types() else ""
@@ -318,10 +318,10 @@ class _Comparing:
                 said = [
                     gettext("a new version.")
                     if key in there.guidelines
-                    else gettext("in place of the text of the kind.")
+                    else gettext("replaces the text of the task type.")
                 ]
                 if again:
-                    said.append(gettext("Everybody reads them again before their next item."))
+                    said.append(gettext("Annotators read them again before their next item."))
                 yield self.say("change", "guidelines", key, " ".join(said))
 
     # -- sources ------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ class _Comparing:
         named = {one.name for one in self.study.sources}
         for one in self.there.sources:
             if one.name not in named:
-                yield self.say("leave", "source", one.name, gettext("the file does not name it."))
+                yield self.say("leave", "source", one.name, gettext("not in the file."))
                 named.add(one.name)
 
     def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
@@ -341,8 +341,8 @@ class _Comparing:
         for one in found:
             if one.reader != wanted.reader:
                 words = gettext(
-                    "the project's source of this name is read as {reader}, not {wanted}. "
-                    "Give this one another name."
+                    "the source of this name in the project uses the reader {reader}, not {wanted}. Rename "
+                    "this one."
                 ).format(reader=one.reader, wanted=wanted.reader)
                 yield self.say("cannot", "source", wanted.name, words, place)
                 return
@@ -355,9 +355,9 @@ class _Comparing:
         if known in checksums or (found and not known):
             return
         if wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
-            words = gettext(
-                "{path} holds other data than the study was made with (its checksum differs)."
-            ).format(path=wanted.path)
+            words = gettext("{path} does not contain the data of the study (the checksum differs).").format(
+                path=wanted.path
+            )
             yield self.say("cannot", "source", wanted.name, words, place)
         elif looked.checksum:
             words = gettext("import {path}, {number} examples.").format(
@@ -366,12 +366,12 @@ class _Comparing:
             yield self.say("add", "source", wanted.name, words, place)
         elif self.looked is None:
             words = gettext(
-                "it is not in the project. Import it on the page Sources under this name, then come back."
+                "not in the project. Import it on the page Sources under this name, then come back."
             )
             yield self.say("cannot", "source", wanted.name, words, place)
         else:
             words = gettext(
-                "it is not in the project. Say where its files are: path in the file, or --source "
+                "not in the project. Give the path of its files: path in the file, or --source "
                 "'{name}=PATH' on the command line."
             ).format(name=wanted.name)
             yield self.say("cannot", "source", wanted.name, words, place)
@@ -389,7 +389,7 @@ class _Comparing:
                 yield from self.batch(place, self.study.batches[place])
         for name in self.planned:
             if name not in self.wanted:
-                yield self.say("leave", "batch", name, gettext("the file does not name it."))
+                yield self.say("leave", "batch", name, gettext("not in the file."))
 
     def names(
         self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
@@ -436,25 +436,25 @@ class _Comparing:
         left = [name for name in self.makers(wanted) if not self.closed(name)]
         if not left:
             return ""
-        drawn = gettext("it is drawn from what people make of {sources} in {batches}.").format(
+        drawn = gettext("sampled from the examples that people create from {sources} in {batches}.").format(
             sources=", ".join(wanted.sources), batches=quoted(left)
         )
         if wanted.only:
             again = ngettext(
-                "Apply the file again once the examples that it names are there, or it is closed.",
-                "Apply the file again once the examples that it names are there, or they are closed.",
+                "Apply the file again once those examples exist or the batch is closed.",
+                "Apply the file again once those examples exist or the batches are closed.",
                 len(left),
             )
         elif wanted.size is not None:
             again = ngettext(
-                "Apply the file again once {size} are there, or it is closed.",
-                "Apply the file again once {size} are there, or they are closed.",
+                "Apply the file again once {size} exist or the batch is closed.",
+                "Apply the file again once {size} exist or the batches are closed.",
                 len(left),
             ).format(size=_n(wanted.size))
         else:
             again = ngettext(
-                "Apply the file again once it is closed.",
-                "Apply the file again once they are closed.",
+                "Apply the file again once the batch is closed.",
+                "Apply the file again once the batches are closed.",
                 len(left),
             )
         return f"{drawn} {again}"
@@ -468,12 +468,13 @@ class _Comparing:
             if any(_about(run.sources, wanted.sources) for run in self.study.runs):
                 return ""
             return gettext(
-                "sample.of: {of} has no automatic perturbation, and the file makes none. "
-                "Add them under `perturbations`, or leave the batch out."
+                "sample.of: there are no automatic perturbations of {of}, and the file creates none. "
+                "Add them under `perturbations`, or remove the batch."
             ).format(of=of)
         return gettext(
-            "sample.of: people have made nothing of {of} in this project, and no batch of the file in which they would is "
-            "to come or open. Add one (a kind that makes examples), draw this batch from originals, or leave it out."
+            "sample.of: people have created no examples from {of} in this project, and no planned "
+            "or open batch of the file does so. Add such a batch, sample from originals, or remove "
+            "this batch."
         ).format(of=of)
 
     def enough(self, wanted: Work) -> bool:
@@ -506,9 +507,9 @@ class _Comparing:
             missing = [one for one in wanted.only if not self.holders(one).keys() & set(wanted.sources)]
             if missing and not (unread if wanted.of != "perturbed" else self.unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
-                words = gettext("sample.only: no source of the batch ({sources}) has {some}.").format(
-                    sources=", ".join(wanted.sources), some=some
-                )
+                words = gettext(
+                    "sample.only: the sources of the batch ({sources}) do not contain {some}."
+                ).format(sources=", ".join(wanted.sources), some=some)
                 yield self.say("cannot", "batch", wanted.name, words, place)
         known = there.gold if there is not None else ()
         task = task_types()[wanted.type]
@@ -517,7 +518,7 @@ class _Comparing:
             meant, _ = which(one, list(self.holders(one.example)), wanted.sources)
             if meant and (one.example, meant) in marked:
                 words = gettext(
-                    "{example!r} of {source} stands twice among the gold items: it has one right response."
+                    "{example!r} of {source} appears twice among the gold items. Remove one."
                 ).format(example=one.example, source=meant)
                 yield self.say("cannot", "gold", wanted.name, words, place)
             marked.add((one.example, meant))
@@ -550,8 +551,8 @@ class _Comparing:
             lacking = number - len(known)
         if lacking > 0 and not self.unread(wanted):
             words = gettext(
-                "of {lacking} of its {number} items nobody knows what is right: name them in gold.items, "
-                "or leave it planned (without `open`)."
+                "{lacking} of its {number} items have no gold answer. Add them to gold.items, or leave "
+                "the batch planned (without `open`)."
             ).format(lacking=lacking, number=number)
             yield self.say("cannot", "gold", wanted.name, words, place)
 
@@ -565,7 +566,7 @@ class _Comparing:
         if wrong or not self.standing.unfinished.issuperset(same):
             return
         if same:
-            words = gettext("it is not finished: it goes on where it stopped.")
+            words = gettext("unfinished: the run continues where it stopped.")
             yield self.say("add", "perturbation", run.name, words, place)
             return
         if not self.study.sources and not self.there.sources:
@@ -588,10 +589,12 @@ class _Comparing:
         wrong += self.models(place, wanted)
         asked = self.wanted.get(wanted.requires) or self.planned.get(wanted.requires)
         if asked is not None and asked.purpose != "qualification":
-            words = gettext("“{name}”, which it requires, is no qualification batch.").format(name=asked.name)
+            words = gettext("“{name}” is required, but it is not a qualification batch.").format(
+                name=asked.name
+            )
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
         if not wanted.sources and not wanted.feeds_from:
-            words = gettext("it is about nothing. Name sources in `sample`, or the batch that feeds it.")
+            words = gettext("it has no items. Name sources in `sample`, or a batch in `feeds_from`.")
             wrong.append(self.say("cannot", "batch", wanted.name, words, place))
         there = self.planned.get(wanted.name)
         if not wrong and there is None and (words := self.waits(wanted)):
@@ -628,8 +631,8 @@ class _Comparing:
                 for name in frozen
             )
             words = gettext(
-                "the project has it with {said}. That is frozen: it is {state}. "
-                "Say in the file what the project has, or give the batch another name."
+                "in the project: {said}. The batch is {state}, so this cannot be changed. Correct the "
+                "file, or rename the batch."
             ).format(said=said, state=gettext(state))
             yield self.say("cannot", "batch", wanted.name, words, place)
             return
@@ -640,7 +643,7 @@ class _Comparing:
         if wanted.open and state == "planned":
             yield self.opening(place, wanted)
         if not wanted.open and state != "planned":
-            words = gettext("it is {state}; the file leaves it planned.").format(state=gettext(state))
+            words = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))
             yield self.say("leave", "batch", wanted.name, words, place)
 
     def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
@@ -653,8 +656,8 @@ class _Comparing:
             yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
         if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
             words = ngettext(
-                "{gone} gold item that the file does not name.",
-                "{gone} gold items that the file does not name.",
+                "{gone} gold item is not in the file.",
+                "{gone} gold items are not in the file.",
                 gone,
             ).format(gone=gone)
             yield self.say("leave", "gold", wanted.name, words, place)
@@ -663,7 +666,7 @@ class _Comparing:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
         here, needed = self.annotators(), wanted.overlap
         if wanted.strategy != "split":
-            return self.say("open", "open", wanted.name, gettext("people get its items."), place)
+            return self.say("open", "open", wanted.name, gettext("annotators get its items."), place)
         counts = self.standing.batches.get(wanted.name)
         items: int | None
         if counts is not None:
@@ -674,19 +677,19 @@ class _Comparing:
         if limit is not None and items:
             needed = max(needed, -(-items * wanted.overlap // limit))
         if here >= needed:
-            return self.say("open", "open", wanted.name, gettext("people get its items."), place)
+            return self.say("open", "open", wanted.name, gettext("annotators get its items."), place)
         if needed > wanted.overlap:
             words = gettext(
-                "its {items} items for {overlap} people each, with at most {limit} items a person, "
-                "wait for {needed} annotators; {here} are in the project. "
-                "Apply the file again when they have joined, or raise the limit."
+                "its {items} items for {overlap} people each, at most {limit} items per person, need "
+                "{needed} annotators; the project has {here}. Apply the file again when they have "
+                "joined, or raise the limit."
             ).format(
                 items=_n(items or 0), overlap=wanted.overlap, limit=_n(limit or 0), needed=needed, here=here
             )
         else:
             words = gettext(
-                "its split for {overlap} people per item waits for {needed} annotators; {here} are in the project. "
-                "Apply the file again when they have joined."
+                "its split for {overlap} people per item needs {needed} annotators; the project has "
+                "{here}. Apply the file again when they have joined."
             ).format(overlap=wanted.overlap, needed=needed, here=here)
         return self.say("wait", "open", wanted.name, words, place)
 
@@ -709,7 +712,7 @@ class _Comparing:
         there = self.standing.predictors
         if wanted.loop_model and wanted.loop_model not in there:
             words = unknown(gettext("model"), wanted.loop_model, there)
-            words = f"{words} {gettext('PREDICTORS names the models of a machine.')}"
+            words = f"{words} {gettext('PREDICTORS lists the models of this site.')}"
             yield self.say("cannot", "batch", wanted.name, words, place)
         try:
             self.filled(wanted)
@@ -726,11 +729,11 @@ class _Comparing:
             gone = self.standing.removed.get(one.email) or self.standing.removed.get(one.name)
             if has is None and asked is None and gone is not None:
                 words = gettext(
-                    "was removed on {day}. Whoever is to come back gets a link on the page People."
+                    "removed on {day}. To add this person again, create a link on the page People."
                 ).format(day=gone)
                 yield self.say("leave", "person", one.name, words, place)
             elif has is None and asked is None:
-                words = gettext("a personal link, to join as {roles}.").format(roles=_roles(one.roles))
+                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
                 yield self.say("invite", "person", one.name, words, place)
             elif has is not None and not roles <= has:
                 more = _roles(role for role in one.roles if role not in has)
@@ -739,13 +742,13 @@ class _Comparing:
                 )
             elif has is None and asked is not None and not roles <= asked:
                 words = gettext(
-                    "the link made for them says {roles}; give them more once they joined."
+                    "the existing link gives {roles}; add more roles after the person has joined."
                 ).format(roles=_roles(sorted(asked)))
                 yield self.say("leave", "person", one.name, words, place)
             elif has is not None and has - roles:
-                words = gettext("is {roles} here, too; the file does not say so.").format(
-                    roles=_roles(sorted(has - roles))
-                )
+                words = gettext(
+                    "also has the roles {roles} in the project; they are not in the file."
+                ).format(roles=_roles(sorted(has - roles)))
                 yield self.say("leave", "person", one.name, words, place)
 
     # -- costs --------------------------------------------------------------------------------------
@@ -912,15 +915,11 @@ TERMS: Final = {
 }
 """The terms of a project that a file may change: words, or what they are called in a file."""
 
-NO_GOLD: Final = gettext_noop(
-    "gold.percent asks for gold items, and there are none: nobody gets any before some are marked."
-)
+NO_GOLD: Final = gettext_noop("gold.percent needs gold items, and there are none. Mark some first.")
 
 
 def _right(number: int) -> str:
-    return ngettext("{number} item with what is right.", "{number} items with what is right.", number).format(
-        number=number
-    )
+    return ngettext("{number} gold answer.", "{number} gold answers.", number).format(number=number)
 
 
 def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
@@ -935,7 +934,9 @@ def differences(wanted: Work, there: Work) -> list[str]:
 
 
 def _comes_after(name: str) -> str:
-    return gettext("it comes after “{name}”, which waits. Apply the file again then.").format(name=name)
+    return gettext("it depends on “{name}”, which is waiting. Apply the file again afterwards.").format(
+        name=name
+    )
 
 
 def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
@@ -950,7 +951,7 @@ def _in_words(work: Work, number: int | None) -> str:
     kind = f"{title}, {work.variant}" if work.variant else title
     parts = [kind if work.purpose == "work" else f"{gettext(work.purpose)}: {kind}"]
     if work.feeds_from:
-        decides = gettext("what “{batch}” decides").format(batch=work.feeds_from)
+        decides = gettext("the decisions of “{batch}”").format(batch=work.feeds_from)
         parts.append(f"{decides}{_when(work.feeds_when)}")
     if work.sources:
         parts.append(
@@ -970,8 +971,8 @@ def _in_words(work: Work, number: int | None) -> str:
 
 OF: Final = {
     "originals": gettext_noop("originals"),
-    "perturbed": gettext_noop("perturbed"),
-    "automatic": gettext_noop("automatic"),
+    "perturbed": gettext_noop("perturbed by people"),
+    "automatic": gettext_noop("automatically perturbed"),
 }
 BY: Final = {
     "": gettext_noop("{size} {of} of {sources}, seed {seed}"),
@@ -980,8 +981,8 @@ BY: Final = {
 }
 SELECT: Final = {"extraction": gettext_noop("extraction"), "reasoning": gettext_noop("reasoning")}
 OVERLAP: Final = {
-    "open": gettext_noop("overlap {overlap}, open"),
-    "split": gettext_noop("overlap {overlap}, split"),
+    "open": gettext_noop("{overlap} people per item, first come first served"),
+    "split": gettext_noop("{overlap} people per item, fixed shares"),
 }
 """What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
 
@@ -989,13 +990,11 @@ OVERLAP: Final = {
 def _size(work: Work, number: int | None) -> str:
     """How many examples a batch draws."""
     if work.only:
-        return gettext("{number} named").format(number=len(work.only))
+        return gettext("{number} listed").format(number=len(work.only))
     if number is None or (work.size is not None and work.size <= number):
         return gettext("all") if work.size is None else _n(work.size)
     if work.size:
-        return gettext("all {number} (not {size}: there are no more)").format(
-            number=_n(number), size=_n(work.size)
-        )
+        return gettext("all {number} (fewer than {size} exist)").format(number=_n(number), size=_n(work.size))
     return gettext("all {number}").format(number=_n(number))
 
 
@@ -1012,7 +1011,7 @@ def _run_in_words(run: Run) -> str:
         which = gettext("originals of {sources}") if sources else gettext("originals of every source")
     parts = [which.format(select=gettext(SELECT[run.select]) if run.select else "", sources=sources)]
     if run.feeds_from:
-        decides = gettext("as “{batch}” decides them").format(batch=run.feeds_from)
+        decides = gettext("as decided in “{batch}”").format(batch=run.feeds_from)
         parts.append(f"{decides}{_when(run.feeds_when)}")
     parts.append(ngettext("{number} seed", "{number} seeds", len(run.seeds)).format(number=len(run.seeds)))
     return f"{', '.join(parts)}."

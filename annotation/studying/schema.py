@@ -70,7 +70,7 @@ def _pay(whose: str) -> dict[str, Any]:
         currency={
             "type": "string",
             "pattern": "^[A-Z]{3}$",
-            "description": gettext_noop("a code of three capitals: EUR"),
+            "description": gettext_noop("a code of three capitals, for example EUR"),
         },
         per_hour=rate,
         per_item=rate,
@@ -116,7 +116,9 @@ SCHEMA: Final[dict[str, Any]] = {
             slug={
                 "type": "string",
                 "pattern": "^[a-z0-9][a-z0-9-]{0,59}$",
-                "description": gettext_noop("the project's address: small letters, digits and hyphens"),
+                "description": gettext_noop(
+                    "the short name of the project: small letters, digits and hyphens"
+                ),
             },
             name=_NAME,
             time_zone={"type": "string", "description": "such as Europe/Paris; days are days there"},
@@ -182,7 +184,9 @@ SCHEMA: Final[dict[str, Any]] = {
                 checksum={
                     "type": "string",
                     "pattern": "^[0-9a-f]{64}$",
-                    "description": gettext_noop("of the files, as Askew takes it: other files are refused"),
+                    "description": gettext_noop(
+                        "checksum of the files as computed by Askew; other files are rejected"
+                    ),
                 },
             ),
         ),
@@ -324,7 +328,7 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 
 _TYPES = {
-    "string": gettext_noop("a text"),
+    "string": gettext_noop("text"),
     "integer": gettext_noop("a whole number"),
     "number": gettext_noop("a number"),
     "boolean": gettext_noop("true or false"),
@@ -352,7 +356,7 @@ def _said(error: Any, path: Path, written: Written) -> Iterator[Fault]:
     elif rule == "required":
         missing = [key for key in wanted if key not in found]
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
-            words = ngettext("{names} is missing here.", "{names} are missing here.", len(missing))
+            words = ngettext("{names} is missing.", "{names} are missing.", len(missing))
             yield written.fault(path, words.format(names=_and(missing)))
     else:
         yield written.fault(path, sentence(error))
@@ -364,7 +368,7 @@ def sentence(error: Any) -> str:
     shown = _shown(found)
     if rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
-        words = gettext("This is {kinds}, not {shown}.").format(
+        words = gettext("Expected {kinds}, not {shown}.").format(
             kinds=gettext(" or ").join(gettext(_TYPES[kind]) for kind in kinds), shown=shown
         )
         if kinds == ["string"] and not isinstance(found, dict | list):
@@ -373,33 +377,33 @@ def sentence(error: Any) -> str:
     if rule == "enum":
         return unknown(gettext("value"), found, wanted)
     if rule == "const":
-        words = gettext("Write {wanted}: {shown} is not a version of study files that is known here.")
+        words = gettext("Write {wanted}. {shown} is not a supported version of study files.")
         return words.format(wanted=wanted, shown=shown)
     if rule == "minimum":
-        return gettext("The least is {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
+        return gettext("The minimum is {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
     if rule == "exclusiveMinimum":
-        return gettext("The least is above {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
+        return gettext("This must be greater than {wanted}, not {shown}.").format(wanted=wanted, shown=shown)
     if rule == "maximum":
-        return gettext("The most is {wanted}, not {shown}.").format(wanted=_n(wanted), shown=shown)
+        return gettext("The maximum is {wanted}, not {shown}.").format(wanted=_n(wanted), shown=shown)
     if rule in ("minLength", "minItems"):
         return gettext("This must not be empty.")
     if rule == "maxLength":
         return gettext("This is longer than {wanted} characters.").format(wanted=_n(wanted))
     if rule == "maxItems":
-        return gettext("There are more than {wanted}.").format(wanted=wanted)
+        return gettext("There are more than {wanted} entries.").format(wanted=wanted)
     if rule == "uniqueItems":
-        return gettext("Something stands here twice. Name each once.")
+        return gettext("An entry appears twice. Remove one.")
     if rule == "required":
         names = _and([key for key in wanted if key not in found])
-        return gettext("{names} is missing here.").format(names=names)
+        return gettext("{names} is missing.").format(names=names)
     if rule == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         return " ".join(unknown(gettext("key"), key, known) for key in found if key not in known)
     if rule in ("anyOf", "oneOf") and error.context:
         reasons = gettext(" Or: ").join(dict.fromkeys(sentence(one) for one in error.context))
-        return gettext("{shown} will not do: {reasons}").format(shown=shown, reasons=reasons)
+        return gettext("{shown} is not valid: {reasons}").format(shown=shown, reasons=reasons)
     said = error.schema.get("description") or error.schema.get("title")
-    return gettext("{shown} is not what is wanted here: {said}.").format(
+    return gettext("{shown} is not valid: {said}.").format(
         shown=shown, said=gettext(said) if said else f"{rule} {wanted}"
     )
 
@@ -415,12 +419,12 @@ def _elsewhere(key: Any, path: Path, known: Iterable[str]) -> str:
     section = next((part for part in reversed(path) if isinstance(part, str)), "")
     inside = section and path[-1] == section
     if inside and (near := nearest(key, _keys(path[:-1]))):
-        return gettext("There is no key {key} in `{section}`; did you mean {near!r}, beside it?").format(
+        return gettext("Unknown key {key} in `{section}`. Did you mean {near!r}, one level up?").format(
             key=_shown(key), section=section, near=near
         )
     for name in known:
         if near := nearest(key, _keys((*path, name))):
-            return gettext("There is no key {key} here; did you mean {near!r} in `{name}`?").format(
+            return gettext("Unknown key {key}. Did you mean {near!r} in `{name}`?").format(
                 key=_shown(key), near=near, name=name
             )
     return ""
@@ -444,9 +448,9 @@ def unknown(what: str, name: Any, known: Iterable[Any]) -> str:
     """There is no such thing; the nearest that there is, or all. `what` is in the reader's language."""
     texts = [str(one) for one in known]
     if near := nearest(name, texts, 0.6):
-        words = gettext("There is no {what} {name} here; did you mean {near!r}?")
+        words = gettext("Unknown {what} {name}. Did you mean {near!r}?")
         return words.format(what=what, name=_shown(name), near=near)
-    return gettext("There is no {what} {name} here; there are: {known}.").format(
+    return gettext("Unknown {what} {name}. Available: {known}.").format(
         what=what, name=_shown(name), known=", ".join(texts) or gettext("none")
     )
 

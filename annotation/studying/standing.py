@@ -265,7 +265,7 @@ def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tupl
         if decided := choice.get("decided", ""):
             notes.append(
                 gettext(
-                    "The perturbations {name} take what was decided ({decided}) when they were planned. "
+                    "The perturbations {name} use the decisions ({decided}) of the time they were planned. "
                     "In a file, name the batch instead: feeds_from and feeds_when."
                 ).format(name=run.name, decided=decided)
             )
@@ -291,15 +291,17 @@ def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, 
     if made:
         notes.append(
             gettext(
-                "{number} gold items are about examples that people made here, and are left out: a file makes no edits."
+                "{number} gold items are about examples that people created here. They are left out, "
+                "because a study file contains no edits."
             ).format(number=len(made))
         )
     barred = Exclusion.objects.filter(item__gold__isnull=False, item__batch__in=batches).order_by()
     if people := barred.values("person").distinct().count():
         notes.append(
             gettext(
-                "{people} people are barred from gold items here, as they made or decided what these show. "
-                "A file cannot say so: where it is applied, give these batches to others."
+                "{people} people are excluded from gold items here, because they created or decided "
+                "the content. A file cannot express this. When you apply it, assign these batches to "
+                "other people."
             ).format(people=people)
         )
     return golds
@@ -313,7 +315,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
         task = task_types().get(batch.task_type)
         if task is None:
             notes.append(
-                gettext("{batch} is of the kind {kind}, which is not installed here.").format(
+                gettext("{batch} has the task type {kind}, which is not installed here.").format(
                     batch=batch.name, kind=batch.task_type
                 )
             )
@@ -321,8 +323,8 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
         if batch.set_aside_at is not None:
             notes.append(
                 gettext(
-                    "{batch} is set aside here: it is in no release. Where the file is applied it counts like any other; "
-                    "take it out of the file, or set it aside there, too."
+                    "{batch} is set aside here and in no release. Where the file is applied, it is a "
+                    "normal batch. Remove it from the file, or set it aside there too."
                 ).format(batch=batch.name)
             )
         sampling = batch.sampling or _old_sampling(batch)
@@ -371,16 +373,18 @@ def _drawn_from_people(works: list[Work]) -> list[str]:
         if work.of != "perturbed" or not work.sources:
             continue
         made_in = makers(works, work.sources)
-        drawn = gettext("{batch} is drawn from what people made here of {sources}.").format(
+        drawn = gettext("{batch} is sampled from examples that people created here from {sources}.").format(
             batch=work.name, sources=", ".join(work.sources)
         )
         if made_in:
             elsewhere = gettext(
-                "Where the file is applied it waits for what people make in {batches}: apply the file again then."
+                "Elsewhere it waits for examples that people create in {batches}. Apply the file again "
+                "afterwards."
             ).format(batches=quoted(made_in))
         else:
             elsewhere = gettext(
-                "No batch of the file makes such examples, so it cannot be applied elsewhere: take the batch out first."
+                "No batch of the file creates such examples, so the file cannot be applied elsewhere. "
+                "Remove this batch first."
             )
         notes.append(f"{drawn} {elsewhere}")
     return notes

@@ -37,20 +37,20 @@ EVERYONE = 1
 NAMES = {
     "people": (
         gettext_noop("A person needs a name."),
-        gettext_noop("A person called {name!r} stands on line {line} already."),
+        gettext_noop("The person {name!r} is already on line {line}."),
     ),
     "batches": (
         gettext_noop("A batch needs a name."),
-        gettext_noop("A batch called {name!r} stands on line {line} already."),
+        gettext_noop("The batch {name!r} is already on line {line}."),
     ),
 }
 """What is said of a part of a section that has no name, and of one whose name another one has."""
 DECIDES_NOTHING = {
     "qualification": gettext_noop(
-        "“{name}” is a qualification batch: it decides nothing, so nothing comes of it."
+        "“{name}” is a qualification batch and decides no items, so it cannot pass any on."
     ),
     "calibration": gettext_noop(
-        "“{name}” is a calibration batch: it decides nothing, so nothing comes of it."
+        "“{name}” is a calibration batch and decides no items, so it cannot pass any on."
     ),
 }
 """What is said of a batch that is to feed another one, by its purpose."""
@@ -244,7 +244,7 @@ def _unstorable(value: Any, path: Path, written: Written) -> Iterator[Fault]:
     elif isinstance(value, Mapping):
         for key, part in value.items():
             if reason := unstorable(key):
-                words = gettext("The key holds {reason}, which cannot be kept.")
+                words = gettext("The key contains {reason}, which cannot be saved.")
                 yield written.fault((*path, key), words.format(reason=reason))
             yield from _unstorable(part, (*path, key), written)
     elif isinstance(value, list):
@@ -282,12 +282,12 @@ class _Reading:
         said = self.written.value
         project = said["project"]
         if project["slug"] in RESERVED_SLUGS:
-            words = gettext("{slug!r} is the address of a page. Choose another one.")
+            words = gettext("The short name {slug!r} is reserved. Choose another one.")
             self.wrong(("project", "slug"), words.format(slug=project["slug"]))
         time_zone = project.get("time_zone", "UTC")
         if time_zone not in zoneinfo.available_timezones():
             zones = sorted(zoneinfo.available_timezones())
-            words = gettext("There is no {time_zone!r}.").format(time_zone=time_zone)
+            words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
             if schema.nearest(time_zone, zones):
                 words = schema.unknown(gettext("time zone"), time_zone, zones)
             self.wrong(("project", "time_zone"), words)
@@ -299,10 +299,7 @@ class _Reading:
         self.unique("batches", said.get("batches", []))
         kinds = said.get("kinds", {})
         for key, given in kinds.items():
-            if (
-                self.known(("kinds", key), gettext("kind of annotation"), key, task_types())
-                and "settings" in given
-            ):
+            if self.known(("kinds", key), gettext("task type"), key, task_types()) and "settings" in given:
                 self.settings(task_types()[key], given["settings"], ("kinds", key, "settings"))
         caps = project.get("caps", {})
         batches = tuple(
@@ -342,7 +339,7 @@ class _Reading:
                 name = given.get(key, "").strip()
                 there = not name or self.known(("batches", place, key), gettext("batch"), name, purposes)
                 if name and there and key == "requires" and purposes[name] != "qualification":
-                    words = gettext("“{name}” is no qualification batch.").format(name=name)
+                    words = gettext("“{name}” is not a qualification batch.").format(name=name)
                     self.wrong(("batches", place, key), words)
                 if name and there and key == "feeds_from":
                     self.feeding(("batches", place, key), name, purposes[name])
@@ -359,7 +356,7 @@ class _Reading:
     def consent(self, text: str) -> str:
         """The text as it is kept."""
         if text and not text.strip():
-            self.wrong(("consent",), gettext("A consent text needs words."))
+            self.wrong(("consent",), gettext("The consent text is empty."))
         return text.replace("\r\n", "\n").strip("\n") + "\n" if text else ""
 
     def unique(self, section: str, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -380,7 +377,7 @@ class _Reading:
             same = [one for one in sources if one.name == source.name]
             if len(same) > 1 and len({one.checksum for one in same if one.checksum}) != len(same):
                 words = gettext(
-                    "{name!r} stands here {number} times. Give each a name, or its own checksum."
+                    "{name!r} appears {number} times. Give each entry a different name or checksum."
                 ).format(name=source.name, number=len(same))
                 self.wrong(("sources", place, "name"), words)
 
@@ -391,7 +388,7 @@ class _Reading:
             key = (one["example"], one.get("source", ""))
             if key in first:
                 line = self.written.line((*path, first[key]))
-                words = gettext("{example!r} stands on line {line} already.")
+                words = gettext("{example!r} is already on line {line}.")
                 self.wrong((*path, place), words.format(example=one["example"], line=line))
             first.setdefault(key, place)
 
@@ -403,28 +400,28 @@ class _Reading:
         found = {}
         for key, text in given.items():
             path = ("guidelines", key)
-            self.known(path, gettext("kind of annotation"), key, task_types())
+            self.known(path, gettext("task type"), key, task_types())
             if isinstance(text, Mapping):
                 text = self.beside((*path, "file"), text["file"])
             if text is not None and not text.strip():
-                self.wrong(path, gettext("Guidelines need a text."))
+                self.wrong(path, gettext("The guidelines are empty."))
             found[key] = text or ""
         return found
 
     def beside(self, path: Path, name: str) -> str | None:
         """The text of a file that lies beside the study's."""
         if self.folder is None:
-            words = gettext("Other files are read at the command line only. Put the text itself here.")
+            words = gettext("Files can only be included on the command line. Paste the text here.")
             self.wrong(path, words)
             return None
         try:
             text = (self.folder / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else gettext("it is not text in UTF-8")
+            why = error.strerror if isinstance(error, OSError) else gettext("not UTF-8 text")
             self.wrong(path, gettext("{name} cannot be read: {why}.").format(name=name, why=why))
             return None
         if reason := unstorable(text):
-            words = gettext("{name} holds {reason}, which cannot be kept. Take it out.")
+            words = gettext("{name} contains {reason}, which cannot be saved. Remove it.")
             self.wrong(path, words.format(name=name, reason=reason))
         return text
 
@@ -452,7 +449,7 @@ class _Reading:
         sources: Sequence[SourceFile],
     ) -> Work | None:
         path: Path = ("batches", place)
-        if not self.known((*path, "type"), gettext("kind of annotation"), given["type"], task_types()):
+        if not self.known((*path, "type"), gettext("task type"), given["type"], task_types()):
             return None
         task = task_types()[given["type"]]
         title = shown(task.title)
@@ -475,12 +472,12 @@ class _Reading:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
         of = sample.get("of", task.of[0])
         if of not in assigning.about(task):
-            words = gettext("{title} is about {of} examples.").format(
+            words = gettext("{title} takes {of} examples.").format(
                 title=title, of=gettext(" or ").join(assigning.about(task))
             )
             self.wrong((*path, "sample", "of"), words)
         if "only" in sample and "size" in sample:
-            words = gettext("`only` names the examples: leave `size` out.")
+            words = gettext("`only` lists the examples. Remove `size`.")
             self.wrong((*path, "sample", "size"), words)
         purpose = given.get("purpose", "work")
         model = given.get("loop_model", usual.get("loop_model", "") if task.predicts else "")
@@ -553,7 +550,7 @@ class _Reading:
         """`feeds_when` names a field of what feeds, and values that it can have."""
         said = given.get("feeds_when", {})
         if said and not feeds_from:
-            words = gettext("This chooses among the outcomes of a batch: name it in feeds_from.")
+            words = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
             self.wrong((*path, "feeds_when"), words)
         for before in self.written.value.get("batches", []):
             task = task_types().get(before["type"])
@@ -572,7 +569,7 @@ class _Reading:
         feeds_from = given.get("feeds_from", "").strip()
         self.when(path, given, feeds_from)
         if "rules" in given and "select" not in given:
-            self.wrong((*path, "rules"), gettext("Rules choose questions: say which, with `select`."))
+            self.wrong((*path, "rules"), gettext("Rules need a question category. Add `select`."))
         return Run(
             kinds=tuple(given["kinds"]),
             seeds=tuple(given.get("seeds", SEEDS)),
@@ -593,7 +590,7 @@ class _Reading:
                 name = front.pop()
                 if name == one.name:
                     key = "feeds_from" if one.feeds_from else "requires"
-                    words = gettext("{name!r} would wait for itself.").format(name=one.name)
+                    words = gettext("{name!r} depends on itself.").format(name=one.name)
                     self.wrong(("batches", place, key), words)
                     break
                 if name not in seen:

@@ -87,11 +87,11 @@ def read(text: str) -> Written:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
-        words = gettext("This is not YAML: {said}.").format(said=said)
+        words = gettext("This is not valid YAML: {said}.").format(said=said)
         raise StudyError([Fault(mark.line + 1 if mark else 1, "", words)]) from None
     except yaml.YAMLError as error:
         said = str(error).splitlines()[0]
-        words = gettext("This is not YAML: {said}.").format(said=said)
+        words = gettext("This is not valid YAML: {said}.").format(said=said)
         raise StudyError([Fault(1, "", words)]) from None
     except RecursionError:
         raise StudyError([Fault(1, "", gettext("The file is nested too deeply."))]) from None
@@ -126,12 +126,10 @@ class _Reading:
         self.lines.setdefault(path, line)
         self.count += 1
         if self.count > MOST_VALUES or len(path) > DEEPEST:
-            words = gettext("The file holds too much, or something within itself.")
+            words = gettext("The file is too large, or an entry refers to itself.")
             raise StudyError([Fault(line, spell(path[:4]), words)])
         if node.tag.rpartition(":")[2] not in TAGS:
-            message = gettext("{tag} is not used in study files. Write the value without it.").format(
-                tag=node.tag
-            )
+            message = gettext("{tag} is not supported in study files. Remove it.").format(tag=node.tag)
             raise StudyError([Fault(line, spell(path), message)])
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
@@ -144,14 +142,14 @@ class _Reading:
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, ScalarNode):
-                words = gettext("A key is a word, not a list or a mapping.")
+                words = gettext("A key must be a word, not a list or a mapping.")
                 raise StudyError([Fault(line, spell(path), words)])
             name = str(key.value)
             if name in found:
                 first = self.lines[(*path, name)]
-                message = gettext(
-                    "{name!r} stands here twice, first on line {first}. Keep one of them."
-                ).format(name=name, first=first)
+                message = gettext("{name!r} appears twice, first on line {first}. Remove one.").format(
+                    name=name, first=first
+                )
                 raise StudyError([Fault(line, spell((*path, name)), message)])
             self.lines[(*path, name)] = line
             found[name] = self.value(value, (*path, name))

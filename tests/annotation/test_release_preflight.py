@@ -77,7 +77,7 @@ def test_the_page_the_dry_run_and_the_study_plan_name_the_same_gaps(world: World
 
     assert "A release now would lack" in page
     assert listed(page) == dry_run() == plan(tmp_path)
-    assert "perturbed examples: 1 of 1 have not been answered blind by somebody else." in listed(page)
+    assert "perturbed examples: 1 of 1 have no blind answer by another person." in listed(page)
 
 
 def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:

@@ -123,9 +123,12 @@ class TestWhereTheStudyItselfMakesThem:
         assert [(one.name, one.words) for one in first.waits] == [
             (
                 "Rate",
-                "it is drawn from what people make of films in “Change”. Apply the file again once it is closed.",
+                (
+                    "sampled from the examples that people create from films in “Change”. Apply the file again "
+                    "once the batch is closed."
+                ),
             ),
-            ("Again", "it comes after “Rate”, which waits. Apply the file again then."),
+            ("Again", "it depends on “Rate”, which is waiting. Apply the file again afterwards."),
         ]
         assert list(Batch.objects.filter(project__slug="small").values_list("name", flat=True)) == ["Change"]
         assert apply(text, films, mara).done == []
@@ -142,7 +145,7 @@ class TestWhereTheStudyItselfMakesThem:
     def test_a_size_is_waited_for_and_no_longer(self, films: Path, mara: Person) -> None:
         text = HEAD + MAKE + RATE.replace("of: perturbed", "of: perturbed, size: 1")
         assert (
-            "Apply the file again once 1 are there, or it is closed."
+            "Apply the file again once 1 exist or the batch is closed."
             in apply(text, films, mara).waits[0].words
         )
 
@@ -165,7 +168,8 @@ class TestWhereTheStudyItselfMakesThem:
 
         call_command(*study)
         assert (
-            "… batch Rate: it is drawn from what people make of films in “Change”." in capsys.readouterr().out
+            "… batch Rate: sampled from the examples that people create from films in “Change”."
+            in capsys.readouterr().out
         )
         call_command(*study)
 

@@ -64,7 +64,7 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
         [
             (
                 "    gold: {percent: 10, items: [{example: nu-77, response: {label: extraction}}]}\n",
-                "line 7: gold Types: No source has the example 'nu-77'.",
+                "line 7: gold Types: No source contains the example 'nu-77'.",
             ),
             (
                 "    gold: {percent: 10, items: [{example: nu-1, response: {label: extracted}}]}\n",
@@ -72,15 +72,15 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
             ),
             (
                 "    gold: {percent: 10, items: [{example: nu-1, source: mroe, response: {label: extraction}}]}\n",
-                "line 7: gold Types: The source 'mroe' has no example 'nu-1'.",
+                "line 7: gold Types: The source 'mroe' does not contain the example 'nu-1'.",
             ),
             (
                 "    sample: {only: [nu-0, nope]}\n",
-                "line 7: batch Types: sample.only: no source of the batch (films) has 'nope'.",
+                "line 7: batch Types: sample.only: the sources of the batch (films) do not contain 'nope'.",
             ),
             (
                 "    sample: {only: [nu-8]}\n",
-                "line 7: batch Types: sample.only: no source of the batch (films) has 'nu-8'.",
+                "line 7: batch Types: sample.only: the sources of the batch (films) do not contain 'nu-8'.",
             ),
         ],
     )
@@ -98,7 +98,7 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
 
         (change,) = plan_of(text, None, "films").cannot
 
-        assert change.words == "No source has the example 'nu-77'."
+        assert change.words == "No source contains the example 'nu-77'."
 
     def test_of_two_examples_of_one_id_it_has_to_be_said_which_is_gold(
         self, films: World, tmp_path: Path
@@ -118,7 +118,7 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
         (tmp_path / "third-dev.tsv").write_text("\n".join([lines[0], lines[2]]) + "\n")
 
         assert plan_of(text, tmp_path).cannot == (), "the batch's own source comes first"
-        assert "'films' and 'more' have an example 'nu-0': say which, with `source`." in refused(
+        assert "'films' and 'more' have an example 'nu-0'. Choose one with `source`." in refused(
             other, tmp_path, films
         )
         assert (
@@ -132,7 +132,7 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
 
         plan = plan_of(text, tmp_path)
 
-        assert "all 7 (not 3,000: there are no more) originals of films, more" in str(plan.changes)
+        assert "all 7 (fewer than 3,000 exist) originals of films, more" in str(plan.changes)
         assert plan.costs[0].annotations == 7 * 3
 
 

@@ -129,17 +129,20 @@ class TestBadFiles:
             (
                 "feeds_from: Types\n    feeds",
                 "feed_from: Types\n    feeds",
-                "line 12: batches[2].feed_from: There is no key 'feed_from' here; did you mean 'feeds_from'?",
+                "line 12: batches[2].feed_from: Unknown key 'feed_from'. Did you mean 'feeds_from'?",
             ),
             (
                 "question_type",
                 "question_typ",
-                "line 7: batches[1].type: There is no kind of annotation 'question_typ' here; did you mean 'question_type'?",
+                (
+                    "line 7: batches[1].type: Unknown kind of annotation 'question_typ'. Did you mean "
+                    "'question_type'?"
+                ),
             ),
             (
                 "reader: wtq",
                 "reader: wqt",
-                "line 4: sources[1].reader: There is no reader 'wqt' here; did you mean 'wtq'?",
+                "line 4: sources[1].reader: Unknown reader 'wqt'. Did you mean 'wtq'?",
             ),
             (
                 "row_shuffle",
@@ -149,7 +152,10 @@ class TestBadFiles:
             (
                 "[reasoning]",
                 "[raesoning]",
-                "line 13: batches[2].feeds_when.label[1]: There is no value 'raesoning' here; did you mean 'reasoning'?",
+                (
+                    "line 13: batches[2].feeds_when.label[1]: Unknown value 'raesoning'. Did you mean "
+                    "'reasoning'?"
+                ),
             ),
             (
                 "{label: [reasoning]}",
@@ -159,34 +165,40 @@ class TestBadFiles:
             (
                 "{size: 3}",
                 "{size: 3, sead: 4}",
-                "line 8: batches[1].sample.sead: There is no key 'sead' in `sample`; did you mean 'seed', beside it?",
+                (
+                    "line 8: batches[1].sample.sead: Unknown key 'sead' in `sample`. Did you mean 'seed', one "
+                    "level up?"
+                ),
             ),
             (
                 "{size: 3}",
                 "{size: 3, seed: 4}",
-                "line 8: batches[1].sample.seed: There is no key 'seed' in `sample`; did you mean 'seed', beside it?",
+                (
+                    "line 8: batches[1].sample.seed: Unknown key 'seed' in `sample`. Did you mean 'seed', one "
+                    "level up?"
+                ),
             ),
             (
                 "sample: {size: 3}",
                 "size: 3",
-                "line 8: batches[1].size: There is no key 'size' here; did you mean 'size' in `sample`?",
+                "line 8: batches[1].size: Unknown key 'size'. Did you mean 'size' in `sample`?",
             ),
             (
                 "name: Small}",
                 "name: Small, colour: red}",
                 "line 2: project.colour: There is no key 'colour' here; there are: slug, name, time_zone, must_read",
             ),
-            ("size: 3", "size: many", "line 8: batches[1].sample.size: This is a whole number, not 'many'."),
-            ("size: 3", "size: 0", "line 8: batches[1].sample.size: The least is 1, not 0."),
+            ("size: 3", "size: many", "line 8: batches[1].sample.size: Expected a whole number, not 'many'."),
+            ("size: 3", "size: 0", "line 8: batches[1].sample.size: The minimum is 1, not 0."),
             (
                 "feeds_from: Types\n    feeds",
                 "feeds_from: Tpyes\n    feeds",
-                "line 12: batches[2].feeds_from: There is no batch 'Tpyes' here; did you mean 'Types'?",
+                "line 12: batches[2].feeds_from: Unknown batch 'Tpyes'. Did you mean 'Types'?",
             ),
             (
                 "seeds: [33], feeds_from: Types",
                 "seeds: [33], feeds_from: Type",
-                "line 16: perturbations[1].feeds_from: There is no batch 'Type' here; did you mean 'Types'?",
+                "line 16: perturbations[1].feeds_from: Unknown batch 'Type'. Did you mean 'Types'?",
             ),
             (
                 "    feeds_from: Types\n",
@@ -212,12 +224,12 @@ class TestBadFiles:
                     "gold: {items: [{example: nu-3, response: {label: extraction}},\n"
                     "      {example: nu-3, response: {label: reasoning}}]}\n  - name: Short"
                 ),
-                "line 10: batches[1].gold.items[2]: 'nu-3' stands on line 9 already.",
+                "line 10: batches[1].gold.items[2]: 'nu-3' is already on line 9.",
             ),
             (
                 "open: true\n  - name: Short",
                 "help: {shown: offered, from: {modles: [x]}}\n  - name: Short",
-                "line 9: batches[1].help.from.modles: There is no key 'modles' here; did you mean 'models'?",
+                "line 9: batches[1].help.from.modles: Unknown key 'modles'. Did you mean 'models'?",
             ),
             (
                 "    feeds_from: Types\n",
@@ -229,22 +241,22 @@ class TestBadFiles:
                 "settings: {suggestions: sometimes}\n  - name: Short",
                 "line 9: batches[1].settings.suggestions: There is no value 'sometimes' here; there are:",
             ),
-            ("name: Small", "name: 12", "line 2: project.name: This is a text, not 12. Put it in quotes."),
+            ("name: Small", "name: 12", "line 2: project.name: Expected a text, not 12. Put it in quotes."),
             (
                 "study: 1",
                 "study: 2",
-                "line 1: study: Write 1: 2 is not a version of study files that is known here.",
+                "line 1: study: Write 1. 2 is not a supported version of study files.",
             ),
-            ("slug: small, ", "", "line 2: project: slug is missing here."),
+            ("slug: small, ", "", "line 2: project: slug is missing."),
             (
                 "slug: small",
                 "slug: new",
-                "line 2: project.slug: 'new' is the address of a page. Choose another one.",
+                "The short name line 2: project.slug: 'new' is reserved. Choose another one.",
             ),
             (
                 "name: Short",
                 "name: Types",
-                "line 10: batches[2].name: A batch called 'Types' stands on line 6 already.",
+                "line 10: batches[2].name: The batch 'Types' is already on line 6.",
             ),
             (
                 "    type: short_table\n",
@@ -277,7 +289,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "feeds_from: Short\n  - name: Short",
-                "line 9: batches[1].feeds_from: 'Types' would wait for itself.",
+                "line 9: batches[1].feeds_from: 'Types' depends on itself.",
             ),
             (
                 "open: true\n  - name: Short",
@@ -287,7 +299,7 @@ class TestBadFiles:
             (
                 "slug: small",
                 "slug: small, time_zone: Europe/Pairs",
-                "line 2: project.time_zone: There is no time zone 'Europe/Pairs' here; did you mean 'Europe/Paris'?",
+                "line 2: project.time_zone: Unknown time zone 'Europe/Pairs'. Did you mean 'Europe/Paris'?",
             ),
         ],
     )
@@ -307,15 +319,18 @@ class TestBadFiles:
             ("", "line 1: The file is empty."),
             (
                 "a: [1",
-                "line 1: This is not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'.",
+                (
+                    "line 1: This is not valid YAML: while parsing a flow sequence expected ',' or ']', but got "
+                    "'<stream end>'."
+                ),
             ),
-            ("a: 1\nb: 2\na: 3", "line 3: a: 'a' stands here twice, first on line 1. Keep one of them."),
+            ("a: 1\nb: 2\na: 3", "line 3: a: 'a' appears twice, first on line 1. Remove one."),
             (
                 "a: !!python/object/apply:os.system [x]",
                 "line 1: a: tag:yaml.org,2002:python/object/apply:os.system is not used in study files.",
             ),
-            ("- 1", "line 1: This is a mapping of keys, not a list."),
-            ("? [a]\n: 1", "line 1: A key is a word, not a list or a mapping."),
+            ("- 1", "line 1: Expected a mapping of keys, not a list."),
+            ("? [a]\n: 1", "line 1: A key must be a word, not a list or a mapping."),
             ("[" * 3000, "line 1: The file is nested too deeply."),
         ],
     )
@@ -481,12 +496,12 @@ class TestThePlan:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"feeds_from": "Tpyes"}, "There is no batch 'Tpyes' here; did you mean 'Types'?"),
+            ({"feeds_from": "Tpyes"}, "Unknown batch 'Tpyes'. Did you mean 'Types'?"),
             ({"requires": "Types"}, "“Types”, which it requires, is not a qualification batch."),
-            ({"sources": ("flims",)}, "There is no source 'flims' here; did you mean 'films'?"),
+            ({"sources": ("flims",)}, "Unknown source 'flims'. Did you mean 'films'?"),
             (
                 {"feeds_from": ""},
-                "it is about nothing. Name sources in `sample`, or the batch that feeds it.",
+                "it has no items. Name sources in `sample`, or a batch in `feeds_from`.",
             ),
             ({"loop_model": "tapas"}, "There is no model 'tapas' here. Available: none."),
         ],
@@ -716,7 +731,7 @@ class TestApplying:
         stays = {one.name: one.words for one in plan.changes if one.verb == "leave"}
         assert "caps {hours_per_day: 3}" in stays["small"]
         assert "of the statement, ethics" in stays["small"]
-        assert stays["Types"] == "caps {items: 9}: the file does not say so. It stays."
+        assert stays["Types"] == "caps {items: 9}: not in the file. It stays."
         assert plan_of(text, films).does == ()
         apply(text.replace("name: Small}", "name: Small, caps: {}}"), films, mara_of_films)
         project.refresh_from_db()
@@ -891,10 +906,10 @@ class TestChains:
 
         said = [str(one) for one in missing.missing(project)]
 
-        assert "Types: 2 items are not annotated by as many people as it takes." in said
-        assert "Short: It waits for what is decided of 2 more in “Types”." in said
+        assert "Types: 2 items have too few responses." in said
+        assert "Short: It waits for 2 more decisions in “Types”." in said
         assert any(
-            "They take what “Types” decides, and are released once it is closed." in one for one in said
+            "They use the decisions of “Types” and are released once it is closed." in one for one in said
         )
         assert any(one.startswith("data statement: Nothing is said of Recruitment") for one in said)
 
@@ -1111,7 +1126,7 @@ class TestTheCommand:
             (
                 ["validate", "bad.yaml"],
                 1,
-                "line 3: peple: There is no key 'peple' here; did you mean 'people'?",
+                "line 3: peple: Unknown key 'peple'. Did you mean 'people'?",
             ),
             (["plan", "waits.yaml"], 1, "1 thing is in the way"),
             (["plan", "good.yaml", "--project", "nowhere"], 2, "There is no project 'nowhere'"),
@@ -1153,7 +1168,7 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="A release can be made"):
             call_command("release", "--project", "films", "--dry-run", stdout=out)
 
-        assert "batches: There is no batch yet." in out.getvalue()
+        assert "batches: There are no batches yet." in out.getvalue()
         assert not Release.objects.exists()
         with pytest.raises(CommandError, match="Say --name, --format, --out"):
             call_command("release", "--project", "films")
@@ -1191,7 +1206,7 @@ class TestThePage:
 
         page = mara.post(self.ADDRESS, {"text": bad, "act": "plan"}).content.decode()
 
-        assert "There is no key &#x27;tpye&#x27; here; did you mean &#x27;type&#x27;?" in page
+        assert "Unknown key &#x27;tpye&#x27;. Did you mean &#x27;type&#x27;?" in page
         assert "tpye: question_type" in page
 
     def test_shows_the_plan_applies_it_in_the_background_and_nothing_is_left(
