@@ -13,11 +13,11 @@ from annotation.journeys.annotating import Found
 register = template.Library()
 
 STATES = {
-    "yes": "holds",
+    "yes": gettext_noop("OK"),
     "no": gettext_noop("not yet"),
     "look": gettext_noop("please check"),
-    "open": "open",
-    "waived": gettext_noop("not asked"),
+    "open": gettext_noop("waiting"),
+    "waived": gettext_noop("not required"),
 }
 """As annotate.js calls them."""
 NAMED = 3
