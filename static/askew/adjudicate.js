@@ -15,14 +15,14 @@ class AskewAdjudicate extends HTMLElement {
     const follow = (selector) => this.querySelector(selector)?.click();
     this.keys = new Keys(this, [
       { name: "decide", key: "Enter", label: t("Decide"), run: () => press("decide") },
-      { name: "note", key: "r", label: t("Write why"), run: () => this.note.focus() },
-      { name: "own", key: "w", label: t("Write a response of your own"), run: () => follow("[data-own]") },
+      { name: "note", key: "r", label: t("Write the reason"), run: () => this.note.focus() },
+      { name: "own", key: "w", label: t("Write your own response"), run: () => follow("[data-own]") },
       { name: "send_back", key: "s", label: t("Send a response back"), run: () => this.#open("send_back") },
       { name: "exclude", key: "x", label: t("Exclude the item"), run: () => this.#open("exclude") },
-      { name: "later", key: "n", label: t("Leave it for later, go on to the next"), run: () => follow("[data-later]") },
-      { name: "next_difference", key: "j", label: t("To the next difference in the table"), run: () => this.#step(1) },
-      { name: "last_difference", key: "k", label: t("To the difference before"), run: () => this.#step(-1) },
-      { name: "help", key: "?", label: t("Show all keys"), run: () => this.keys.help() },
+      { name: "later", key: "n", label: t("Decide later, open the next item"), run: () => follow("[data-later]") },
+      { name: "next_difference", key: "j", label: t("Go to the next difference"), run: () => this.#step(1) },
+      { name: "last_difference", key: "k", label: t("Go to the previous difference"), run: () => this.#step(-1) },
+      { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
     ]);
     this.addEventListener("click", ({ target }) => target.closest("[data-help]") && this.keys.help());
     this.addEventListener("keydown", (event) => this.#onKey(event, press));
@@ -43,7 +43,7 @@ class AskewAdjudicate extends HTMLElement {
   choose([input], key) {
     input.checked = !input.checked;
     const chosen = outside(this, "input[name=choose]").filter(({ checked }) => checked).map(({ value }) => value);
-    this.#announce(chosen.length ? t`Chosen: ${chosen.join(", ")}` : t`${key} is not chosen any more.`);
+    this.#announce(chosen.length ? t`Chosen: ${chosen.join(", ")}` : t`${key} is no longer chosen.`);
   }
 
   #onKey(event, press) {
@@ -74,7 +74,7 @@ class AskewAdjudicate extends HTMLElement {
   /* The cells in which somebody did something, in the order of the table; after the last one the first. */
   #step(by) {
     const cells = [...this.querySelectorAll("[data-done]")];
-    if (!cells.length) return this.#announce(t("No response did anything to the table."));
+    if (!cells.length) return this.#announce(t("No response changes the table."));
     const at = cells.indexOf(document.activeElement);
     const cell = cells[at < 0 ? (by > 0 ? 0 : cells.length - 1) : (at + by + cells.length) % cells.length];
     cell.focus();

@@ -27,14 +27,14 @@ export class AllKeys {
       button.dataset.change = action.name;
       const waiting = this.#listening === action.name;
       button.textContent = waiting ? t("Press a key…") : t("Change");
-      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the key for ${action.label}`);
+      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the shortcut for ${action.label}`);
       return row([this.#keys.shown(action.key)], action.label, button);
     });
     const off = make("label", { className: "switch" });
     const box = make("input", { type: "checkbox", checked: !this.#keys.off, role: "switch" });
     box.dataset.off = "";
-    off.append(box, t(" Single keys act on this page"));
-    const reset = make("button", { type: "button", className: "quiet", textContent: t("Set all keys back") });
+    off.append(box, t(" Use single-key shortcuts on this page"));
+    const reset = make("button", { type: "button", className: "quiet", textContent: t("Reset shortcuts") });
     reset.dataset.reset = "";
     const own = make("p", { className: "row" });
     own.append(off, reset);
@@ -42,7 +42,7 @@ export class AllKeys {
       own,
       section(t("On this page, outside the table and text fields"), rows),
       ...this.#sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
-      make("p", { className: "soft", textContent: t("Esc leaves the table and text fields for the buttons below. Ctrl Enter submits from a text field. Changes are kept in this browser.") }),
+      make("p", { className: "soft", textContent: t("Esc moves from the table or a text field to the buttons below. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
     );
     if (focus) this.#body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
   }

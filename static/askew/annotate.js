@@ -75,12 +75,12 @@ class AskewAnnotate extends HTMLElement {
       ...(this.querySelector("[data-panel=ask]") ? [
         { name: "ask", key: "q", label: t("Ask the managers"), run: () => this.#openPanel("ask") },
       ] : []),
-      { name: "undo", key: "u", label: t("Undo the last submission"), run: () => this.undo() },
+      { name: "undo", key: "u", label: t("Undo last submission"), run: () => this.undo() },
       { name: "table", key: "t", label: t("Go to the table"), run: () => this.#toTable() },
       { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => this.guidelines.toggle() },
-      { name: "help", key: "?", label: t("Show all keys"), run: () => this.keys.help() },
+      { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
       ...(this.form.querySelector("[data-hide-marked]") ? [
-        { name: "evidence", key: "h", label: t("Hide or show the marked cells"), run: () => this.#toggleMarked() },
+        { name: "evidence", key: "h", label: t("Show or hide the marked cells"), run: () => this.#toggleMarked() },
       ] : []),
     ], () => this.#keySections());
     this.guidelines = new Guidelines(this);
@@ -133,11 +133,11 @@ class AskewAnnotate extends HTMLElement {
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
-    if (!fits) this.#notice(t("The saved changes do not fit this table any more; the table is shown as it came."));
+    if (!fits) this.#notice(t("The saved changes do not fit this table. The original table is shown."));
     this.#state(held && !this.practice ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
     if (kept && !conflict) {
-      this.#notice(t("Restored what you had entered here before it could be saved."), "note");
+      this.#notice(t("Your unsaved changes were restored."), "note");
       this.#changed();
     } else {
       if (!kept) this.draft.forget();
@@ -145,14 +145,14 @@ class AskewAnnotate extends HTMLElement {
       if (held) this.#askVerdict(held);
     }
     if (conflict) this.#choose(kept.response, held);
-    if (assignment.sent_back) this.#notice(t`This response came back to you: ${assignment.sent_back}`, "note");
+    if (assignment.sent_back) this.#notice(t`Sent back to you: ${assignment.sent_back}`, "note");
     for (const { id, question, answer } of assignment.answers ?? []) {
       if (this.#answered.has(id)) continue; // beside one item of this page, then under Questions and answers
       this.#answered.add(id);
       this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
     }
     if (assignment.annotation) {
-      this.#notice(t("You have submitted this item before. Submitting again replaces it."), "note");
+      this.#notice(t("You already submitted this item. Submitting again replaces that response."), "note");
     }
     this.#hidden("assignment", assignment.id);
     this.#hidden("base", assignment.base);
@@ -389,9 +389,9 @@ class AskewAnnotate extends HTMLElement {
     this.notices.querySelector("[data-topic=key]")?.remove();
     if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) {
       const turn = turns.find((group) => !group.querySelector(":checked") || this.#again.includes(group));
-      if (turn) return this.#notice(t`“${turn.dataset.label}” has no ${key}. Nothing was changed.`, "note", "key");
+      if (turn) return this.#notice(t`“${turn.dataset.label}” has no option ${key}. Nothing was changed.`, "note", "key");
       index = groups.findIndex((group) => group.contains(document.activeElement));
-      if (index < 0) return this.#notice(t("Every question has its answer. Go to the one that you want to change."), "note", "key");
+      if (index < 0) return this.#notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
     }
     const input = inputs[Math.max(0, index)];
     if (input.matches("button")) return input.click();
@@ -595,7 +595,7 @@ class AskewAnnotate extends HTMLElement {
   #listViolations(violations) {
     const [list] = this.places.violations;
     if (!list) return;
-    const words = violations.map(({ message, level }) => (level === "warning" ? t`Please look again: ${message}` : message));
+    const words = violations.map(({ message, level }) => (level === "warning" ? t`Please check: ${message}` : message));
     if (same(words, [...list.children].map((item) => item.textContent))) return;
     list.replaceChildren(...words.map((text) => make("li", { textContent: text })));
     list.hidden = !words.length;
@@ -617,9 +617,9 @@ class AskewAnnotate extends HTMLElement {
         item.append(make("span", { className: "soft", textContent: text }));
         return item;
       }
-      const back = make("button", { type: "button", className: "quiet small", textContent: t("Take back") });
+      const back = make("button", { type: "button", className: "quiet small", textContent: t("Revert") });
       back.dataset.takeBack = index;
-      back.setAttribute("aria-label", t`Take back: ${text}`);
+      back.setAttribute("aria-label", t`Revert: ${text}`);
       item.append(make("span", { textContent: text, dir: "auto" }), " ", back);
       return item;
     }));
@@ -636,10 +636,10 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onFailing(problem, seconds) {
-    this.#state(t`Not saved: will try again in ${seconds} s`, true);
+    this.#state(t`Not saved. Retrying in ${seconds} s`, true);
     const words = problem.signedOut
-      ? t("You are signed out. What you entered is kept in this browser. Sign in again in another tab; saving then goes on here by itself.")
-      : t`${problem.message} What you entered is kept in this browser and will be saved as soon as it can be.`;
+      ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
+      : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
     this.#notice(words, "problem", "connection");
   }
 
@@ -650,11 +650,11 @@ class AskewAnnotate extends HTMLElement {
     }
     this.#state(t("Not saved"), true);
     if (PLACE_GONE.has(problem.code)) this.#lose(problem);
-    else this.#notice(t`${problem.message} What you entered is still here and kept in this browser.`, "problem", problem.passing ? "connection" : "submit");
+    else this.#notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
   }
 
   #onStale(draft) {
-    this.#state(t("Not saved: this item was changed elsewhere"), true);
+    this.#state(t("Not saved: this item was changed in another window"), true);
     this.#choose(this.#envelope(this.#collect()), draft);
   }
 
@@ -737,8 +737,8 @@ class AskewAnnotate extends HTMLElement {
       const number = this.number ?? Number(this.dataset.number);
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
       const place = this.bar.querySelector("[data-feedback]");
-      const { unjudged = t("It meets the rules. Compare it with ours"), go: onward = t("Next exercise"), end = t("That was the last one") } = this.dataset;
-      const verdicts = new Map([[true, t("That is right")], [false, t("Not what the guidelines ask for")], [null, unjudged]]);
+      const { unjudged = t("Meets the rules. Compare it with the expected response"), go: onward = t("Next exercise"), end = t("Finish practice") } = this.dataset;
+      const verdicts = new Map([[true, t("Correct")], [false, t("Does not follow the guidelines")], [null, unjudged]]);
       const verdict = make("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
       if (why) {
@@ -790,7 +790,7 @@ class AskewAnnotate extends HTMLElement {
     const chosen = new FormData(document.querySelector("form[data-action=skip]"));
     const reason = String(chosen.get("skip_other") ?? "").trim() || String(chosen.get("skip_reason") ?? "");
     if (!reason) {
-      this.#notice(t("Say why you skip this item: choose a reason or write one."), "problem", "submit");
+      this.#notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
       return;
     }
     await this.#leave("skip", { reason }, (answer) => this.#advance(t("Previous item skipped."), answer?.next, 0));
@@ -800,14 +800,14 @@ class AskewAnnotate extends HTMLElement {
     const field = this.form.elements.flag_note;
     const note = field.value.trim();
     if (!note) {
-      this.#notice(t("Write what should be looked at."), "problem", "submit");
+      this.#notice(t("Enter what the managers should check."), "problem", "submit");
       return;
     }
     await this.#guard(async () => {
       await send("POST", this.#url("flag"), { note });
       field.value = "";
       this.#closePanels();
-      this.#notice(t("Flagged. Your note is with the managers of this project; the item stays with you."), "note", "submit");
+      this.#notice(t("Flagged. The managers of this project can read your note. The item stays with you."), "note", "submit");
       this.#toActions();
     });
   }
@@ -816,14 +816,14 @@ class AskewAnnotate extends HTMLElement {
     const field = this.form.elements.ask_text;
     const text = field.value.trim();
     if (!text) {
-      this.#notice(t("Write what you would like to know."), "problem", "submit");
+      this.#notice(t("Enter a question."), "problem", "submit");
       return;
     }
     await this.#guard(async () => {
       await send("POST", this.#url("ask"), { text });
       field.value = "";
       this.#closePanels();
-      this.#notice(t("Asked. The answer will stand under Questions and answers; the item stays with you."), "note", "submit");
+      this.#notice(t("Question sent. The answer appears under Questions and answers. The item stays with you."), "note", "submit");
       this.#toActions();
     });
   }
@@ -831,7 +831,7 @@ class AskewAnnotate extends HTMLElement {
   async undo() {
     const last = this.#done.at(-1);
     if (!last) {
-      this.#notice(t("There is no submission of this batch to undo."), "note", "submit");
+      this.#notice(t("You have no submission to undo in this batch."), "note", "submit");
       return;
     }
     await this.#guard(async () => {
@@ -841,7 +841,7 @@ class AskewAnnotate extends HTMLElement {
       remember(this.#store(), this.#done);
       if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#asItStands());
       this.draft.close();
-      this.#show(assignment, { said: t("Undone: this is your last submission again.") });
+      this.#show(assignment, { said: t("Undone. This is your last submission.") });
     }, (problem) => {
       if (problem.code === "decided" || problem.status === 404) {
         this.#done.pop();
@@ -902,9 +902,9 @@ class AskewAnnotate extends HTMLElement {
 
   #say(problem) {
     const words = problem.signedOut
-      ? t("You are signed out. What you entered is kept in this browser: sign in again in another tab, then try once more.")
+      ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then try again.")
       : problem.passing
-        ? t`${problem.message} Nothing is lost: try again in a moment.`
+        ? t`${problem.message} Nothing is lost. Try again in a moment.`
         : problem.message;
     this.#notice(words, "problem", problem.passing ? "connection" : "submit");
   }
@@ -943,10 +943,10 @@ class AskewAnnotate extends HTMLElement {
     const kept = await this.draft.flush();
     this.draft.close();
     if (!kept) this.#state(t("Not saved"), true);
-    const where = kept ? t("What you entered is kept under “My work”.") : t("What you entered is kept in this browser.");
+    const where = kept ? t("Your draft is saved under “My work”.") : t("Your entries are stored in this browser.");
     // Why a place is gone the server knows, and says where the draft is.
     const words = LOST[problem.code] ? `${LOST[problem.code]} ${where}` : kept ? problem.message : `${problem.message} ${where}`;
-    this.#notice(words, "problem", "submit", () => this.#advance("", null, 0), t("Go on to the next item"));
+    this.#notice(words, "problem", "submit", () => this.#advance("", null, 0), t("Go to the next item"));
   }
 
   // --- the next item -----------------------------------------------------------------------------------------------
@@ -1095,11 +1095,11 @@ const PLACES = {
 const NAMED = 3; // problems of one line of the contract that are named; of more, their number is
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
-const STATES = { yes: t("holds"), no: t("not yet"), look: t("look again"), open: t("open"), waived: t("not asked") };
+const STATES = { yes: t("OK"), no: t("not yet"), look: t("please check"), open: t("waiting"), waived: t("not required") };
 const LOST = {
-  batch_closed: t("This batch has been closed."),
-  decided: t("This item has been decided already."),
-  already_submitted: t("You have submitted this item in another window."),
+  batch_closed: t("This batch is closed."),
+  decided: t("This item is already decided."),
+  already_submitted: t("You submitted this item in another window."),
 };
 
 // --- kinds of fields: how to read, write and empty them ------------------------------------------------------------

@@ -6,7 +6,7 @@ const PATIENCE = 15_000; // ms; a request that takes longer counts as a failed c
 
 export class Problem extends Error {
   constructor(status, body = {}) {
-    super(body.detail || body.title || WORDS[status] || t`The server answered ${status}.`);
+    super(body.detail || body.title || WORDS[status] || t`The server responded with status ${status}.`);
     this.name = "Problem";
     this.status = status;
     this.code = body.code ?? "";
@@ -26,13 +26,13 @@ export class Problem extends Error {
 const WORDS = {
   0: t("The server cannot be reached."),
   401: t("You are signed out."),
-  403: t("You are signed out, or this page is too old."),
-  404: t("This is not there any more."),
-  413: t("This is too large to be saved."),
+  403: t("You are signed out, or this page is out of date."),
+  404: t("This no longer exists."),
+  413: t("This is too large to save."),
   429: t("Too many requests at once."),
-  500: t("The server failed."),
-  502: t("The server is not running at the moment."),
-  503: t("The server is not available at the moment."),
+  500: t("The server reported an error."),
+  502: t("The server is not running."),
+  503: t("The server is temporarily unavailable."),
 };
 
 /* Send JSON, get JSON; null for an answer without a body. Throws Problem; an aborted `signal` is a Problem, too. */

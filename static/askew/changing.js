@@ -21,7 +21,7 @@ export class Changing extends Pointed {
     }
     const forbidden = [rowsHere.length && !grid.may("remove_row") && t("Rows"), columnsHere.length && !grid.may("remove_column") && t("Columns")].filter(Boolean);
     if (forbidden.length) {
-      grid.say(t`${forbidden.join(t(" and "))} are not removed here.`, { shown: true });
+      grid.say(t`${forbidden.join(t(" and "))} cannot be removed here.`, { shown: true });
       return;
     }
     this.removeAllowed(rowsHere.filter(({ removed }) => !removed), columnsHere.filter(({ removed }) => !removed));
@@ -37,7 +37,7 @@ export class Changing extends Pointed {
     const gone = [named(going.map(({ id }) => grid.edits.rowName(id)), "row"), named(leaving.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
     const said = [kept || (gone.length ? t`${sentence(gone.join(t(" and ")))} removed.` : ""), reasons].filter(Boolean).join(" ");
     if (!gone.length) {
-      grid.say(said || t("There is nothing to remove."), { shown: true });
+      grid.say(said || t("Nothing to remove."), { shown: true });
       return;
     }
     const operations = grid.edits.without(going.map(({ id }) => id), leaving.map(({ id }) => id));
@@ -49,25 +49,24 @@ export class Changing extends Pointed {
     const words = [
       ...rows.map(({ id }) => [grid.edits.rowName(id), grid.guard.row(id)]),
       ...columns.map(({ id }) => [columnWords(grid, id), grid.guard.column(id)]),
-    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => t`${sentence(name)} stays: ${grid.placeInWords(row, column)} is ${reason === "protected" ? t("protected") : t`protected (${reason})`}.`);
-    return words.length > 3 ? t`${words.slice(0, 3).join(" ")} ${words.length - 3} more stay for the same reason.` : words.join(" ");
+    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => t`${sentence(name)} cannot be removed: ${grid.placeInWords(row, column)} is ${reason === "protected" ? t("protected") : t`protected (${reason})`}.`);
+    return words.length > 3 ? t`${words.slice(0, 3).join(" ")} The same applies to ${words.length - 3} more.` : words.join(" ");
   }
 
   putBack(rows, columns) {
     const { grid } = this;
     const names = [named(rows.map(({ id }) => grid.edits.rowName(id)), "row"), named(columns.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
     const operations = grid.edits.withBack(rows.map(({ id }) => id), columns.map(({ id }) => id));
-    const many = rows.length + columns.length > 1;
-    grid.change(operations, t`${sentence(names.join(t(" and ")))} ${many ? t("are back") : t("is back")}.`);
+    grid.change(operations, t`${sentence(names.join(t(" and ")))} restored.`);
   }
 
   removalWords(what, ids, removed) {
     const rows = what === "row";
     if (ids.length < 2) {
-      if (ids.length && removed) return rows ? t("Put row back") : t("Put column back");
+      if (ids.length && removed) return rows ? t("Restore row") : t("Restore column");
       return rows ? t("Remove row") : t("Remove column");
     }
-    if (removed) return rows ? counted(ids.length, "Put {0} row back", "Put {0} rows back") : counted(ids.length, "Put {0} column back", "Put {0} columns back");
+    if (removed) return rows ? counted(ids.length, "Restore {0} row", "Restore {0} rows") : counted(ids.length, "Restore {0} column", "Restore {0} columns");
     return rows ? counted(ids.length, "Remove {0} row", "Remove {0} rows") : counted(ids.length, "Remove {0} column", "Remove {0} columns");
   }
 }

@@ -115,10 +115,10 @@ export class ColumnList extends HTMLElement {
 
   get keyTable() {
     const rows = [
-      [["↑", "↓"], t("another line")],
+      [["↑", "↓"], t("previous or next line")],
       ...this.keyRows(),
       [["Ctrl Z", "Ctrl Y"], t("undo, redo")],
-      [["Enter"], t("submit; on a choice, take it")],
+      [["Enter"], t("submit; on a suggestion, accept it")],
       [["Esc"], t("leave the list")],
     ];
     return { title: t`In the list: ${this.dataset.label ?? "columns"}`, rows };
@@ -141,7 +141,7 @@ export class ColumnList extends HTMLElement {
     this.#assignment = assignment.id;
     this.#begun = false;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
-    this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Looking for suggestions…") : "";
+    this.#waiting = !given && assignment.suggests === "before" && !this.page.practice ? t("Loading suggestions…") : "";
     this.suggestions = given;
     this.suggested(null);
     this.#openFirst();
@@ -230,8 +230,8 @@ export class ColumnList extends HTMLElement {
     if (choice.rejectable) {
       const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
       button.dataset.reject = index;
-      button.ariaLabel = choice.state === "rejected" ? t`Do not turn “${choice.text}” down` : t`Turn “${choice.text}” down`;
-      button.title = choice.state === "rejected" ? t("Not turned down after all") : t("Turn down");
+      button.ariaLabel = choice.state === "rejected" ? t`Undo rejection of “${choice.text}”` : t`Reject “${choice.text}”`;
+      button.title = choice.state === "rejected" ? t("Undo rejection") : t("Reject");
       place.append(button);
     }
     const why = [choice.by, choice.why].filter(Boolean).join(": ");
@@ -385,7 +385,7 @@ export class ColumnList extends HTMLElement {
     this.go(line.id);
     const head = this.#list.querySelector(".open > .head");
     const field = make("input", { type: "text", value: text, autocomplete: "off", spellcheck: true, dir: "auto", maxLength: 2000 });
-    field.ariaLabel = t`New name for ${line.name || t("a column without a name")}`;
+    field.ariaLabel = t`New name for ${line.name || t("an unnamed column")}`;
     this.#editor = { field, line, choice };
     field.addEventListener("keydown", (event) => this.#onEditorKey(event));
     field.addEventListener("blur", () => this.#commit());
@@ -452,7 +452,7 @@ export function prepareFields(form, inWords) {
 }
 
 function name(text, changed) {
-  if (!text.trim()) return make("em", { className: "soft", textContent: t("without a name") });
+  if (!text.trim()) return make("em", { className: "soft", textContent: t("unnamed") });
   return make(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
 }
 

@@ -7,7 +7,7 @@ import { count, describe } from "./words.js";
 
 export class Comparing extends Mode {
   #at = -1;
-  label = t("Table with its changes");
+  label = t("Table with changes");
 
   constructor(grid) {
     super(grid);
@@ -30,7 +30,7 @@ export class Comparing extends Mode {
   next(by) {
     const { grid, changes } = this;
     if (!changes.length) {
-      grid.say(t("Nothing is changed."), { shown: true });
+      grid.say(t("No changes."), { shown: true });
       return;
     }
     this.#at = this.#at < 0 && by < 0 ? changes.length - 1 : (this.#at + by + changes.length) % changes.length;

@@ -15,7 +15,7 @@ const MOST = 1000; // that may be changed at once where there is no limit
 export class Editing extends Changing {
   writes = true;
   label = t("Table, editable");
-  help = t("Type to change a cell, F2 edits its text, Escape leaves the table.");
+  help = t("Type to change a cell. F2 edits its text. Escape leaves the table.");
   #editor = null;
 
   tools() {
@@ -156,12 +156,12 @@ export class Editing extends Changing {
     const { grid } = this;
     const { edits } = grid;
     if (row === edits.base.header_id) {
-      if (!grid.may("rename_header")) return t("The names of the columns stay as they are here.");
-    } else if (!grid.may("set_cell") && !edits.state.rows[edits.rowPlaces.get(row)]?.inserted) return t("Cells are not changed here.");
-    if (grid.isRemoved(row)) return t`${edits.rowName(row)} is removed. Put it back before you edit it.`;
-    if (grid.isColumnRemoved(column)) return t`${sentence(columnWords(grid, column))} is removed. Put it back before you edit it.`;
+      if (!grid.may("rename_header")) return t("Columns cannot be renamed here.");
+    } else if (!grid.may("set_cell") && !edits.state.rows[edits.rowPlaces.get(row)]?.inserted) return t("Cells cannot be changed here.");
+    if (grid.isRemoved(row)) return t`${edits.rowName(row)} is removed. Restore it before you edit it.`;
+    if (grid.isColumnRemoved(column)) return t`${sentence(columnWords(grid, column))} is removed. Restore it before you edit it.`;
     const reason = grid.guard.cell(row, column);
-    if (reason) return t`${grid.placeInWords(row, column)} ${reason === "protected" ? t("is protected") : t`is protected (${reason})`} and stays as it is.`;
+    if (reason) return t`${grid.placeInWords(row, column)} ${reason === "protected" ? t("is protected") : t`is protected (${reason})`} and cannot be changed.`;
     return null;
   }
 
@@ -236,14 +236,14 @@ export class Editing extends Changing {
       return !why;
     });
     const left = [];
-    if (beyond) left.push(counted(beyond, "{0} cell beyond the table was left out.", "{0} cells beyond the table were left out."));
+    if (beyond) left.push(counted(beyond, "{0} cell outside the table was ignored.", "{0} cells outside the table were ignored."));
     const reasons = [...refused.keys()];
-    if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were left out.`] : []));
+    if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were ignored.`] : []));
     const operations = wanted.length ? grid.edits.withTexts(wanted) : grid.edits.operations;
     const one = wanted.length === 1;
     const said = wanted.length && !one ? told(wanted.length) : "";
     const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
-    if (!changed) grid.say([texts.length && !refused.size ? t("Nothing is changed by that.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
+    if (!changed) grid.say([texts.length && !refused.size ? t("Nothing changed.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
     return true;
   }
 
@@ -260,7 +260,7 @@ export class Editing extends Changing {
   insertRow() {
     const { grid } = this;
     if (!grid.may("insert_row")) {
-      grid.say(t("Rows are not added here."), { shown: true });
+      grid.say(t("Rows cannot be added here."), { shown: true });
       return;
     }
     const { rows } = grid.edits.state;

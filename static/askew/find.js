@@ -1,8 +1,7 @@
 /* A small bar that finds text in the cells and headers of a table. It knows texts and places, not the page's table. */
 
-import { t } from "./language.js";
+import { counted, t } from "./language.js";
 import { element } from "./painting.js";
-import { count } from "./words.js";
 
 /* One spelling for finding: no case, no accents, one kind of blank. */
 const plain = (text) => (SIMPLE.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/gu, " ")).toLowerCase();
@@ -31,7 +30,7 @@ export class FindBar {
     };
     this.bar.append(
       this.#input, this.#count,
-      button(t("Previous hit"), "↑", () => this.step(-1)), button(t("Next hit"), "↓", () => this.step(1)),
+      button(t("Previous match"), "↑", () => this.step(-1)), button(t("Next match"), "↓", () => this.step(1)),
       button(t("Close"), "✕", () => this.close()),
     );
     this.#input.addEventListener("input", () => this.#look());
@@ -117,7 +116,7 @@ export class FindBar {
   #tell(moves = true) {
     const wanted = this.#input.value;
     const number = this.#hits.length;
-    this.#count.textContent = !wanted ? "" : number ? t`${this.#at + 1} of ${count(number, "hit")}` : t("Not found");
+    this.#count.textContent = !wanted ? "" : number ? t`${this.#at + 1} of ${counted(number, "{0} match", "{0} matches")}` : t("No matches");
     this.show(this.#hits, this.#hits[this.#at] ?? null, moves);
   }
 

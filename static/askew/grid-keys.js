@@ -13,36 +13,36 @@ const RANGE = [
   [["Ctrl A"], t("all cells")],
 ];
 const FIND = [
-  [["Ctrl F"], t("find in the table; twice: the browser's own search")],
-  [["Ctrl +", "Ctrl −", "Ctrl 0"], t("larger, smaller, plain size of the table")],
+  [["Ctrl F"], t("find in the table; twice for the browser's search")],
+  [["Ctrl +", "Ctrl −", "Ctrl 0"], t("zoom the table in, out, back to normal")],
 ];
 const SLASH = [[["/"], t("find in the table")]];
-const COPY = [[["Ctrl C"], t("copy the range, as spreadsheets do")]];
+const COPY = [[["Ctrl C"], t("copy the range, as in a spreadsheet")]];
 const UNDO = [[["Ctrl Z", "Ctrl Y"], t("undo, redo")]];
-const END = [[["Enter"], t("submit")], [["Esc"], t("drop the range; without one, leave the table")]];
+const END = [[["Enter"], t("submit")], [["Esc"], t("clear the range; without one, leave the table")]];
 
 /* What is chosen and removed where rows, columns or both may be. */
-const KEEP = [["K"], t("keep what is chosen and remove everything else")];
+const KEEP = [["K"], t("keep only what is chosen")];
 const CHOOSE = {
   both: [
-    [["Shift Space", "Ctrl Space"], t("choose the row, the column, one after the other")],
-    [["X", "Del"], t("remove what is chosen, or put it back")],
+    [["Shift Space", "Ctrl Space"], t("choose the row, the column; several are possible")],
+    [["X", "Del"], t("remove or restore what is chosen")],
     KEEP,
-    [["Alt Del", "Alt Shift Del"], t("remove the row, the column, or put it back")],
+    [["Alt Del", "Alt Shift Del"], t("remove or restore the row, the column")],
   ],
-  rows: [[["Space"], t("choose the row, one after the other")], [["X", "Del"], t("remove the row or what is chosen, or put it back")], KEEP],
-  columns: [[["Space"], t("choose the column, one after the other")], [["X", "Del"], t("remove the column or what is chosen, or put it back")], KEEP],
+  rows: [[["Space"], t("choose the row; several are possible")], [["X", "Del"], t("remove or restore the row or what is chosen")], KEEP],
+  columns: [[["Space"], t("choose the column; several are possible")], [["X", "Del"], t("remove or restore the column or what is chosen")], KEEP],
 };
 
 const KEYS = {
   read: [[["←", "↑", "→", "↓"], t("scroll")], ...SLASH, ...FIND],
   select: [
     ...MOVE,
-    [["Space"], t("mark the cell or the range, or take the mark away; also Enter on a header or a row's number: all of it")],
+    [["Space"], t("mark or unmark the cell or range; on a header or row number, also Enter: all of it")],
     [["Shift ←↑→↓"], t("select a range; also with Ctrl, Home, End and Page")],
     [["Shift Space", "Ctrl Space"], t("mark the row, the column")],
     [["Ctrl A"], t("mark all cells")],
-    [["Del"], t("take the marks of the range away")],
+    [["Del"], t("unmark the range")],
     ...UNDO, ...END, ...COPY, ...SLASH, ...FIND,
   ],
   edit: [
@@ -50,14 +50,14 @@ const KEYS = {
     [["Shift Space", "Ctrl Space"], t("select the row, the column")],
     [[t("any character")], t("type a new value")],
     [["F2"], t("edit the value or the name of the column")],
-    [["Enter"], t("keep the value; when not editing, submit")],
+    [["Enter"], t("save the value; when not editing, submit")],
     [["Shift Enter", "Alt Enter"], t("line break, while editing")],
     [["Tab"], t("next cell")],
-    [["Esc"], t("cancel the edit; drop the range; then leave the table")],
+    [["Esc"], t("cancel the edit; clear the range; then leave the table")],
     [["Del"], t("empty the cells")],
     ...UNDO,
-    [["Ctrl C", "Ctrl X", "Ctrl V"], t("copy, cut and paste cells, as spreadsheets do")],
-    [["Alt Del"], t("remove the row, or put it back; with Shift the column")],
+    [["Ctrl C", "Ctrl X", "Ctrl V"], t("copy, cut and paste cells, as in a spreadsheet")],
+    [["Alt Del"], t("remove or restore the row; with Shift the column")],
     [["Alt Enter"], t("insert a row below")],
     ...FIND,
   ],

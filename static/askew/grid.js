@@ -66,7 +66,7 @@ export class AskewGrid extends HTMLElement {
   #status = element("p", { className: "sr", role: "status" });
   #where = element("p", { className: "where", ariaHidden: "true" });
   #told = element("p", { className: "told", ariaHidden: "true" });
-  #legend = element("p", { className: "legend", textContent: t("cells that the model used"), hidden: true });
+  #legend = element("p", { className: "legend", textContent: t("cells the model used"), hidden: true });
   #hidden = element("p", { className: "hidden-columns", hidden: true });
   #beside = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
@@ -189,11 +189,11 @@ export class AskewGrid extends HTMLElement {
   }
 
   undo() {
-    this.#travel("undo", t("Undone"));
+    this.#travel("undo", t("Undone"), t("Nothing to undo."));
   }
 
   redo() {
-    this.#travel("redo", t("Done again"));
+    this.#travel("redo", t("Redone"), t("Nothing to redo."));
   }
 
   removeRow() {
@@ -223,8 +223,8 @@ export class AskewGrid extends HTMLElement {
     if (!operation) return;
     const rest = this.edits.withTakenBack(index);
     const words = describe(operation, this.edits.base);
-    if (rest) this.change(rest, t`Taken back: ${words}`);
-    else this.say(t`Later changes depend on this one. Take those back first: ${words}`, { shown: true });
+    if (rest) this.change(rest, t`Reverted: ${words}`);
+    else this.say(t`Later changes depend on this one. Revert those first: ${words}`, { shown: true });
   }
 
   /* Hide the texts of the cells that are pointed out, or show them again. */
@@ -519,7 +519,7 @@ export class AskewGrid extends HTMLElement {
       || (op.op === "rename_header" && row === this.edits.base.header_id && op.column === column)
     ));
     if (operation) return describe(operation, this.edits.base);
-    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.inserted ? t("Kept") : t("As it was before");
+    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.inserted ? t("Saved") : t("Original value restored");
   }
 
   #oddHere() {
@@ -527,11 +527,11 @@ export class AskewGrid extends HTMLElement {
     return like ? t`Not written like ${like}.` : "";
   }
 
-  #travel(way, word) {
+  #travel(way, word, nothing) {
     this.#mode.keep?.();
     const step = this.history[way](this.#step());
     if (!step) {
-      this.say(t`Nothing to ${way}.`);
+      this.say(nothing);
       return;
     }
     const focused = this.#painting.table.contains(document.activeElement);

@@ -83,7 +83,7 @@ export class Keys {
     const dialog = make("dialog", { className: "all-keys" });
     dialog.setAttribute("aria-labelledby", "help-title");
     const head = make("header");
-    head.append(make("h2", { id: "help-title", textContent: t("Keys") }));
+    head.append(make("h2", { id: "help-title", textContent: t("Keyboard shortcuts") }));
     const close = make("button", { type: "button", className: "quiet", textContent: t("Close") });
     close.append(make("kbd", { textContent: t("Esc") }));
     close.addEventListener("click", () => dialog.close());

@@ -1,7 +1,7 @@
 /* Sentences in the language of the page. The catalogue (/words/<language>.js) is a script before the modules; without
    one everything is said in English.
 
-     t("Nothing is changed.")
+     t("No changes.")
      t`Change ${at} of ${number}`                    looked up as "Change {0} of {1}"
      counted(number, "{0} change", "{0} changes")
 

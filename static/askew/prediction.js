@@ -19,9 +19,9 @@ const AGAIN = [2, 4, 8, 15, 15, 30]; // seconds until a model that was busy or a
 const POLL = 1_500; // ms between two looks at a try that is answered in the background
 const MOST_CELLS = 4; // that the model looked at, named in words
 const ASKING = t("Asking the model…");
-const EARLIER = t("This is of an earlier state.");
+const EARLIER = t("This is for an earlier version.");
 const PASSING = [ASKING, EARLIER]; // said for a moment, or saying it already
-const BEFORE = t("The answers above are from before.");
+const BEFORE = t("The answers above are for an earlier version.");
 
 export class AskewPrediction extends HTMLElement {
   #assignment = null;
@@ -146,7 +146,7 @@ export class AskewPrediction extends HTMLElement {
       said = await send("POST", this.#url(), { ...this.#body(), kind, seq: this.#seq }, { signal: flight.signal });
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      if (mine()) this.#failed(kind, of, t`${problem.message} The model will be asked again.`);
+      if (mine()) this.#failed(kind, of, t`${problem.message} Retrying soon.`);
       return;
     } finally {
       clearTimeout(slowly);
@@ -243,13 +243,13 @@ export class AskewPrediction extends HTMLElement {
     const cells = last?.cells ?? [];
     if (!cells.length) return "";
     const { grid } = this.page;
-    if (cells.length > MOST_CELLS || !grid?.edits) return t`looked at ${cells.length} cells`;
-    return t`looked at ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
+    if (cells.length > MOST_CELLS || !grid?.edits) return t`used ${cells.length} cells`;
+    return t`used ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
   }
 
   #tries(number) {
-    this.parts.tries.textContent = this.page.practice && this.#has ? t("Practice: nothing is kept")
-      : !number ? "" : counted(number, "{0} try", "{0} tries");
+    this.parts.tries.textContent = this.page.practice && this.#has ? t("Practice: nothing is saved")
+      : !number ? "" : counted(number, "{0} check", "{0} checks");
   }
 }
 

@@ -17,10 +17,10 @@ import { count } from "./words.js";
 
 const NONE = { op: "none" };
 const FIRST = 3; // programs that are shown before a choice is made
-const ASKED = t("Say how the answer follows: choose a program, or none of these.");
-const NOTHING_FOUND = t("No program was found that gives this answer. Work the new one out by hand.");
-const NOT_HERE = t("Nothing is offered while you practise.");
-const EARLIER = t("The program that was chosen before");
+const ASKED = t("Choose how the answer is worked out, or “None of these”.");
+const NOTHING_FOUND = t("No program gives this answer. Work out the new one by hand.");
+const NOT_HERE = t("No programs are offered in practice.");
+const EARLIER = t("The previously chosen program");
 
 export class AskewPrograms extends HTMLElement {
   #own = null; // {program, words}
@@ -185,7 +185,7 @@ export class AskewPrograms extends HTMLElement {
 
   #say() {
     const nothing = !this.#offered.length && !this.#waiting ? this.#note || NOTHING_FOUND : "";
-    this.#said.textContent = this.#waiting ? t("Looking for what the answer may be computed by…") : nothing || this.#note;
+    this.#said.textContent = this.#waiting ? t("Looking for ways to work out the answer…") : nothing || this.#note;
     this.#said.hidden = !this.#said.textContent;
   }
 
@@ -198,7 +198,7 @@ export class AskewPrograms extends HTMLElement {
       const [old, now] = [before.join(" | "), computed.join(" | ")];
       const seen = make("span", { ariaHidden: "true" });
       seen.append(bidi(old), " → ", make("strong", { textContent: now, dir: "auto" }));
-      const heard = same(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and gives ${now} now.`;
+      const heard = same(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and now gives ${now}.`;
       words.replaceChildren(seen, make("span", { className: "sr", textContent: heard }));
     } else words.replaceChildren();
     this.dispatchEvent(new CustomEvent("program-computed", { bubbles: true, detail: answer }));

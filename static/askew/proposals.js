@@ -13,7 +13,7 @@ import { Problem, send } from "./api.js";
 const VERDICTS = {
   fooled: [t("fools the model"), "good"],
   not_fooled: [t("the model gets it right"), "open"],
-  wrong_on_original: [t("the model is wrong on the original"), "open"],
+  wrong_on_original: [t("the model already gets the original wrong"), "open"],
 };
 
 const LONGEST = 1_000; // ms that the end of an item waits for what was told of its proposals
@@ -44,10 +44,10 @@ class AskewProposals extends HTMLElement {
     return {
       title: t("In the proposals"),
       rows: [
-        [["Enter"], t("put it into the form; once more: submit it")],
+        [["Enter"], t("put it into the form; again: submit it")],
         [["E"], t("put it into the form and edit it")],
-        [this.errors.map((_, place) => String(place + 1)), t("reject it: what is wrong")],
-        [["↑", "↓"], t("another proposal")],
+        [this.errors.map((_, place) => String(place + 1)), t("reject it with a reason")],
+        [["↑", "↓"], t("previous or next proposal")],
       ],
     };
   }
@@ -66,12 +66,12 @@ class AskewProposals extends HTMLElement {
       const { proposals } = await send("POST", this.#url("proposals"), {});
       if (asking !== this.#asking) return;
       this.#found = proposals;
-      this.parts.say.textContent = proposals.length ? "" : t("Nothing is proposed for this item.");
+      this.parts.say.textContent = proposals.length ? "" : t("No proposals for this item.");
       this.#draw();
       this.#open();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      if (asking === this.#asking) this.parts.say.textContent = t("The proposals have not come. You can go on without them.");
+      if (asking === this.#asking) this.parts.say.textContent = t("The proposals could not be loaded. You can continue without them.");
     }
   }
 
@@ -89,7 +89,7 @@ class AskewProposals extends HTMLElement {
     else {
       this.#inForm = null;
       this.page.put(null);
-      this.parts.say.textContent = t("All proposals are rejected. Write a response of your own, or skip the item.");
+      this.parts.say.textContent = t("All proposals are rejected. Write your own response, or skip the item.");
     }
     return next;
   }
@@ -234,7 +234,7 @@ class AskewProposals extends HTMLElement {
     const acts = make("div", { className: "acts" });
     acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act(t("Edit"), "E", { edit: "" }));
     const wrong = make("span", { className: "wrong" });
-    wrong.append(make("span", { className: "soft small", textContent: t("Reject, ") }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
+    wrong.append(make("span", { className: "soft small", textContent: t("Reject: ") }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
     if (one.state !== "rejected") acts.append(wrong);
     item.append(button, acts);
     return item;

@@ -28,7 +28,7 @@ class AskewRenames extends ColumnList {
       return {
         id, column: id, name: old, now, choices, state: now === undefined ? "" : "changed",
         note: now === undefined ? this.#note(old, choices.length, left) : "",
-        own: t("A name of your own"), noneLabel: t("None of these fits"),
+        own: t("Another name"), noneLabel: t("None of these fits"),
       };
     });
   }
@@ -47,16 +47,16 @@ class AskewRenames extends ColumnList {
   #note(old, all, left) {
     if (!this.suggestions || !old.trim()) return "";
     if (!all) return t("no suggestions");
-    return left ? counted(left, "{0} suggestion", "{0} suggestions") : t("none of them fits");
+    return left ? counted(left, "{0} suggestion", "{0} suggestions") : t("none fits");
   }
 
   keyRows() {
     return [
-      [["1 – 9"], t("take that suggestion and go on to the next column")],
+      [["1 – 9"], t("accept that suggestion, go to the next column")],
       [["0"], t("none of the suggestions fits")],
-      [[t("any letter"), "F2"], t("write a name of your own")],
-      [["Del"], t("the old name again")],
-      [["→", "←"], t("to the suggestions and back: Space takes one, F2 edits it, Del turns it down")],
+      [[t("any letter"), "F2"], t("type another name")],
+      [["Del"], t("restore the old name")],
+      [["→", "←"], t("to the suggestions and back; Space accepts one, F2 edits it, Del rejects it")],
     ];
   }
 
@@ -84,7 +84,7 @@ class AskewRenames extends ColumnList {
     const others = stored(this.form, "rejected").filter((other) => keyOf(other) !== keyOf(one));
     const back = choice.state === "rejected";
     this.#store("rejected", back ? others : [...others, one]);
-    this.grid.say(back ? t`${choice.text}: not turned down after all.` : t`${choice.text}: turned down.`);
+    this.grid.say(back ? t`${choice.text}: no longer rejected.` : t`${choice.text}: rejected.`);
     this.draw();
   }
 

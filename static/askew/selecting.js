@@ -8,7 +8,7 @@ import { count } from "./words.js";
 export class Selecting extends Pointed {
   headsStand = true;
   label = t("Table, cells can be marked");
-  help = t("Space marks the cell, on a header its column, on the number of a row the row. Shift with the arrow keys selects several cells, Space marks them. Escape leaves the table.");
+  help = t("Space marks the cell, on a header its column, on a row number its row. Shift with the arrow keys selects several cells. Escape leaves the table.");
 
   tools() {
     const { grid } = this;

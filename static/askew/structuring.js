@@ -11,7 +11,7 @@ export class Structuring extends Changing {
     const [rows, columns] = [grid.may("remove_row"), grid.may("remove_column")];
     const one = rows === columns ? null : rows ? "row" : "column";
     this.only = one && `${one}s`; // what alone may be removed, "rows" or "columns"; null for both
-    this.label = t`Table, ${this.only ?? t("rows and columns")} can be removed`;
+    this.label = { rows: t("Table, rows can be removed"), columns: t("Table, columns can be removed"), null: t("Table, rows and columns can be removed") }[this.only];
     const keys = {
       rows: t("X removes the row, Space chooses it,"),
       columns: t("X removes the column, Space chooses it,"),
@@ -27,7 +27,7 @@ export class Structuring extends Changing {
       { name: "keep", label: t("Keep only these"), keys: "K", act: () => this.keepChosen() },
       { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
       { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
-      { name: "restore", label: t("Put all back"), act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
+      { name: "restore", label: t("Undo all"), act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
     ];
   }
 
@@ -64,7 +64,7 @@ export class Structuring extends Changing {
   choose(what) {
     const { grid } = this;
     if (this.only && what !== this.only) {
-      grid.say(t`${sentence(what)} are not removed here.`, { shown: true });
+      grid.say((what === "rows" ? t("Rows cannot be removed here.") : t("Columns cannot be removed here.")), { shown: true });
       return;
     }
     const { rows, columns } = grid.idsIn(grid.area(what));
@@ -100,7 +100,7 @@ export class Structuring extends Changing {
     const out = (all, kept) => (kept.size ? all.filter(({ id, removed }) => !kept.has(id) && !removed) : []);
     const [goingRows, goingColumns] = [out(state.rows, rows), out(state.columns, columns)];
     if ((goingRows.length && !grid.may("remove_row")) || (goingColumns.length && !grid.may("remove_column"))) {
-      grid.say(goingRows.length && !grid.may("remove_row") ? t("Rows are not removed here.") : t("Columns are not removed here."), { shown: true });
+      grid.say(goingRows.length && !grid.may("remove_row") ? t("Rows cannot be removed here.") : t("Columns cannot be removed here."), { shown: true });
       return;
     }
     const kept = [rows.size && count(rows.size, "row"), columns.size && count(columns.size, "column")].filter(Boolean).join(t(" and "));
@@ -136,7 +136,7 @@ export class Structuring extends Changing {
     const goal = this.#goal();
     const { rows, columns } = this.only === "rows" ? { ...goal, columns: [] } : goal;
     const removed = rows.every((id) => grid.isRemoved(id)) && columns.every((id) => grid.isColumnRemoved(id));
-    if (rows.length && columns.length) return removed ? t("Put back") : t("Remove");
+    if (rows.length && columns.length) return removed ? t("Restore") : t("Remove");
     return this.removalWords(columns.length ? "column" : "row", columns.length ? columns : rows, removed);
   }
 

@@ -23,7 +23,7 @@ export function chooseVersion({ fields, grid, mine, other, savedAt }) {
   const keepMine = make("button", { type: "button", className: "primary", textContent: t("Keep this version") });
   const keepOther = make("button", { type: "button", textContent: t("Keep the other version") });
   table.appendChild(make("tfoot")).append(row(keepMine, keepOther));
-  const explanation = make("p", { textContent: t`You also changed this item in another window, and that version was saved at ${savedAt}. Which one do you want to keep?` });
+  const explanation = make("p", { textContent: t`You also changed this item in another window. That version was saved at ${savedAt}. Which one do you want to keep?` });
   dialog.append(title, explanation, table);
   document.body.append(dialog);
   dialog.showModal(); // focus on the title: a key that was meant for the table chooses nothing

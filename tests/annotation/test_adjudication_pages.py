@@ -223,7 +223,7 @@ def test_a_response_is_sent_back_from_the_page(world: World, edits: Item) -> Non
     assert "Response A was sent back to its author. All caught up." in text(answer)
     author = browser(back.assignment.person)
     page = author.get(reverse("annotate", args=[edits.batch.public_id]))
-    assert "This response came back to you: Look again." in text(page)
+    assert "Sent back to you: Look again." in text(page)
     assert "Ivo" not in text(page)
 
 

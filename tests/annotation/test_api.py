@@ -311,5 +311,5 @@ def test_practice_calls_nothing_right_that_it_cannot_judge(world: World) -> None
     client.force_login(world.ada)
     form = {"question": "something else entirely?", "category": exercise.expected.category}
     page = client.post("/projects/films/practice/question_paraphrase/?variant=word&plain=1", form)
-    assert "It meets the rules. Compare it with ours" in page.content.decode()
+    assert "Meets the rules. Compare it with the expected response" in page.content.decode()
     assert 'data-state="open"' in page.content.decode()

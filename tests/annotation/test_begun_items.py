@@ -292,4 +292,4 @@ def test_a_page_at_a_limit_says_one_thing(world: World) -> None:
 
     assert page.count("Come back tomorrow.") == 1
     assert "Every item that you may annotate" not in page
-    assert "Nothing left" not in page
+    assert "All caught up" not in page

@@ -38,7 +38,7 @@ def test_what_is_decided_has_no_button_that_can_only_fail(world: World, client: 
 
     said = page(client, world, "ada")
     assert WITHDRAW not in said
-    assert said.count("stays: decided or released") == 2
+    assert said.count("final: decided or released") == 2
 
 
 def test_what_one_answered_is_read_without_withdrawing_it(world: World, client: Client) -> None:
@@ -51,7 +51,7 @@ def test_what_one_answered_is_read_without_withdrawing_it(world: World, client: 
 
     said = page(client, world, "ada")
 
-    assert "What you answered" in said
+    assert "Your response" in said
     assert all(word in said for word in words)
     assert Assignment.objects.get().state == "submitted"
 
@@ -73,7 +73,7 @@ def test_everything_can_be_changed_until_the_close_where_the_batch_decides_then(
     adjudicating.resolve_due(now=later)
 
     assert batch.items.filter(decision__isnull=False).count() == 2
-    assert "stays: the batch is closed" in page(client, world, "ada")
+    assert "final: batch closed" in page(client, world, "ada")
 
 
 def test_what_was_sent_back_says_why(world: World, client: Client) -> None:

@@ -187,7 +187,7 @@ class TestTheLastItem:
             f'<a class="button primary" autofocus href="{reverse("annotate", args=[work.public_id])}">'
             in page.content.decode()
         )
-        assert "Go on with Real work" in said
+        assert "Continue with Real work" in said
         assert "Undo" not in said
 
     def test_tells_who_failed_and_where_they_can_go_on(self, world: World) -> None:
@@ -205,7 +205,7 @@ class TestTheLastItem:
         assert reverse("inquiries", args=["films"]) in page.content.decode()
         other = world.batch(name="For everybody", size=2)
         page = client.get(address)
-        assert "Go on with For everybody" in text(page)
+        assert "Continue with For everybody" in text(page)
         assert reverse("annotate", args=[other.public_id]) in page.content.decode()
 
     def test_leads_somebody_of_the_crowd_who_failed_to_the_code(self, world: World) -> None:

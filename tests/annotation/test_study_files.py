@@ -1298,4 +1298,4 @@ def test_a_run_that_a_batch_feeds_can_be_started_on_the_page(world: World) -> No
     assert "Write a field and a value" in wrong.content.decode()
     run = PerturbationRun.objects.get()
     assert (run.feeds_from, run.feeds_when) == (batch, {"label": ["extraction"]})
-    assert "decides them" in client.get("/projects/films/perturbations/").content.decode()
+    assert "as decided in" in client.get("/projects/films/perturbations/").content.decode()

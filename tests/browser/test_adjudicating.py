@@ -106,7 +106,7 @@ def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_bac
     assert back.note == "Is this believable?"
     author = signed_in(new_context, live_server.url, back.assignment.person).new_page()
     author.goto(live_server.url + reverse("annotate", args=[item.batch.public_id]))
-    expect(author.get_by_text("This response came back to you: Is this believable?")).to_be_visible()
+    expect(author.get_by_text("Sent back to you: Is this believable?")).to_be_visible()
 
 
 def test_an_own_response_begins_with_another_and_decides(
@@ -205,7 +205,7 @@ def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
     page = annotating(new_context, live_server.url, world.ada, batch)
     page.locator("[data-field] :is(input, textarea), textarea[data-field], input[data-field]").first.click()
     page.keyboard.type("Which")
-    expect(page.get_by_text("Esc, then a single key")).to_be_visible()
+    expect(page.get_by_text("Esc, then a shortcut")).to_be_visible()
     before = places(page)
     submit = page.get_by_role("button", name="Submit").bounding_box()
     assert submit is not None
@@ -213,7 +213,7 @@ def test_nothing_in_the_bar_of_annotating_moves_when_the_mouse_ends_the_typing(
 
     page.mouse.down()
 
-    expect(page.get_by_text("Esc, then a single key")).not_to_be_visible()
+    expect(page.get_by_text("Esc, then a shortcut")).not_to_be_visible()
     assert places(page) == before
 
 

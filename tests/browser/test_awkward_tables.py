@@ -63,7 +63,7 @@ def test_cells_are_text_and_come_out_unchanged(
     page.keyboard.press("Enter")
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("main")).to_contain_text("Nothing left")
+    expect(page.locator("main")).to_contain_text("All caught up")
     adjudicating.resolve_due(now=NOON + timedelta(days=20_000))
     out = tmp_path / "release"
     releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
@@ -162,4 +162,4 @@ def test_a_value_is_changed_and_submitted_by_keyboard_alone(
     press("Escape")
     press("t")  # back into the table, where Enter submits when no cell is being edited
     press("Enter")
-    expect(page.locator("main")).to_contain_text("Nothing left")
+    expect(page.locator("main")).to_contain_text("All caught up")

@@ -26,7 +26,7 @@ def test_enter_at_the_end_of_a_batch_goes_on_with_the_next(
     done, following = world.batch(size=1), world.batch(size=3, name="Second day")
     page = annotating(new_context, live_server.url, world.ada, done)
     page.keyboard.press("1")
-    expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible()
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
     expect(page.get_by_role("link", name="Next: Second day")).to_be_focused()
     expect(page.locator("main")).to_contain_text("3 items left for you")
     page.keyboard.press("Enter")

@@ -62,7 +62,7 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
     for number, exercise in enumerate(exercises, start=1):
         page.keyboard.press(keys[exercise.expected.label])
         expect(page.locator("[data-feedback]")).to_be_visible()
-        expect(page.locator(".feedback .verdict")).to_have_text("That is right")
+        expect(page.locator(".feedback .verdict")).to_have_text("Correct")
         page.keyboard.press("Enter")
         if number < len(exercises):
             expect(page.locator("[data-feedback]")).to_be_hidden()
@@ -82,7 +82,7 @@ def test_a_question_is_asked_by_keys_and_the_item_stays(
     expect(page.locator("[data-notices]")).to_contain_text("Enter a question.")
     page.keyboard.type("Is a year a number? 1 or 2?")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Asked.")
+    expect(page.locator("[data-notices]")).to_contain_text("Question sent.")
 
     expect(page.locator(".question")).to_have_text(item)
     assert Inquiry.objects.get().text == "Is a year a number? 1 or 2?"

@@ -134,11 +134,11 @@ def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(gri
     expect(grid.page.get_by_role("button", name="Remove row")).to_have_count(0)
     expect(grid.page.get_by_role("button", name="Insert row")).to_have_count(0)
     for keys, words in [
-        (["ArrowUp", "x"], "The names of the columns stay as they are here."),
-        (["ArrowDown", "Alt+Delete"], "Rows are not removed here."),
-        (["Alt+Shift+Delete"], "Columns are not removed here."),
-        (["Alt+Enter"], "Rows are not added here."),
-        (["ArrowDown", "End", "ArrowLeft", "5"], "Row 2, Votes is protected (evidence) and stays as it is."),
+        (["ArrowUp", "x"], "Columns cannot be renamed here."),
+        (["ArrowDown", "Alt+Delete"], "Rows cannot be removed here."),
+        (["Alt+Shift+Delete"], "Columns cannot be removed here."),
+        (["Alt+Enter"], "Rows cannot be added here."),
+        (["ArrowDown", "End", "ArrowLeft", "5"], "Row 2, Votes is protected (evidence) and cannot be changed."),
         (["Delete"], "Row 2, Votes is protected (evidence)"),
     ]:
         grid.press(*keys)
@@ -164,7 +164,7 @@ def test_rows_and_columns_are_removed_in_ranges_and_put_back(grid: Grid) -> None
     expect(grid.cell("r4", "c0")).to_have_class("removed")
     assert [op["op"] for op in grid.get("operations")] == ["remove_column"]
     grid.types("x")
-    grid.hears("Column Competitor is removed. Put it back before you edit it.")
+    grid.hears("Column Competitor is removed. Restore it before you edit it.")
     grid.press("Alt+Delete", "Alt+Shift+Delete")  # both rows away, the column back
     operations = grid.get("operations")
     assert [(op["op"], op["old"][0]) for op in operations] == [
@@ -233,8 +233,8 @@ def test_what_lies_beyond_the_table_is_not_pasted_and_that_is_said(grid: Grid) -
     grid.show(mode="edit", protected=[["r4", "c2", "evidence"]])
     grid.press("Control+End", "ArrowLeft")
     grid.pastes("1\t2\t3\n4\t5\t6")
-    grid.hears("4 cells beyond the table were left out. Row 5, Votes is protected (evidence)")
-    grid.reads("4 cells beyond the table were left out.")
+    grid.hears("4 cells outside the table were ignored. Row 5, Votes is protected (evidence)")
+    grid.reads("4 cells outside the table were ignored.")
     assert edited(grid.get("operations")) == {("r4", "c3"): "2"}
 
 

@@ -25,16 +25,16 @@ def test_hits_are_counted_marked_and_gone_through(grid: Grid) -> None:
     grid.show(mode="edit")
     grid.press("Control+f")
     grid.types("AN")  # Canada, Adeyemi-Brandt, Germany, Tanaka, Japan: whatever the case
-    expect(bar(grid)).to_contain_text("1 of 5 hits")
+    expect(bar(grid)).to_contain_text("1 of 5 matches")
     expect(grid.page.locator(".hit")).to_have_count(5)
     expect(grid.page.locator(".hit.now")).to_have_text("Canada")
     grid.press("Enter")
     expect(grid.page.locator(".hit.now")).to_have_text("Adeyemi-Brandt")
     grid.press("Shift+Enter", "Shift+Enter")
-    expect(bar(grid)).to_contain_text("5 of 5 hits")
+    expect(bar(grid)).to_contain_text("5 of 5 matches")
     grid.press("F3")
     expect(grid.page.locator(".hit.now")).to_have_text("Canada")
-    bar(grid).get_by_role("button", name="Next hit").click()
+    bar(grid).get_by_role("button", name="Next match").click()
     expect(grid.page.locator(".hit.now")).to_have_text("Adeyemi-Brandt")
     grid.page.get_by_label("Find in the table").last.focus()
     grid.press("Escape")
@@ -104,7 +104,7 @@ def test_hits_follow_when_the_table_changes(grid: Grid) -> None:
     grid.types("Olsson")
     grid.press("Enter")
     expect(grid.page.locator(".hit")).to_have_count(2)
-    expect(bar(grid)).to_contain_text("2 hits")
+    expect(bar(grid)).to_contain_text("2 matches")
 
 
 def test_the_table_has_five_sizes_that_this_browser_remembers(grid: Grid) -> None:

@@ -164,7 +164,7 @@ def test_a_table_without_a_change_says_so(grid: Grid) -> None:
     compare(grid, [])
     grid.reads("No change")
     grid.press("n")
-    grid.hears("Nothing is changed.")
+    grid.hears("No changes.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

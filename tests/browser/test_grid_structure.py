@@ -35,11 +35,11 @@ def test_x_removes_the_row_in_the_header_the_column_and_puts_them_back(grid: Gri
     assert removed(grid) == [("remove_row", "r0"), ("remove_column", "c1")]
     assert grid.get("operations")[1]["old"] == ["Country", "Nigeria", "Sweden", "Germany", "Japan"]
     grid.press("ArrowDown", "x")  # the removed row: it comes back, and the column is still whole
-    grid.hears("Row 1 is back.")
+    grid.hears("Row 1 restored.")
     assert removed(grid) == [("remove_column", "c1")]
     assert len(grid.get("operations")[0]["old"]) == 6
     grid.press("Alt+Shift+Delete")
-    grid.hears("Column Country is back.")
+    grid.hears("Column Country restored.")
     assert removed(grid) == []
     grid.press("Control+z", "Control+z", "Control+z", "Control+z", "Control+y")
     assert removed(grid) == [("remove_row", "r0")]
@@ -54,7 +54,7 @@ def test_a_range_of_rows_or_of_columns_goes_at_once(grid: Grid) -> None:
     assert removed(grid) == [("remove_column", "c0"), ("remove_column", "c1")]
     grid.press("Control+z", "Control+Home", "Shift+ArrowRight", "Alt+Shift+Delete")
     assert removed(grid) == [("remove_column", "c0"), ("remove_column", "c1")]
-    grid.page.get_by_role("button", name="Put all back").click()
+    grid.page.get_by_role("button", name="Undo all").click()
     assert removed(grid) == []
 
 
@@ -111,7 +111,7 @@ def test_what_is_protected_stays_and_says_why(grid: Grid) -> None:
 def test_only_what_is_allowed_can_be_removed(grid: Grid) -> None:
     grid.show(mode="structure", allowed=["remove_row"])
     grid.press("ArrowUp", "x")
-    grid.hears("Columns are not removed here.")
+    grid.hears("Columns cannot be removed here.")
     grid.press("ArrowDown", "Shift+Space", "k")
     assert [name for name, _ in removed(grid)] == ["remove_row"] * 4
 
@@ -123,9 +123,9 @@ def test_where_only_columns_may_go_every_word_is_of_columns(grid: Grid) -> None:
     expect(button).to_contain_text("Remove column")
     grid.press("ArrowDown", "ArrowRight", "x")
     grid.hears("Column Country removed.")
-    expect(button).to_contain_text("Put column back")
+    expect(button).to_contain_text("Restore column")
     grid.press("Shift+Space")
-    grid.hears("Rows are not removed here.")
+    grid.hears("Rows cannot be removed here.")
     grid.press("x", "Space", "ArrowRight", "Space")
     grid.hears("Column Votes chosen. 2 columns chosen.")
     grid.press("k")
@@ -149,7 +149,7 @@ def test_where_only_rows_may_go_the_header_offers_nothing(grid: Grid) -> None:
     expect(button).to_contain_text("Remove row")
     expect(button).to_have_attribute("aria-disabled", "true")
     grid.press("Control+Space")
-    grid.hears("Columns are not removed here.")
+    grid.hears("Columns cannot be removed here.")
     grid.press("Space", "k")
     assert removed(grid) == []
     grid.press("ArrowDown", "k")

@@ -54,6 +54,6 @@ def test_an_item_is_answered_and_another_one_skipped_in_german_with_keys(
     expect(page.locator("[data-saved]")).to_contain_text("Vorige Aufgabe übersprungen.")
 
     page.keyboard.press("?")
-    expect(page.locator("dialog")).to_contain_text("Alle Tasten zurücksetzen")
+    expect(page.locator("dialog")).to_contain_text("Tastenkürzel zurücksetzen")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert not [url for url in asked if "/words/" in url]  # once a page, and never again with an item

@@ -435,7 +435,7 @@ def test_without_scripts_it_is_a_plain_form(
         page.locator("select[name=row]").select_option("5 (left out)")
         page.get_by_role("button", name="Put the row back").click()
         expect(page.locator("tr.removed")).to_have_count(0)
-        page.get_by_role("link", name="Show what the answer may be computed by").click()
+        page.get_by_role("link", name="Show ways to work out the answer").click()
         page.get_by_label("2019 in row 2 (Cost) minus 2018 in row 2 (Cost)").check()
     page.get_by_role("button", name="Submit").click()
     expect(page.locator(".question")).not_to_contain_text("cost")

@@ -109,7 +109,7 @@ def submitted(somebody: Somebody, batch: Batch, number: int) -> dict[str, Any]:
     if number < batch.items_count:
         expect(somebody.page.locator("[data-progress-text]")).to_contain_text(f"{number} of")
     else:
-        expect(somebody.page.locator("main")).to_contain_text("Nothing left")
+        expect(somebody.page.locator("main")).to_contain_text("All caught up")
     return responses(batch)[number - 1]
 
 
@@ -253,7 +253,7 @@ def test_the_keys_of_the_list_stand_in_the_list_of_keys(begin: Any) -> None:
     ada, _ = begin("header_synonym", MEDALS)
     ada.press("Escape", "?")
     dialog = ada.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("take that suggestion and go on to the next column")
+    expect(dialog).to_contain_text("accept that suggestion, go to the next column")
     expect(dialog).not_to_contain_text("type a new value")
 
 
@@ -277,14 +277,14 @@ def test_names_and_rejections_are_there_again_after_a_reload(begin: Any) -> None
     ada.page.reload()
     expect(ada.page.locator("askew-annotate[data-ready]")).to_be_attached()
     expect(ada.line("Nation")).to_contain_text("Country")
-    expect(ada.line("Gold")).to_contain_text("none of them fits")
+    expect(ada.line("Gold")).to_contain_text("none fits")
 
 
 def test_with_a_mouse_a_suggestion_is_clicked_and_another_turned_down(begin: Any) -> None:
     ada, batch = begin("header_synonym", MEDALS)
     ada.page.locator(".line", has_text="Nation").click()
     ada.is_offered("Country")
-    ada.page.get_by_role("button", name="Turn “State” down").click()
+    ada.page.get_by_role("button", name="Reject “State”").click()
     ada.page.locator(".choice", has_text="Country").first.click()
     ada.page.get_by_role("button", name="Submit").click()
     data = submitted(ada, batch, 1)

@@ -63,7 +63,7 @@ class Keyboard:
         assert self.loads == []
 
     def is_done(self) -> None:
-        expect(self.page.locator("main")).to_contain_text("Nothing left")
+        expect(self.page.locator("main")).to_contain_text("All caught up")
 
 
 def submitted() -> list[dict[str, Any]]:
@@ -395,7 +395,7 @@ def test_a_digit_that_the_question_does_not_have_changes_nothing(
     for digit in ("5", "4"):
         cy.presses(digit)
         expect(page.locator("[data-notices]")).to_contain_text(
-            f"“Better” has no {digit}. Nothing was changed."
+            f"“Better” has no option {digit}. Nothing was changed."
         )
         assert chosen.evaluate_all("fields => fields.map(({name, value}) => name + value)") == [
             "left4",
@@ -416,7 +416,7 @@ def test_a_score_that_was_given_is_changed_by_going_to_it(
     expect(notices).to_contain_text("Say what is wrong with the left example")
     chosen = page.locator(".scale input:checked")
     cy.presses("5")
-    expect(notices).to_contain_text("Every question has its answer. Go to the one that you want to change.")
+    expect(notices).to_contain_text("Every question is answered. Go to the one you want to change.")
     assert chosen.evaluate_all("fields => fields.map(({name, value}) => name + value)") == [
         "left1",
         "right4",
@@ -559,7 +559,7 @@ def test_without_scripts_two_examples_are_two_tables_and_their_changes(
     expect(page.locator("[data-notices]")).to_contain_text("say what is wrong")
     page.locator("[data-verdict=right]").get_by_label("Something is missing").check()
     submits(page)
-    expect(page.locator("main")).to_contain_text("Nothing left")
+    expect(page.locator("main")).to_contain_text("All caught up")
     assert submitted()[-1] == {
         "left": 5,
         "right": 2,

@@ -178,7 +178,7 @@ def test_a_message_about_the_previous_item_stays_until_something_is_entered(
     page.locator("[data-row=r1] [data-column=c2]").click()
     page.keyboard.type("118")
     page.keyboard.press("Enter")
-    expect(said).to_contain_text("The table differs: holds")
+    expect(said).to_contain_text("The table differs: OK")
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
@@ -211,7 +211,7 @@ def test_what_holds_is_read_out_once_and_again_only_when_it_is_otherwise(
         page.keyboard.type(text)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1500)
-    assert len([words for words in page.evaluate("window.said") if "The table differs: holds" in words]) == 1
+    assert len([words for words in page.evaluate("window.said") if "The table differs: OK" in words]) == 1
     page.locator("[data-row=r0] [data-column=c2]").click()
     page.keyboard.type("171")
     page.keyboard.press("Enter")
@@ -352,7 +352,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1), viewport=DESK)
     first = question(page)
     page.keyboard.press("?")
-    page.get_by_role("button", name="Change the key for Extraction").press("Enter")
+    page.get_by_role("button", name="Change the shortcut for Extraction").press("Enter")
     page.keyboard.press("e")
     page.keyboard.press("Escape")
     page.reload()
@@ -364,7 +364,7 @@ def test_keys_can_be_moved_and_switched_off_and_stay_so(
     page.keyboard.press("e")
     expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
-    page.get_by_role("button", name="All keys").click()
+    page.get_by_role("button", name="Shortcuts").click()
     page.get_by_role("switch").uncheck()
     page.keyboard.press("Escape")
     page.reload()
@@ -399,7 +399,7 @@ def test_keys_that_rest_while_one_types_look_so(
 ) -> None:
     batch = world.batch("value_change", variant="answer_stays")
     page = annotating(new_context, live_server.url, world.ada, batch, viewport=DESK)
-    hint = page.get_by_text("Esc, then a single key")
+    hint = page.get_by_text("Esc, then a shortcut")
     page.locator("[data-row=r0] [data-column=c2]").click()
     expect(hint).to_be_visible()
     expect(page.locator(".panel")).to_have_attribute("data-typing", "")
@@ -477,14 +477,14 @@ def test_practice_says_whether_it_was_right_why_and_what_comes_next(
             page.get_by_role("button", name="Check").click()
 
     answer("unanswerable")
-    expect(words).to_contain_text("Not what the guidelines ask for")
+    expect(words).to_contain_text("Does not follow the guidelines")
     expect(words).to_contain_text("Why:")
     expect(words).to_be_in_viewport(ratio=1)
     if scripts:
         page.locator("[value=reasoning]").check()
         expect(words).to_be_hidden()  # it was about another answer
     answer("extraction")
-    expect(words).to_contain_text("That is right")
+    expect(words).to_contain_text("Correct")
     if scripts:
         accessible(page)
         expect(words.get_by_role("button")).to_be_focused()

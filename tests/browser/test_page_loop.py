@@ -105,7 +105,7 @@ def test_enter_in_the_panel_of_flag_flags_and_never_submits(
     page = annotating(new_context, live_server.url, world.ada, world.batch(overlap=1))
     page.keyboard.press("g")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Write what should be looked at.")
+    expect(page.locator("[data-notices]")).to_contain_text("Enter what the managers should check.")
     page.locator("details[data-panel=flag] .popped").click(position={"x": 3, "y": 3})
     page.keyboard.press("Enter")
     page.locator("[name=flag_note]").fill("Two rows are the same.")
@@ -279,7 +279,7 @@ def test_a_draft_that_is_resumed_shows_what_holds_at_once(
     expect(page.locator("askew-programs .computed")).to_contain_text("18 → 28")
     expect(computed).to_have_attribute("data-state", "yes")
     expect(page.locator("li[data-holds~=answer_unchanged]")).to_have_attribute("data-state", "yes")
-    page.get_by_role("button", name="Take back:").click()
+    page.get_by_role("button", name="Revert:").click()
     expect(page.locator("[data-field=answers]")).to_have_value("")  # nobody typed it
 
 
@@ -292,7 +292,7 @@ def test_the_focus_returns_to_the_table_after_taking_a_change_back(
     page = annotating(new_context, live_server.url, world.ada, changes(world))
     for row, text in (("r1", "$110"), ("r2", "460"), ("r3", "130")):
         write(page, text, row)
-    back = page.get_by_role("button", name="Take back:")
+    back = page.get_by_role("button", name="Revert:")
     expect(back).to_have_count(3)
     cell = page.locator("askew-grid [role=gridcell]:focus, askew-grid [role=columnheader]:focus")
     back.nth(1).focus()
@@ -312,7 +312,7 @@ def test_ctrl_enter_submits_from_a_focused_button(
     page.keyboard.press("Escape")
     page.keyboard.press("a")
     page.keyboard.type("28")
-    page.get_by_role("button", name="Take back:").focus()
+    page.get_by_role("button", name="Revert:").focus()
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-saved]")).to_contain_text("submitted")
     assert len((Annotation.objects.get().response or {})["data"]["operations"]) == 1
@@ -527,8 +527,8 @@ def test_the_guidelines_of_an_item_lead_to_practice_of_its_kind(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
-    link = page.get_by_role("link", name="Practise this kind")
+    link = page.get_by_role("link", name="Practise this task type")
     expect(link).to_be_visible()
     link.click()
     expect(page.locator("div.where")).to_contain_text("Practice: Value change")
-    expect(page.get_by_role("link", name="Practise this kind")).to_have_count(0)
+    expect(page.get_by_role("link", name="Practise this task type")).to_have_count(0)

@@ -88,7 +88,7 @@ def test_enter_asks_for_the_verdict_and_a_digit_submits(
     page.evaluate("addEventListener('keydown', ({ key }) => console.log(key), { capture: true })")
     page.locator("textarea[name=question]").fill("in which year was Stalker released?")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
     state(page, "answered")
     expect(page.locator("[name=category]").first).to_be_focused()
     page.keyboard.press("1")
@@ -106,7 +106,7 @@ def test_after_a_verdict_a_letter_leads_back_to_the_words(
     words = page.locator("textarea[name=question]")
     words.fill("in which year was Stalker released?")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
     page.keyboard.press("w")
     expect(words).to_be_focused()
     expect(words).to_have_value("in which year was Stalker released?")
@@ -127,7 +127,7 @@ def test_where_it_is_said_what_was_changed_enter_asks_and_enter_submits(
     page.get_by_role("radio", name="A synonym for the operation (first, most, difference)").check()
     page.locator("textarea[name=question]").fill("in which year was Stalker released?")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
     state(page, "answered")
     assert not Annotation.objects.exists()
     page.keyboard.press("Enter")
@@ -222,7 +222,7 @@ def test_a_table_that_no_model_reads_says_which_limit_it_passes_and_can_be_submi
     expect(page.locator(".says")).to_contain_text(words)
     page.keyboard.press("Escape")
     page.keyboard.press("1")
-    expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible(timeout=30_000)
     assert Annotation.objects.count() == 1
 
 
@@ -258,7 +258,7 @@ def test_while_the_server_is_away_nobody_is_told_to_submit(
     page.route("**/predictions/", lambda route: route.abort())
     type_question(page, "which year saw it in cinemas?")
     says = page.locator(".says")
-    expect(says).to_contain_text("The server cannot be reached. The model will be asked again.")
+    expect(says).to_contain_text("The server cannot be reached. Retrying soon.")
     expect(says).not_to_contain_text("submit")
 
 
@@ -280,13 +280,13 @@ def test_a_try_while_the_model_is_away_is_counted_once_it_is_back(
         expect(page.locator("[name=category]").first).to_be_focused()
     state(page, "unavailable")
     expect(page.locator(".says")).to_contain_text(
-        "You can continue and submit. The answers above are from before."
+        "You can continue and submit. The answers above are for an earlier version."
     )
     expect(page.locator("[data-part=tries]")).to_have_text("")
     server.mood = "well"
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try", timeout=20_000)
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check", timeout=20_000)
     state(page, "answered")
-    expect(page.locator(".says")).not_to_contain_text("from before")
+    expect(page.locator(".says")).not_to_contain_text("earlier version")
     assert [row.kind for row in Try.objects.all()] == ["person"]
 
 
@@ -306,7 +306,7 @@ def test_cells_that_are_checked_while_the_model_is_away_are_looked_at_when_it_is
     page.keyboard.press("c")
     state(page, "unavailable")
     server.start()
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try", timeout=20_000)
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check", timeout=20_000)
 
 
 def test_a_language_model_behind_an_endpoint_is_tried_and_one_that_talks_is_said_to(
@@ -394,7 +394,7 @@ def test_an_edit_is_looked_at_as_it_is_made(
     expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "not_fooled")
     page.keyboard.press("Escape")
     page.keyboard.press("c")
-    expect(page.locator("[data-part=tries]")).to_have_text("1 try")
+    expect(page.locator("[data-part=tries]")).to_have_text("1 check")
     assert Try.objects.get().kind == "person"
 
 
@@ -426,7 +426,7 @@ def test_cells_that_the_model_used_have_a_sign_and_a_legend(
     expect(used).to_have_accessible_description("used by the model")
     legend = page.locator(".legend")
     expect(legend).to_be_visible()
-    expect(legend).to_have_text("cells that the model used")
+    expect(legend).to_have_text("cells the model used")
     page.keyboard.press("Shift+ArrowDown")  # a selection from the current cell over one that the model used
     both = page.locator("[data-row=r2] [data-column=c1]")
     expect(both).to_be_focused()
@@ -456,7 +456,7 @@ def test_the_cells_in_question_are_left_out_on_request(
     assert seen_by_the_model(page) == ["1979", "1995"]
     expect(page.locator(".says")).to_have_text("Without the cells the model is wrong.")
     page.keyboard.press("1")
-    expect(page.get_by_role("heading", name="Nothing left for you here")).to_be_visible()
+    expect(page.get_by_role("heading", name="All caught up")).to_be_visible()
 
 
 @pytest.mark.parametrize("said", [(), ("",)])
@@ -501,7 +501,7 @@ def test_in_practice_a_model_looks_along_and_nothing_is_kept(
     type_question(page, "something quite different?")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=perturbed]")).to_be_visible()
-    expect(page.locator("[data-part=tries]")).to_have_text("Practice: nothing is kept")
+    expect(page.locator("[data-part=tries]")).to_have_text("Practice: nothing is saved")
     assert not Try.objects.exists()
 
 

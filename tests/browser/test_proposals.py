@@ -183,9 +183,9 @@ def test_without_scripts_a_proposal_goes_into_the_form_with_a_button(helped: Any
     )
     page = ada.page
     first = page.locator(".proposals li p").first.inner_text()
-    page.get_by_role("button", name="Put it into the form").first.click()
+    page.get_by_role("button", name="Use it").first.click()
     expect(page.locator("textarea[name=question]")).to_have_value(first)
     page.locator("button[value=submit]").click()
-    expect(page.locator("main")).to_contain_text("Nothing left")
+    expect(page.locator("main")).to_contain_text("All caught up")
     assert responses(batch)[0]["question"] == first
     assert origins() == ["machine"]

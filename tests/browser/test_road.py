@@ -208,7 +208,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
             if number < len(keys):
                 expect(one.page.locator(".question")).not_to_have_text(question)
                 assert loads == []
-        one.reads("Nothing left")
+        one.reads("All caught up")
         one.finds_the_page_accessible()
         assert len(asked) == 4
     submitted(12)

@@ -104,7 +104,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     answers = page.locator("[name=answers]")
     expect(line(page, "table_unchanged")).to_contain_text("open")
-    page.get_by_role("link", name="Show what the answer may be computed by").click()
+    page.get_by_role("link", name="Show ways to work out the answer").click()
     program = page.locator("askew-programs label").first
     words = program.inner_text()
     program.click()
@@ -121,7 +121,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     expect(answers).to_have_value("28\n")
     for code in ("table_unchanged", "answer_unchanged", "computed_answer_differs", "too_many_operations"):
         expect(line(page, code)).to_have_attribute("data-state", "yes")
-        expect(line(page, code)).to_contain_text("holds")
+        expect(line(page, code)).to_contain_text("OK")
     apply("$120")
     expect(page.locator("askew-programs .computed")).to_have_text("18 → 38")
     expect(answers).to_have_value("38\n")  # nobody wrote the one before
@@ -137,7 +137,7 @@ def test_without_scripts_the_page_says_what_the_program_gives_and_what_holds(
     expect(answers).to_have_value("")  # nothing was changed: what the program gives is no new answer
     expect(line(page, "table_unchanged")).to_contain_text("not yet")
     apply("many")
-    expect(line(page, "cell_format")).to_contain_text("look again")
+    expect(line(page, "cell_format")).to_contain_text("please check")
     expect(line(page, "cell_format")).to_contain_text("has a different format from")
     apply("$110")
     assert Draft.objects.get().response["data"]["answers"] == ["28"]
