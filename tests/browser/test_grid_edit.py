@@ -138,7 +138,10 @@ def test_what_is_not_allowed_is_refused_with_a_reason_that_is_seen_and_heard(gri
         (["ArrowDown", "Alt+Delete"], "Rows cannot be removed here."),
         (["Alt+Shift+Delete"], "Columns cannot be removed here."),
         (["Alt+Enter"], "Rows cannot be added here."),
-        (["ArrowDown", "End", "ArrowLeft", "5"], "Row 2, Votes is protected (evidence) and cannot be changed."),
+        (
+            ["ArrowDown", "End", "ArrowLeft", "5"],
+            "Row 2, Votes is protected (evidence) and cannot be changed.",
+        ),
         (["Delete"], "Row 2, Votes is protected (evidence)"),
     ]:
         grid.press(*keys)

@@ -68,9 +68,7 @@ def test_when_the_batch_closes_meanwhile_the_draft_is_kept_and_can_be_read(
     page = adas_page(world, new_context, live_server.url, batch)
     assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
     page.keyboard.press("2")
-    expect(page.locator("[data-notices]")).to_contain_text(
-        "This batch is closed. Your draft is saved"
-    )
+    expect(page.locator("[data-notices]")).to_contain_text("This batch is closed. Your draft is saved")
     page.goto(f"{live_server.url}/work/")
     row = page.get_by_role("row").filter(has_text="batch closed, draft saved")
     row.get_by_text("Your draft").click()
