@@ -148,7 +148,7 @@ export class Editing extends Changing {
     if (grid.cellFormat === "ignore" || row === base.header_id || !base.column_ids.includes(column)) return null;
     const line = base.row_ids.indexOf(row);
     const like = unlike(base, column, line < 0 ? null : base.rows[line][base.column_ids.indexOf(column)], text);
-    return like === null ? null : t`Not written like ${like}`;
+    return like === null ? null : t`Different format from ${like}`;
   }
 
   /* Why a cell cannot be changed, in words, or null. */

@@ -524,7 +524,7 @@ export class AskewGrid extends HTMLElement {
 
   #oddHere() {
     const like = this.here && this.#odd.get(this.here.row)?.get(this.here.column);
-    return like ? t`Not written like ${like}.` : "";
+    return like ? t`Different format from ${like}.` : "";
   }
 
   #travel(way, word, nothing) {
@@ -793,7 +793,7 @@ export class AskewGrid extends HTMLElement {
       this.#beside.textContent = this.edits.text(this.here.row, this.here.column) ?? "";
       this.#cell.append(this.#beside);
     } else if (like) {
-      this.#hint.textContent = t`Not written like ${like}`;
+      this.#hint.textContent = t`Different format from ${like}`;
       this.#cell.append(this.#hint);
     } else return;
     this.#opened = this.#cell;

@@ -81,11 +81,11 @@ def test_a_value_in_another_form_is_pointed_out_beside_its_cell_and_never_rewrit
     grid.types(text)
     hint = grid.cell(row, column).locator(".hint")
     expect(hint).to_be_visible()
-    expect(hint).to_have_text(f"Not written like “{like}”")
+    expect(hint).to_have_text(f"Different format from “{like}”")
     expect(grid.page.locator("textarea.editor")).to_have_attribute(
         "aria-describedby", hint.get_attribute("id") or "?"
     )
-    grid.hears(f"Not written like “{like}”")
+    grid.hears(f"Different format from “{like}”")
     grid.press("Enter")
     assert edited(grid.get("operations")) == {(row, column): text}
     expect(hint).to_be_visible()

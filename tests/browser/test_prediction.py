@@ -113,7 +113,7 @@ def test_after_a_verdict_a_letter_leads_back_to_the_words(
     page.keyboard.press("End")
     page.keyboard.type(" tell me.")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-part=tries]")).to_have_text("2 tries")
+    expect(page.locator("[data-part=tries]")).to_have_text("2 checks")
     assert not Annotation.objects.exists()
     page.keyboard.press("2")
     expect(page.locator("[data-progress-text]")).to_contain_text("1 of")
