@@ -103,7 +103,7 @@ def test_a_batch_is_tried_by_keys_and_leaves_no_trace(
         expect(page.locator("[data-progress-text]")).to_contain_text(f"{number - 1} of 4")
         page.keyboard.press("1")
         expect(page.locator("[data-feedback]")).to_be_visible()
-        expect(page.locator(".feedback .verdict")).to_have_text("It meets the rules")
+        expect(page.locator(".feedback .verdict")).to_have_text("Meets all rules")
         if number == 4:
             assert {model.__name__: model._default_manager.count() for model in apps.get_models()} == before
         page.keyboard.press("Enter")
@@ -129,9 +129,9 @@ def test_an_edit_is_marked_as_gold_by_making_it(
     page.keyboard.type("28")
     page.keyboard.press("Escape")
     page.locator("[name=why]").fill("The row that the question asks about.")
-    page.get_by_role("button", name="Keep as gold").press("Enter")
+    page.get_by_role("button", name="Save gold answer").press("Enter")
 
-    expect(page.locator("h1")).to_have_text("Gold")
+    expect(page.locator("h1")).to_have_text("Gold answers")
     expect(page.locator("main")).to_contain_text("The row that the question asks about.")
     item = Item.objects.get(batch=batch, is_gold=True)
     assert item.gold.expected["data"]["operations"][0]["new"] == "$110"
