@@ -642,7 +642,7 @@ class TestWhatPagesSay:
         manager = Client()
         manager.force_login(world.mara)
         payments = reverse("payments", args=["films"])
-        assert "platform ids" not in text(manager.get(payments))
+        assert "platform IDs" not in text(manager.get(payments))
         batch = world.batch(overlap=1, size=1)
         come(link)
         world.people["pat"] = Person.objects.get(crowd_entry__isnull=False)
@@ -657,6 +657,6 @@ class TestWhatPagesSay:
             page
         )
         assert f'href="{payments}"' in page.content.decode()
-        assert "lists the platform ids of a crowd beside names and pseudonyms" in text(manager.get(payments))
+        assert "lists platform IDs with names and pseudonyms" in text(manager.get(payments))
         entry = text(Client().get(f"/crowd/{link.public_id}/", QUERY))
         assert "see both together only in the payment sheet" in entry

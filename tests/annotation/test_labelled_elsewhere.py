@@ -469,7 +469,7 @@ class TestThePage:
 
         seen = self.post(world, batch, file=self.file(LABELS))
         assert not Annotation.objects.exists()
-        for words in ("Xenia 2", "Yuri 2", "Write them"):
+        for words in ("Xenia 2", "Yuri 2", "Start import"):
             assert words in text(seen)
         kept = re.search(r'name="text" value="([^"]*)"', seen.content.decode())
         assert kept is not None
@@ -484,7 +484,7 @@ class TestThePage:
         page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS + "nu-9,Xenia,neither\n")))
 
         assert "no item on an example" in page
-        assert "Write them" not in page
+        assert "Start import" not in page
 
     def test_a_file_that_is_no_text_is_said_so(self, world: World) -> None:
         sent = SimpleUploadedFile("labels.csv", b"\xff\xfe\x00")

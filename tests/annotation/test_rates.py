@@ -71,7 +71,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
 
     assert "3.60 EUR" in page
     assert "36.00 EUR an hour" in page
-    assert "keep the rate they were done under" in " ".join(page.split())
+    assert "Items that ended earlier keep their rate" in " ".join(page.split())
     first, second = sheet.splitlines()[1:]
     assert first.endswith(",2,0,0.033,36.00 EUR an hour,1.20,EUR")
     assert second.endswith(",2,0,0.033,72.00 EUR an hour,2.40,EUR")

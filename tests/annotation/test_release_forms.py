@@ -196,7 +196,7 @@ def test_the_page_of_an_example_tells_verdicts_waivers_contracts_and_who_decided
         f"by {pseudonym}",
         "Contract: table",
         "Fooled: the model was right on the original and is wrong now. (bundled@abc)",
-        "Released in v1 although it breaks its contract: Seen, and kept all the same.",
+        "Released in v1 with a contract violation: Seen, and kept all the same.",
         "row_shuffle, seed 7",
         "by program (FREB-TQA)",
     ):

@@ -1196,7 +1196,7 @@ class TestThePage:
         page, file = mara.get(self.ADDRESS), mara.get(self.ADDRESS + "?download")
 
         assert "name: Types" in page.content.decode()
-        assert "What a release now would lack" in page.content.decode()
+        assert "Missing from a release now" in page.content.decode()
         assert "Nothing is said of Recruitment" in mara.get(self.ADDRESS + "?missing").content.decode()
         assert file["Content-Disposition"] == 'attachment; filename="films-study.yaml"'
         assert parse(file.content.decode()).batches[0].name == "Types"
@@ -1220,11 +1220,11 @@ class TestThePage:
         assert jobs.run(job.pk) == "done"
 
         assert "Types, once more" in plan
-        assert "Apply the file" in plan
+        assert "Apply file" in plan
         assert going["Location"] == f"/jobs/{job.public_id}/"
         assert Batch.objects.get(name="Types, once more").state == "open"
         again = mara.post(self.ADDRESS, {"text": text, "act": "plan"}).content.decode()
-        assert "Nothing to do: the project is as the file says." in again
+        assert "Nothing to do: the project matches the file." in again
         assert "See the study" in mara.get(going["Location"]).content.decode()
 
     def test_a_file_is_taken_as_a_file_too(self, mara: Client) -> None:
