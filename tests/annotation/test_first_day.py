@@ -244,7 +244,7 @@ def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: Worl
     page = said(client_of(world.mara).get(reverse("guidelines", args=["films", "question_type"]) + "?edit"))
 
     assert "1 annotation made under version 1 keeps this version." in page
-    assert "1 person who has read it is asked to read the new one" in page
+    assert "1 person who confirmed it must confirm the new version" in page
 
 
 def test_a_change_of_a_word_shows_the_word() -> None:
