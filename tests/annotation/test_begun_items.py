@@ -291,5 +291,5 @@ def test_a_page_at_a_limit_says_one_thing(world: World) -> None:
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
 
     assert page.count("Come back tomorrow.") == 1
-    assert "Every item that you may annotate" not in page
+    assert "Every item is submitted" not in page
     assert "All caught up" not in page

@@ -271,7 +271,7 @@ class TestTheResult:
         assert annotating.may_open(list(mine.select_related("item")), now=NOON) == set()
         page = text(client_of(world.ada).get(reverse("my_work")))
         assert "Withdraw" not in page
-        assert "the result is final" in page
+        assert "final: result recorded" in page
         answer = client_of(world.ada).post(
             reverse("annotate", args=[asked.public_id]), {"action": "undo"}, follow=True
         )
@@ -333,7 +333,7 @@ class TestAQualificationThatIsNotOpen:
             assert reverse("annotate", args=[work.public_id]) not in page.content.decode(), address
         page = client.get(reverse("annotate", args=[work.public_id]), follow=True)
         assert "Real work opens for you after Entry test, which is not open yet" in text(page)
-        assert "Every item that you may annotate" not in text(page)
+        assert "Every item is submitted" not in text(page)
 
     def test_one_that_is_open_comes_first_as_well(self, world: World) -> None:
         asked = entry_test(world, open=False)

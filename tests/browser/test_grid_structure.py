@@ -96,15 +96,15 @@ def test_rows_and_columns_are_chosen_by_mouse(grid: Grid) -> None:
 def test_what_is_protected_stays_and_says_why(grid: Grid) -> None:
     grid.show(mode="structure", **EVIDENCE)
     grid.press("ArrowDown", "ArrowDown", "x")
-    grid.hears("Row 3 stays: Row 3, Votes is protected (evidence).")
-    grid.reads("Row 3 stays: Row 3, Votes is protected (evidence).")
+    grid.hears("Row 3 cannot be removed: Row 3, Votes is protected (evidence).")
+    grid.reads("Row 3 cannot be removed: Row 3, Votes is protected (evidence).")
     grid.press("ArrowRight", "ArrowRight", "Alt+Shift+Delete")
-    grid.hears("Column Votes stays: Row 3, Votes is protected (evidence).")
+    grid.hears("Column Votes cannot be removed: Row 3, Votes is protected (evidence).")
     assert removed(grid) == []
     sign = grid.cell("r2", "c2").evaluate("td => getComputedStyle(td, '::after').content")
     assert "protected" in sign  # in words for screen readers
     grid.press("Control+Home", "Shift+ArrowDown", "k")  # what would be kept is elsewhere
-    grid.hears("2 rows and 1 column kept, the others removed. Row 3 stays:")
+    grid.hears("2 rows and 1 column kept, the others removed. Row 3 cannot be removed:")
     assert grid.get("edited.rows") == [["Leslie", "15"], ["Nwosu", "1,212"], ["Olsson", "4"]]
 
 
@@ -138,7 +138,7 @@ def test_where_only_columns_may_go_every_word_is_of_columns(grid: Grid) -> None:
     )
     said = " ".join(words for _, words in keys)
     assert not {"row", "rows", "row,"} & set(said.split())
-    assert "remove the column" in said
+    assert "remove or restore the column" in said
 
 
 def test_where_only_rows_may_go_the_header_offers_nothing(grid: Grid) -> None:

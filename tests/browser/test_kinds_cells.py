@@ -196,7 +196,7 @@ def test_nothing_is_said_to_hold_that_was_not_checked_and_the_program_is_asked_f
     for code in ("protected_cell", "computed_answer_differs"):
         expect(page.locator(f"[data-holds={code}]")).to_have_attribute("data-state", "open")
     hands.press("Enter")
-    expect(page.locator(".notice.problem")).to_contain_text("Say how the answer follows")
+    expect(page.locator(".notice.problem")).to_contain_text("Choose how the answer is worked out")
     hands.press("1")
     for code in ("protected_cell", "computed_answer_differs"):
         expect(page.locator(f"[data-holds={code}]")).to_have_attribute("data-state", "yes")

@@ -243,7 +243,7 @@ def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_wh
     expect(page.locator(".guidelines summary")).to_be_visible()
     accessible(page)
     page.unroute("**/askew/grid*.js")
-    page.get_by_role("link", name="Go to the usual page").click()
+    page.get_by_role("link", name="Switch to the full page").click()
     takes_keys(page)
 
 

@@ -70,7 +70,7 @@ def test_nobody_skips_without_a_reason_of_their_own(
     expect(page.locator("[name=skip_reason]:checked")).to_have_count(0)
     for key in ("Enter", "Control+Enter", "7"):
         page.keyboard.press(key)
-    expect(page.locator("[data-notices]")).to_contain_text("Say why you skip this item")
+    expect(page.locator("[data-notices]")).to_contain_text("Choose or write a reason")
     page.wait_for_timeout(300)
     expect(page.locator(".question")).to_have_text(first)
     page.locator("details[data-panel=skip] legend").click()  # the words of the panel are part of it

@@ -52,7 +52,7 @@ def test_a_blank_at_the_end_of_a_cell_is_no_change(
     page.keyboard.type("60")
     page.keyboard.press("Enter")
     expect(line(page, "blanks_changed")).to_have_attribute("data-state", "look")
-    expect(line(page, "blanks_changed")).to_contain_text("they differ only in blanks")
+    expect(line(page, "blanks_changed")).to_contain_text("only whitespace or invisible")
 
 
 @pytest.mark.parametrize("scripts", [True, False])
