@@ -333,7 +333,7 @@ class TaskType(ABC):
     predicts: ClassVar[Literal["live", "on_request", ""]] = ""
     asks: ClassVar[tuple[Ask, ...]] = ()
     tried_on: ClassVar[tuple[str, ...]] = ()
-    looks: ClassVar[tuple[str, str]] = (gettext_noop("on the original"), gettext_noop("on yours"))
+    looks: ClassVar[tuple[str, str]] = (gettext_noop("on the original"), gettext_noop("on your version"))
     check_label: ClassVar[str] = "Check"
     verdict_words: ClassVar[Mapping[str, str]] = {}
     prediction_in_form: ClassVar[bool] = False
@@ -477,14 +477,14 @@ class TaskType(ABC):
 
     def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
         """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
-        raise Invalid([Problem("", "no_form", gettext("This kind reads no replies."))])
+        raise Invalid([Problem("", "no_form", gettext("This task type does not read model replies."))])
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """What a tool on the page has the server work out while somebody works: a pure function of what was sent.
 
         Quick, whatever is sent. Raises `Invalid` with what is wrong with the question.
         """
-        raise Invalid([Problem("", "no_tool", gettext("This kind has nothing that could be worked out."))])
+        raise Invalid([Problem("", "no_tool", gettext("This task type computes nothing."))])
 
     def form_edits(self) -> Mapping[str, FormEdit]:
         """What buttons of its own do to the operations of a draft in a form without scripts, by their action."""
@@ -594,8 +594,8 @@ class TaskType(ABC):
         version = envelope.get("version") if isinstance(envelope, Mapping) else None
         if type(version) is int and 1 <= version < self.version:
             message = gettext(
-                "The response was made with version {version} of this form, which is at version {version_2} now. "
-                "Reload the page, look at what is new, and send it again."
+                "The response uses version {version} of this form, but the form is now at version "
+                "{version_2}. Reload the page, check what is new and submit again."
             ).format(version=version, version_2=self.version)
             raise Invalid([Problem("version", "stale_version", message)])
         return self.read(envelope, item)
@@ -618,17 +618,15 @@ class TaskType(ABC):
                 Problem(
                     "variant",
                     "wrong_variant",
-                    gettext("This item is of variant {variant!r}.").format(variant=item.variant),
+                    gettext("This item has variant {variant!r}.").format(variant=item.variant),
                 )
             )
         if envelope.get("base") != item.base:
-            message = gettext(
-                "The response was made on another table than the one this item shows. Load the item again."
-            )
+            message = gettext("The response belongs to another table than this item shows. Reload the item.")
             problems.append(Problem("base", "stale_base", message))
         version = envelope.get("version")
         if type(version) is not int or not 1 <= version <= self.version:
-            message = gettext("Version {version!r} is not known; this kind is at version {own}.").format(
+            message = gettext("Version {version!r} is unknown; this task type is at version {own}.").format(
                 version=version, own=self.version
             )
             problems.append(Problem("version", "unknown_version", message))
@@ -641,7 +639,9 @@ class TaskType(ABC):
                     Problem(
                         "",
                         "unstorable_text",
-                        gettext("The response holds {reason}, which no file can keep.").format(reason=reason),
+                        gettext("The response contains {reason}, which cannot be stored.").format(
+                            reason=reason
+                        ),
                     )
                 ]
             )
@@ -834,5 +834,5 @@ def task_type(key: str) -> TaskType:
     except KeyError:
         known = ", ".join(sorted(task_types()))
         raise UnknownTaskType(
-            gettext("no task type is called {key!r}; there are: {known}").format(key=key, known=known)
+            gettext("unknown task type {key!r}; known: {known}").format(key=key, known=known)
         ) from None

@@ -160,7 +160,8 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
     if not isinstance(data, Mapping):
         raise BadRule(
             gettext(
-                'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the kind\'s own rule.'
+                'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the '
+                "default rule."
             )
         )
     if not data:
@@ -168,9 +169,7 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
     rules = {rule.name: rule for rule in fitting(task)}
     if not rules:
         raise BadRule(
-            gettext(
-                "resolve: {key} decides in a way of its own and takes no other rule. Leave it out."
-            ).format(key=task.key)
+            gettext("resolve: {key} has a fixed decision rule. Remove this setting.").format(key=task.key)
         )
     name = data.get("rule")
     if name is None:
@@ -199,9 +198,9 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
                     option=option, name=name, perhaps=_perhaps(str(option), rule.options)
                 )
                 + (
-                    gettext("It has: {options}.").format(options=", ".join(rule.options))
+                    gettext("Its options: {options}.").format(options=", ".join(rule.options))
                     if rule.options
-                    else gettext("It has none.")
+                    else gettext("It has no options.")
                 )
             )
     _validate(data, rule)
@@ -209,8 +208,8 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
     if overlap is not None and "most" in found and found["most"] < overlap:
         raise BadRule(
             gettext(
-                "resolve.most: {found} is less than the overlap of {overlap}. "
-                "It is how many people are asked in all before an adjudicator looks."
+                "resolve.most: {found} is less than the overlap of {overlap}. Set at least {overlap} "
+                "annotators."
             ).format(found=found["most"], overlap=overlap)
         )
     return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
@@ -230,7 +229,7 @@ def schema() -> dict[str, Any]:
 def in_words(rule: Mapping[str, Any]) -> str:
     """A rule as pages name it: "majority (more_than 0.5, most 5)"; "the kind's own rule" for {}."""
     if not rule:
-        return gettext("the kind's own rule")
+        return gettext("the default rule of the task type")
     options = ", ".join(f"{name} {value}" for name, value in rule.items() if name != "rule")
     return f"{rule['rule']} ({options})" if options else str(rule["rule"])
 
@@ -384,10 +383,10 @@ _MOST: Mapping[str, Any] = {
     "type": "integer",
     "minimum": 2,
     "maximum": MOST,
-    "title": gettext_noop("People at most"),
+    "title": gettext_noop("Maximum annotators"),
     "description": gettext_noop(
-        "Where they do not agree, one more is asked until so many have answered; then an adjudicator looks. "
-        "Left out: an adjudicator looks at once."
+        "Without agreement, annotators are added up to this number. Then the item goes to "
+        "adjudication. Empty: adjudication at once."
     ),
 }
 _MORE_THAN: Mapping[str, Any] = {
@@ -395,8 +394,8 @@ _MORE_THAN: Mapping[str, Any] = {
     "minimum": 0.5,
     "exclusiveMaximum": 1,
     "default": 0.5,
-    "title": gettext_noop("More than this share"),
-    "description": gettext_noop("0.5 is more than half of the people."),
+    "title": gettext_noop("Required share"),
+    "description": gettext_noop("0.5 means more than half of the annotators."),
 }
 
 RULES: Mapping[str, Rule] = {
@@ -404,13 +403,13 @@ RULES: Mapping[str, Rule] = {
     for rule in (
         Rule(
             "unanimous",
-            gettext_noop("Everybody says the same, else an adjudicator looks."),
+            gettext_noop("All responses agree; otherwise the item goes to adjudication."),
             ("labels", "scales", "sets", "edits"),
             unanimous,
         ),
         Rule(
             "majority",
-            gettext_noop("The label of more than half of the people."),
+            gettext_noop("The label of more than half of the annotators."),
             ("labels",),
             majority,
             {"more_than": _MORE_THAN, "most": _MOST},
@@ -418,7 +417,7 @@ RULES: Mapping[str, Rule] = {
         Rule("mean", gettext_noop("The mean of all scores, on every dimension."), ("scales",), mean_of_all),
         Rule(
             "gap",
-            gettext_noop("The mean of all scores; people who are far apart ask for one more."),
+            gettext_noop("The mean of all scores. If scores are far apart, one more annotator is asked."),
             ("scales",),
             gap,
             {
@@ -428,28 +427,28 @@ RULES: Mapping[str, Rule] = {
                     "default": 3,
                     "title": gettext_noop("Gap"),
                     "description": gettext_noop(
-                        "Scores that are so far apart on one dimension ask for one more person."
+                        "If two scores on a dimension differ by this much, one more annotator is asked."
                     ),
                 },
                 "most": {
                     **_MOST,
                     "default": 3,
-                    "description": gettext_noop("No more people are asked than this."),
+                    "description": gettext_noop("The maximum number of annotators per item."),
                 },
                 "then": {
                     "enum": ["mean", "replace", "adjudicate"],
                     "default": "mean",
-                    "title": gettext_noop("Where they stay apart"),
+                    "title": gettext_noop("If scores stay apart"),
                     "description": gettext_noop(
-                        "mean: the mean of all. replace: the mean without the score furthest from the others. "
-                        "adjudicate: that mean where the others are near each other, else an adjudicator."
+                        "mean: the mean of all. replace: the mean without the most distant score. "
+                        "adjudicate: like replace if the others are close, otherwise adjudication."
                     ),
                 },
             },
         ),
         Rule(
             "set_overlap",
-            gettext_noop("What more than half marked, where what people marked overlaps enough."),
+            gettext_noop("The cells that more than half marked, if the overlap is large enough."),
             ("sets",),
             set_overlap,
             {
@@ -458,8 +457,8 @@ RULES: Mapping[str, Rule] = {
                     "minimum": 0,
                     "maximum": 1,
                     "default": 0.5,
-                    "title": gettext_noop("Least overlap"),
-                    "description": gettext_noop("Mean Jaccard index of the pairs of people."),
+                    "title": gettext_noop("Minimum overlap"),
+                    "description": gettext_noop("Mean Jaccard index over pairs of annotators."),
                 },
                 "most": _MOST,
             },
@@ -467,7 +466,8 @@ RULES: Mapping[str, Rule] = {
         Rule(
             "edit_equivalence",
             gettext_noop(
-                "The edit of more than half of the people; edits that leave the same table and the same answer are one."
+                "The edit of more than half of the annotators. Edits with the same table and answer "
+                "count as one."
             ),
             ("edits",),
             majority,
@@ -475,21 +475,21 @@ RULES: Mapping[str, Rule] = {
         ),
         Rule(
             "each",
-            gettext_noop("Every response that holds stands on its own."),
+            gettext_noop("Every valid response is accepted."),
             ("edits", "texts"),
             each,
             {
                 "merge": {
                     "type": "boolean",
                     "default": False,
-                    "title": gettext_noop("Equal ones count once"),
-                    "description": gettext_noop("Responses that come to the same make one outcome."),
+                    "title": gettext_noop("Count identical responses once"),
+                    "description": gettext_noop("Identical responses give one outcome."),
                 }
             },
         ),
         Rule(
             "given",
-            gettext_noop("Somebody gives the given answer, and nobody another one."),
+            gettext_noop("At least one response gives the given answer, and no response differs."),
             ("answers",),
             given,
         ),

@@ -38,14 +38,14 @@ FIELDS = {"answers", "unanswerable"}
 
 DIFFERENCES = {
     "form": gettext_noop("the same, written differently"),
-    "unit": gettext_noop("the same, but for a unit that one of them leaves out"),
+    "unit": gettext_noop("the same except for a missing unit"),
     "rounding": gettext_noop("the same, rounded"),
     "order": gettext_noop("the same in another order"),
-    "sign": gettext_noop("the same but for the sign"),
+    "sign": gettext_noop("the same except for the sign"),
     "scale": gettext_noop("the same on another scale"),
     "partial": gettext_noop("only some of the answers"),
-    "value": gettext_noop("another value"),
-    "unanswerable": gettext_noop("called unanswerable"),
+    "value": gettext_noop("a different value"),
+    "unanswerable": gettext_noop("marked as unanswerable"),
 }
 """What `tableqa.answers.compare` finds between an answer and the given one, and a refusal to answer."""
 REAL = ("partial", "value", "unanswerable")
@@ -91,7 +91,7 @@ class AnswerCheck(TaskType):
         unanswerable, said = sent.flag("unanswerable"), sent.answers("answers")
         sent.finish()
         if not said and not unanswerable:
-            message = gettext("Write what the table answers, or say that it is unanswerable.")
+            message = gettext("Write the answer, or choose Unanswerable.")
             raise Invalid([Problem("answers", "no_answer", message)])
         return Response((), True) if unanswerable else Response(said)
 
@@ -135,7 +135,7 @@ class AnswerCheck(TaskType):
         words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
         return [
             said,
-            gettext("Beside the given answer, {value}: {words}.").format(
+            gettext("Compared with the given answer, {value}: {words}.").format(
                 value=" | ".join(item.example.answers) or "none", words=words
             ),
         ]
@@ -143,14 +143,18 @@ class AnswerCheck(TaskType):
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
         if response.unanswerable != expected.unanswerable:
-            wanted = gettext("It is unanswerable.") if expected.unanswerable else " | ".join(expected.answers)
+            wanted = (
+                gettext("The question is unanswerable.")
+                if expected.unanswerable
+                else " | ".join(expected.answers)
+            )
             return False, [gettext("Expected: {wanted}").format(wanted=wanted)]
         found = compare(response.answers, expected.answers)
         if found.equal and found.difference is None:
             return True, []
         return found.equal, [
             gettext("Expected: {answers}").format(answers=" | ".join(expected.answers)),
-            gettext("Yours is {differences}.").format(differences=gettext(DIFFERENCES[_name(found)])),
+            gettext("Your answer is {differences}.").format(differences=gettext(DIFFERENCES[_name(found)])),
         ]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
@@ -182,14 +186,15 @@ class AnswerCheck(TaskType):
                 ("Person", "Source", "Contract", "Answers", "Right", "Accuracy", gettext("95 % interval")),
                 tuple(people),
                 gettext(
-                    "Right is the given answer, also in another form, unit, rounding or order. Wilson's interval."
+                    "Right: equal to the given answer; format, unit, rounding and order do not "
+                    "matter. 95 % CI: Wilson."
                 ),
             ),
             Report(
                 gettext("Differences from the given answer"),
-                ("Difference", "Contract", "Answers", gettext("Of all"), "Then"),
+                ("Difference", "Contract", "Answers", gettext("Share of all"), "Then"),
                 found,
-                gettext("Form, unit, rounding and order are notes on equal answers."),
+                gettext("Format, unit, rounding and order: the answers count as equal."),
             ),
         ]
 

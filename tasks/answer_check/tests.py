@@ -135,7 +135,7 @@ def test_the_contract_that_made_the_example_is_kept_for_the_figures() -> None:
 def test_an_adjudicator_reads_how_an_answer_differs() -> None:
     assert task.describe(said("105.5"), item("-105.5")) == [
         "Answer: 105.5",
-        "Beside the given answer, -105.5: the same but for the sign (sign).",
+        "Compared with the given answer, -105.5: the same except for the sign (sign).",
     ]
 
 
@@ -181,7 +181,7 @@ def test_two_agree_where_the_numbers_do() -> None:
 def test_practice_names_the_difference() -> None:
     right, words = task.feedback(item("-5"), said("5"), said("-5"))
     assert not right
-    assert words == ["Expected: -5", "Yours is the same but for the sign."]
+    assert words == ["Expected: -5", "Your answer is the same except for the sign."]
     assert task.feedback(item("-5"), said("-5"), said("-5")) == (True, [])
 
 

@@ -26,11 +26,9 @@ from tasks.contract import (
 )
 
 DIMENSIONS = {
-    "faithfulness": gettext_noop(
-        "What the answer says is right by the table, answers the question, and nothing is made up."
-    ),
+    "faithfulness": gettext_noop("The table supports everything the answer says, and nothing is made up."),
     "comprehensiveness": gettext_noop(
-        "Everything that the question asks for is there, and nothing beside the point."
+        "The answer covers everything the question asks for, and nothing else."
     ),
 }
 GAP = 3
@@ -55,7 +53,7 @@ class AnswerRating(TaskType):
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference")
     order = "shuffled"
-    without = gettext_noop("there is no answer of a model to rate (the field rated_answer of the source).")
+    without = gettext_noop("they have no model answer to rate (field rated_answer of the source).")
     fields = tuple(Field(name, "choice", tuple((step, step) for step in STEPS)) for name in DIMENSIONS)
     measures = tuple(
         Measure(
@@ -75,17 +73,17 @@ class AnswerRating(TaskType):
             "third": {
                 "enum": ["mean", "replace"],
                 "default": "mean",
-                "title": gettext_noop("What a third person's score does"),
+                "title": gettext_noop("Effect of a third score"),
                 "description": gettext_noop(
-                    "mean: the mean of all three. replace: the score furthest from the others is left out."
+                    "mean: the mean of all three. replace: the mean without the most distant score."
                 ),
             },
             "show_reference": {
                 "type": "boolean",
                 "default": False,
-                "title": gettext_noop("Show the reference answer"),
+                "title": gettext_noop("Show reference answer"),
                 "description": gettext_noop(
-                    "Raters who see it tend to rate likeness to it. Leave it out unless that is the question."
+                    "Raters who see it tend to rate the similarity to it. Show it only to measure that."
                 ),
             },
         },
@@ -149,9 +147,9 @@ class AnswerRating(TaskType):
         for name in DIMENSIONS:
             said, wanted = getattr(response, name), getattr(expected, name)
             if said != wanted:
-                near = gettext(" That is near enough.") if abs(said - wanted) == 1 else ""
+                near = gettext(" Close enough.") if abs(said - wanted) == 1 else ""
                 words.append(
-                    gettext("{capitalize}: you said {said}, we say {wanted}.{near}").format(
+                    gettext("{capitalize}: your score {said}, expected {wanted}.{near}").format(
                         capitalize=name.capitalize(), said=said, wanted=wanted, near=near
                     )
                 )

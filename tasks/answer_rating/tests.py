@@ -174,4 +174,4 @@ def test_one_step_beside_is_near_enough_for_practice() -> None:
     assert task.feedback(item(), Response(4, 5), Response(5, 5))[0]
     right, words = task.feedback(item(), Response(3, 5), Response(5, 5))
     assert not right
-    assert words == ["Faithfulness: you said 3, we say 5."]
+    assert words == ["Faithfulness: your score 3, expected 5."]

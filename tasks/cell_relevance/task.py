@@ -42,9 +42,9 @@ def _named(reply: str, example: Example) -> dict[str, Any]:
 
 
 LABELS = {
-    "yes": gettext_noop("Without the marked cells the same right answer can no longer be derived."),
-    "no": gettext_noop("What is left of the table still gives the answer."),
-    "unanswerable": gettext_noop("The question cannot be answered even with the cells, or it is strange."),
+    "yes": gettext_noop("Without the marked cells, the right answer can no longer be derived."),
+    "no": gettext_noop("The rest of the table still gives the answer."),
+    "unanswerable": gettext_noop("The question cannot be answered even with the cells, or makes no sense."),
 }
 CODES = {"yes": 1, "no": 0, "unanswerable": -1}
 """FREB-TQA's codes."""
@@ -61,7 +61,7 @@ class CellRelevance(TaskType):
     """One label per item about cells that somebody or something has marked. Three people, the majority decides."""
 
     key = "cell_relevance"
-    title = gettext_noop("Relevance of cells")
+    title = gettext_noop("Cell relevance")
     instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     response_type = Response
     making = False
@@ -71,16 +71,16 @@ class CellRelevance(TaskType):
     predicts = "on_request"
     prediction_in_form = True
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))
-    check_label = gettext_noop("Ask a model without the cells")
+    check_label = gettext_noop("Check a model without the cells")
     verdict_words = {
         "fooled": gettext_noop("Without the cells the model is wrong."),
         "not_fooled": gettext_noop("The model still gives the right answer without the cells."),
         "wrong_on_original": gettext_noop(
-            "The model is wrong with the cells, too: it says nothing about them."
+            "The model is wrong even with the cells, so this check says nothing about them."
         ),
     }
     without = gettext_noop(
-        "no cells are marked in them: neither by people nor in the source, by a program or by a model."
+        "they have no marked cells: neither from people nor from the source, a program or a model."
     )
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence")
     fields = (Field("label", "choice", tuple(LABELS.items())),)
@@ -141,10 +141,10 @@ class CellRelevance(TaskType):
         ]
         if not lines:
             return []
-        note = gettext("Counted over the answers of all people; the share is of “yes” among them.")
+        note = gettext("Responses of all annotators. Share of yes: “yes” responses among them.")
         return [
             Report(
-                gettext("Where the cells come from"),
+                gettext("Source of the cells"),
                 ("cells", *LABELS, gettext("share of yes")),
                 tuple(lines),
                 note,

@@ -1,4 +1,4 @@
-"""Relevance of cells: where the marked cells come from is frozen, majorities decide, FREB-TQA's codes come out."""
+"""Cell relevance: where the marked cells come from is frozen, majorities decide, FREB-TQA's codes come out."""
 
 from __future__ import annotations
 

@@ -91,12 +91,10 @@ class ColumnAdding(ColumnKind):
     instruction = gettext_noop("Add a column from a related table")
     response_type = Response
     perturbation = "add"
-    nothing = gettext_noop("no column of a related table belongs into this one.")
+    nothing = gettext_noop("no column of a related table fits this table.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     needs = ("corpus", "table")
-    without = gettext_noop(
-        "there must be a table in the project that is about the same things and has a column to give."
-    )
+    without = gettext_noop("the project has no related table with a column to add.")
     favourites = False
     fields = (
         Field("operations", "operations"),
@@ -176,7 +174,7 @@ class ColumnAdding(ColumnKind):
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
             if isinstance(operation, InsertColumn) and not any(cell.strip() for cell in operation.cells):
-                message = gettext("The new column “{header}” is empty in every row.").format(
+                message = gettext("The new column “{header}” is empty. Fill at least one cell.").format(
                     header=operation.header
                 )
                 yield Problem("operations", "column_empty", message)
@@ -195,7 +193,7 @@ class ColumnAdding(ColumnKind):
         if missing := [operation.column for operation in new if operation.column not in origins]:
             names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
             message = gettext(
-                "It is not said where {names} comes from. Take columns from the tables that are offered."
+                "The source of {names} is missing. Add columns from the offered tables only."
             ).format(names=names)
             raise Invalid([Problem("provenance", "no_provenance", message)])
         offers = offered(item)
@@ -206,7 +204,7 @@ class ColumnAdding(ColumnKind):
             offer = offers.get((digest, source))
             if offer is None and offers:
                 message = gettext(
-                    "“{header}” is said to come from a column that this item does not offer."
+                    "The source of “{header}” is not offered for this item. Add an offered column."
                 ).format(header=operation.header)
                 raise Invalid([Problem("provenance", "not_offered", message)])
             there = offer["cells"] if offer else [""] * len(operation.cells)
@@ -219,8 +217,7 @@ class ColumnAdding(ColumnKind):
                 cell == other and cell.strip() for cell, other in zip(operation.cells, there, strict=True)
             ):
                 message = gettext(
-                    "No cell of “{header}” is what the column has that it is said to come from. "
-                    "Take it out, and take a column that is offered."
+                    "No cell of “{header}” matches its source column. Remove it and add an offered column."
                 ).format(header=operation.header)
                 raise Invalid([Problem("provenance", "not_from_there", message)])
             provenance.append((operation.column, digest, source, offer["title"] if offer else title))
@@ -240,9 +237,9 @@ class ColumnAdding(ColumnKind):
         ]
         if not found:
             return ()
-        message = gettext("An answer stands in {found} as well. Is there still one answer only?").format(
-            found=", ".join(found)
-        )
+        message = gettext(
+            "An answer is also in {found}. Check that the question still has one answer only."
+        ).format(found=", ".join(found))
         return (Problem("operations", "answer_again", message, "warning"),)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class ColumnExtension(Taking):
     instruction = gettext_noop("Split one column into two or more")
     response_type = Response
     perturbation = "extend"
-    nothing = gettext_noop("no column of this table holds several things at once.")
+    nothing = gettext_noop("no column of this table contains several values per cell.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     needs = ("header_names",)
@@ -66,10 +66,10 @@ class ColumnExtension(Taking):
             "foreign_parts": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": gettext_noop("Parts that the old cell does not hold"),
+                "title": gettext_noop("Parts not in the old cell"),
                 "description": gettext_noop(
-                    "What happens when a new cell holds a word or number that neither stands in the old one "
-                    "nor follows from it, and nobody says where it comes from."
+                    "What happens if a new cell contains words or numbers from elsewhere and no "
+                    "reason is given."
                 ),
             },
             **Taking.settings_schema["properties"],
@@ -165,12 +165,12 @@ class ColumnExtension(Taking):
             or sum(map(len, cells)) > MOST_TEXT
         ):
             message = gettext(
-                "Cells are a list of at most {max_rows} texts of {most_text} characters together."
+                "Cells must be a list of at most {max_rows} texts, {most_text} characters in total."
             ).format(max_rows=MAX_ROWS, most_text=MOST_TEXT)
             raise Invalid([Problem("cells", "wrong_type", message)])
         if number is not None and type(number) is not int:
             raise Invalid(
-                [Problem("number", "wrong_type", gettext("The number of parts is a number or null."))]
+                [Problem("number", "wrong_type", gettext("The number of parts must be a number or null."))]
             )
         try:
             splitting = split(cells, way_from_dict(question.get("way")), number)
@@ -188,7 +188,7 @@ class ColumnExtension(Taking):
             if not isinstance(operation, SplitColumn):
                 continue
             if len(operation.into) < 2:
-                message = gettext("A column is split into one column. Split it into two or more.")
+                message = gettext("The column has only one part. Split it into two or more.")
                 yield Problem("operations", "one_part", message)
         for column, parts in _parts(table, operations).items():
             empty = [
@@ -198,7 +198,7 @@ class ColumnExtension(Taking):
             ]
             if empty:
                 message = gettext(
-                    "What stood in {rows_named} is in none of the new columns. Fill them in."
+                    "The content of {rows_named} is in none of the new columns. Fill it in."
                 ).format(rows_named=rows_named(empty))
                 yield Problem("operations", "row_lost", message)
 
@@ -231,7 +231,7 @@ class ColumnExtension(Taking):
             if part.header == f"{_stem(table.header[table.column_index(column)])} {place}"
         ]
         if empty:
-            message = gettext("{empty}: a number does not say what is in a column.").format(
+            message = gettext("{empty}: give the column a meaningful name, not a number.").format(
                 empty=", ".join(empty)
             )
             yield Problem("operations", "name_says_nothing", message, "warning")
@@ -257,8 +257,8 @@ class ColumnExtension(Taking):
                 else ""
             )
             message = gettext(
-                "Row {place}: “{short}” does not stand in “{short_2}”.{also} "
-                "Take the parts from the old cell, or say where they come from."
+                "Row {place}: “{short}” is not in “{short_2}”.{also} Use text of the old cell, or "
+                "give a reason."
             ).format(place=place, short=_short(part), short_2=_short(cell), also=also)
             yield Problem("operations", "part_foreign", message, "error" if rule == "require" else "warning")
 
@@ -284,14 +284,14 @@ class ColumnExtension(Taking):
         if gone and rule != "ignore":
             place, words = gone[0]
             message = gettext(
-                "The answer comes from row {place}, and “{short}” of that cell is in none of the new columns. "
-                "Put it into one of them, or say how the answer still follows."
+                "The answer comes from row {place}, but “{short}” is in none of the new columns. Add "
+                "it, or explain how to find the answer."
             ).format(place=place, short=_short(words))
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if others:
-            message = gettext("Something of {rows_named} is in none of the new columns. May it go?").format(
-                rows_named=rows_named(others)
-            )
+            message = gettext(
+                "Part of {rows_named} is in none of the new columns. Check that it is not needed."
+            ).format(rows_named=rows_named(others))
             yield Problem("operations", "words_lost", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
@@ -411,7 +411,7 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
     except SplitError as error:
         raise OperationError("bad_operation", str(error)) from None
     if splitting.number < 2:
-        raise OperationError("bad_operation", gettext("No cell splits in this way."))
+        raise OperationError("bad_operation", gettext("No cell can be split this way."))
     wanted = [line.strip() for line in post.get("names", "").splitlines() if line.strip()]
     names = _names(splitting, table.header[table.column_index(column)])
     names = [*wanted[: len(names)], *names[len(wanted) :]]
@@ -433,7 +433,7 @@ def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
                 lines = written.replace("\r\n", "\n").split("\n")
                 if len(lines) != len(cells):
                     message = gettext(
-                        "“{header}” has {number} lines for {number_2} rows. Write one cell a line."
+                        "“{header}” has {number} lines for {number_2} rows. Write one cell per line."
                     ).format(header=part.header, number=len(lines), number_2=len(cells))
                     raise OperationError("bad_operation", message)
                 cells = tuple(line.strip() for line in lines)

@@ -170,8 +170,8 @@ def test_the_message_names_the_first_row_and_how_many_more() -> None:
         task.parse(split(["Bergen", "Milan", "unknown", ""], COUNTRIES), OTHER)
     [problem] = invalid.value.problems
     assert problem.message == (
-        "Row 1: “Bergen” does not stand in “Oslo, Norway”. The same in 1 more row. "
-        "Take the parts from the old cell, or say where they come from."
+        "Row 1: “Bergen” is not in “Oslo, Norway”. The same in 1 more row. "
+        "Use text of the old cell, or give a reason."
     )
 
 

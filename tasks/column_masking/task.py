@@ -42,7 +42,7 @@ class ColumnMasking(Taking):
     instruction = gettext_noop("Remove a column that can be worked out from the others")
     response_type = Response
     perturbation = "masked"
-    nothing = gettext_noop("no column of this table follows from the others.")
+    nothing = gettext_noop("no column of this table can be worked out from the others.")
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     grid = "structure"
@@ -199,7 +199,7 @@ class ColumnMasking(Taking):
         if not doubtful:
             return
         message = gettext(
-            "Nothing in the table shows that {named} can be worked out from what is left. If so, say how."
+            "The table does not show how to work out {named} from the rest. Explain how, or restore it."
         ).format(named=named(table, doubtful))
         yield Problem("reason", "not_derivable", message, "warning")
 
@@ -252,20 +252,20 @@ class Lost:
 
     def words(self, table: Table) -> str:
         columns = {column for _, column in self.cells}
-        why = gettext("“{answer}” stands in no other column").format(answer=self.answer)
+        why = gettext("“{answer}” is in no other column").format(answer=self.answer)
         if not self.answer:
             why = ngettext(
                 "the answer is worked out from it", "the answer is worked out from them", len(columns)
             )
-        short = gettext("nothing in the table shows that it follows from what is left")
+        short = gettext("the table does not show how to work it out from the rest")
         if columns <= self.follows:
             numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
-            short = gettext("what is left does not give it in {rows_named}").format(
+            short = gettext("the rest does not give it in {rows_named}").format(
                 rows_named=rows_named(numbers)
             )
         return gettext(
-            "Without {named} the answer cannot be found: {why}, and {short}. "
-            "Put it back, or say how it follows."
+            "Without {named} the answer cannot be found: {why}, and {short}. Restore it, or explain "
+            "how to work it out."
         ).format(named=named(table, columns), why=why, short=short)
 
 

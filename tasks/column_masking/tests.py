@@ -1,4 +1,4 @@
-"""Column masking: what goes must follow from what is left, and the table says how far it does."""
+"""Column masking: what goes must follow from the rest, and the table says how far it does."""
 
 from __future__ import annotations
 
@@ -316,8 +316,8 @@ def test_a_row_that_could_not_be_tested_does_not_give_its_answer(
     [problem] = invalid.value.problems
     assert problem.code == "answer_gone"
     assert problem.message == (
-        f"Without “P” the answer cannot be found: “{answer}” stands in no other column, and what is left does not give "
-        "it in row 5. Put it back, or say how it follows."
+        f"Without “P” the answer cannot be found: “{answer}” is in no other column, and the rest does not give "
+        "it in row 5. Restore it, or explain how to work it out."
     )
     assert task.parse({**raw, "reason": "The paper tells it."}, item).reason
     assert raw not in [proposed.data for proposed in task.propose(item, Context())]

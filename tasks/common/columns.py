@@ -153,11 +153,13 @@ class ColumnKind(TaskType):
         ]
         flag = data.get("does_not_apply", False)
         if not isinstance(flag, bool):
-            problems.append(Problem("does_not_apply", "wrong_type", gettext("This field is true or false.")))
+            problems.append(
+                Problem("does_not_apply", "wrong_type", gettext("This field must be true or false."))
+            )
         raw = data.get("operations", [])
         operations: list[Operation] = []
         if not isinstance(raw, list) or len(raw) > MAX_OPERATIONS:
-            message = gettext("Operations are a list of at most {max_operations}.").format(
+            message = gettext("Operations must be a list of at most {max_operations}.").format(
                 max_operations=MAX_OPERATIONS
             )
             problems.append(Problem("operations", "wrong_type", message))
@@ -253,10 +255,10 @@ class Taking(ColumnKind):
             "answer_cells": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": gettext_noop("Cells of the answer"),
+                "title": gettext_noop("Answer cells"),
                 "description": gettext_noop(
-                    "What happens when cells go that the answer comes from, nothing shows that they follow "
-                    "from what is left, and nobody says how."
+                    "What happens if answer cells are removed without a reason and the rest does not "
+                    "imply them."
                 ),
             },
             "contract": CONTRACT_SETTING,
@@ -360,7 +362,7 @@ def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -
             continue
         for other, twin in enumerate(edited.header):
             if other != place and plain(twin) == plain(name):
-                message = gettext("Two columns are called “{name}” now: {value} and {value_2}. ").format(
+                message = gettext("Two columns are now called “{name}”: {value} and {value_2}. ").format(
                     name=name, value=min(place, other) + 1, value_2=max(place, other) + 1
                 )
                 yield Problem("operations", "header_repeats", message + gettext("Choose another name."))
@@ -407,7 +409,7 @@ def entries(
                 Problem(
                     field,
                     "wrong_type",
-                    gettext("This field is a list of at most {most_entries} entries.").format(
+                    gettext("This field must be a list of at most {most_entries} entries.").format(
                         most_entries=MOST_ENTRIES
                     ),
                 )
@@ -421,13 +423,13 @@ def entries(
             or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in one)
             or not is_id(one[0])
         ):
-            message = gettext("An entry is a list of {size} texts; the first is the id of a column.").format(
+            message = gettext("An entry must be a list of {size} texts; the first is a column id.").format(
                 size=size
             )
             raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
         for place, fits in known.items():
             if not fits(one[place]):
-                message = gettext("“{one}” cannot stand here.").format(one=one[place][:80])
+                message = gettext("“{one}” is not allowed here.").format(one=one[place][:80])
                 raise Invalid([Problem(f"{field}.{index}.{place}", "unknown_value", message)])
         found[tuple(one)] = None
     return tuple(found)
@@ -443,7 +445,7 @@ def short_text(value: object, field: str) -> str:
                 Problem(
                     field,
                     "wrong_type",
-                    gettext("This field is a text of at most {longest_text} characters.").format(
+                    gettext("This field must be a text of at most {longest_text} characters.").format(
                         longest_text=LONGEST_TEXT
                     ),
                 )

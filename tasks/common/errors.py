@@ -6,7 +6,7 @@ from tableqa.language import gettext_noop
 
 ERRORS = {
     "meaning_changed": gettext_noop("The meaning is changed"),
-    "not_asked": gettext_noop("It is not what was asked for"),
+    "not_asked": gettext_noop("Not what was asked for"),
     "missing": gettext_noop("Something is missing"),
     "invented": gettext_noop("Something is invented"),
 }

@@ -40,7 +40,7 @@ class Reading:
         value = self.data.get(name, False)
         if isinstance(value, bool):
             return value
-        self._wrong(name, gettext("This field is true or false."))
+        self._wrong(name, gettext("This field must be true or false."))
         return False
 
     def text(self, name: str) -> str:
@@ -50,7 +50,9 @@ class Reading:
             return str(value).strip()
         self._wrong(
             name,
-            gettext("This is a text of at most {longest_text} characters.").format(longest_text=LONGEST_TEXT),
+            gettext("This must be a text of at most {longest_text} characters.").format(
+                longest_text=LONGEST_TEXT
+            ),
         )
         return ""
 
@@ -61,7 +63,9 @@ class Reading:
             return tuple(one.strip() for one in value if one.strip())
         self._wrong(
             name,
-            gettext("Answers are a list of at most {most_answers} texts.").format(most_answers=MOST_ANSWERS),
+            gettext("Answers must be a list of at most {most_answers} texts.").format(
+                most_answers=MOST_ANSWERS
+            ),
         )
         return ()
 
@@ -71,7 +75,7 @@ class Reading:
         if not isinstance(value, list) or len(value) > MAX_OPERATIONS:
             self._wrong(
                 name,
-                gettext("Operations are a list of at most {max_operations}.").format(
+                gettext("Operations must be a list of at most {max_operations}.").format(
                     max_operations=MAX_OPERATIONS
                 ),
             )

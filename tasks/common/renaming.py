@@ -154,7 +154,7 @@ class Renaming(ColumnKind):
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
             if isinstance(operation, RenameHeader) and plain(operation.new) == plain(operation.old):
-                message = gettext("“{new}” is “{old}” written in another way. Choose another name.").format(
+                message = gettext("“{new}” is only another spelling of “{old}”. Choose another name.").format(
                     new=operation.new, old=operation.old
                 )
                 yield Problem("operations", "header_same", message)
@@ -172,11 +172,13 @@ class Renaming(ColumnKind):
         rejected = entries(sent["rejected"], "rejected", 3, known)
         columns = [column for column, *_ in taken]
         if len(set(columns)) < len(columns):
-            message = gettext("Two suggestions are said to have become the name of one column.")
+            message = gettext("Two suggestions are recorded as the name of one column. Keep one.")
             raise Invalid([Problem("taken", "taken_twice", message)])
         if contradiction := set(taken).intersection(rejected):
             _, text, _ = min(contradiction)
-            message = gettext("The suggestion “{text}” is taken and turned down at once.").format(text=text)
+            message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.").format(
+                text=text
+            )
             raise Invalid([Problem("rejected", "taken_and_rejected", message)])
         place = item.example.table.column_index
         in_order = sorted(rejected, key=lambda entry: (place(entry[0]), entry[1:]))
@@ -198,7 +200,7 @@ class Renaming(ColumnKind):
                 )
         if response.rejected:
             lines.append(
-                gettext("Suggestions turned down: {value}").format(
+                gettext("Rejected suggestions: {value}").format(
                     value=", ".join(text for _, text, _ in response.rejected)
                 )
             )
@@ -261,7 +263,7 @@ class Renaming(ColumnKind):
             judged = kept[source] + edited[source] + rejected[source]
             share = round(kept[source] / judged, 4) if judged else None
             lines.append((title, kept[source], edited[source], rejected[source], share))
-        lines.append((gettext("Names of people's own"), own, None, None, None))
+        lines.append((gettext("Own names"), own, None, None, None))
         columns = (
             gettext("Suggested by"),
             "Accepted",
@@ -270,7 +272,7 @@ class Renaming(ColumnKind):
             gettext("Share accepted"),
         )
         note = gettext(
-            "Share accepted: of the suggestions that somebody judged. Those passed over without a word are not counted."
+            "Share accepted: of the accepted and rejected suggestions. Ignored suggestions are not counted."
         )
         return [Report("Suggestions", columns, tuple(lines), note)]
 

@@ -20,9 +20,7 @@ class HeaderAbbreviation(Renaming):
     title = gettext_noop("Header abbreviations")
     instruction = gettext_noop("Shorten at least one column name")
     perturbation = "abbreviation"
-    nothing = gettext_noop(
-        "no column of this table has a name that could be shortened and still be understood."
-    )
+    nothing = gettext_noop("no column name of this table can be shortened and still be understood.")
     asked_for = (
         "Give columns of this table shorter names that people would still understand: usual abbreviations, initials, "
         "names cut short. Rename those for which there is a good one, and only those."

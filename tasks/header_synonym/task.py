@@ -21,7 +21,7 @@ class HeaderSynonym(Renaming):
     title = gettext_noop("Header synonyms")
     instruction = gettext_noop("Rename at least one column without changing its meaning")
     perturbation = "synonym"
-    nothing = gettext_noop("no column of this table has a name that another word could stand for.")
+    nothing = gettext_noop("no column name of this table has a suitable synonym.")
     needs = ("header_names", "thesaurus")
     sure = 0.6
     asked_for = (

@@ -128,7 +128,7 @@ def test_the_report_tells_for_each_suggester_what_became_of_its_names() -> None:
         ("WordNet", 1, 1, 2, 0.25),
         ("this project's columns", 1, 0, 0, 1.0),
         ("the usual short forms", 0, 0, 0, None),
-        ("Names of people's own", 1, None, None, None),
+        ("Own names", 1, None, None, None),
     )
 
 

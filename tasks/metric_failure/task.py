@@ -39,7 +39,7 @@ CAUSES = {
     ),
     "question_open": (
         gettext_noop("Question: open-ended"),
-        gettext_noop("Very different answers are all good ones."),
+        gettext_noop("Very different answers can all be good."),
     ),
     "reference_redundant": (
         gettext_noop("Reference: redundant"),
@@ -51,13 +51,13 @@ CAUSES = {
     ),
     "answer_length": (
         gettext_noop("Answer: length"),
-        gettext_noop("It is much longer or shorter than the reference, and good or bad all the same."),
+        gettext_noop("It is much longer or shorter than the reference, but no better or worse for it."),
     ),
     "answer_structure": (
         gettext_noop("Answer: structure"),
-        gettext_noop("It is built otherwise than the reference: a list, another order, other words."),
+        gettext_noop("Its structure differs from the reference: a list, another order, other words."),
     ),
-    "other": (gettext_noop("None of these"), gettext_noop("Say in the note what it is.")),
+    "other": (gettext_noop("None of these"), gettext_noop("Describe the cause in the note.")),
 }
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 USUAL = {
@@ -119,7 +119,7 @@ class MetricFailure(TaskType):
     response_type = Response
     making = False
     shows = ("question", "table", "titles", "context", "rated_answer", "reference", "metric", "people")
-    without = gettext_noop("they lack a rated answer, a metric's score of it, or people's scores of it.")
+    without = gettext_noop("they lack a rated answer, its metric score or its scores from people.")
     fields = (
         Field("causes", "choices", tuple((key, title) for key, (title, _) in CAUSES.items())),
         Field("note", "text"),
@@ -153,7 +153,8 @@ class MetricFailure(TaskType):
                 "maxLength": 100,
                 "title": "Metric",
                 "description": gettext_noop(
-                    "The name of one metric of the source. Empty: for each answer the one that differs most."
+                    "The name of a metric of the source. If empty, each answer uses the metric that "
+                    "differs most."
                 ),
             },
         },
@@ -231,7 +232,7 @@ class MetricFailure(TaskType):
         ]
         causes, note = data.get("causes", []), data.get("note", "")
         if not isinstance(causes, list) or not all(isinstance(cause, str) for cause in causes):
-            problems.append(Problem("causes", "wrong_type", gettext("Causes are a list of names.")))
+            problems.append(Problem("causes", "wrong_type", gettext("Causes must be a list of names.")))
             causes = []
         problems += [
             Problem("causes", "unknown_cause", gettext("There is no cause {cause!r}.").format(cause=cause))
@@ -239,7 +240,7 @@ class MetricFailure(TaskType):
             if cause not in CAUSES
         ]
         if not isinstance(note, str) or len(note) > LONGEST_TEXT:
-            message = gettext("The note is a text of at most {longest_text} characters.").format(
+            message = gettext("The note must have at most {longest_text} characters.").format(
                 longest_text=LONGEST_TEXT
             )
             problems.append(Problem("note", "wrong_type", message))
@@ -247,9 +248,7 @@ class MetricFailure(TaskType):
         if not causes and not problems:
             problems.append(Problem("causes", "no_cause", gettext("Choose at least one cause.")))
         if "other" in causes and not note.strip():
-            problems.append(
-                Problem("note", "no_note", gettext("Say in the note what it is, if none of these."))
-            )
+            problems.append(Problem("note", "no_note", gettext("Describe the cause in the note.")))
         if problems:
             raise Invalid(problems)
         return Response(tuple(cause for cause in CAUSES if cause in causes), note.strip())
@@ -272,7 +271,7 @@ class MetricFailure(TaskType):
         """Whoever names a cause that we name has seen it; what else we see is said."""
         right = bool(set(response.causes) & set(expected.causes))
         same = set(response.causes) == set(expected.causes)
-        return right, [] if same else [gettext("We see:"), *self.describe(expected, item)]
+        return right, [] if same else [gettext("Expected:"), *self.describe(expected, item)]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How often each cause was decided, for each metric, apart by which of the two is higher."""
@@ -298,9 +297,10 @@ class MetricFailure(TaskType):
         )
         columns = ("Metric", gettext("ranks the answer"), "Answers", *(title for title, _ in CAUSES.values()))
         note = gettext(
-            "An answer may have several causes. Higher and lower: than people do, among the answers of the batch."
+            "An answer may have several causes. Higher or lower: the rank by the metric compared "
+            "with the rank by people."
         )
-        return [Report(gettext("Why metrics and people differ"), columns, lines, note)]
+        return [Report(gettext("Why metrics and people disagree"), columns, lines, note)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

@@ -238,7 +238,7 @@ class PerturbationRating(TaskType):
             and abs(getattr(response, side) - getattr(expected, side)) > 1
         ]
         right = not apart and response.better == expected.better
-        return right, [] if response == expected else [gettext("We say:"), *self.describe(expected, item)]
+        return right, [] if response == expected else [gettext("Expected:"), *self.describe(expected, item)]
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Quality and preference for each perturbation and kind of maker, from everybody's responses. (RobuT, table 5)"""
@@ -315,12 +315,14 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
 def _errors(value: object, said: int) -> tuple[str, ...]:
     """What is wrong with an example that got this score. ValueError where that is not said, or not a list of `ERRORS`."""
     if not isinstance(value, list) or not all(isinstance(error, str) and error in ERRORS for error in value):
-        raise ValueError(gettext("Errors are a list of {errors}").format(errors=", ".join(ERRORS)))
+        raise ValueError(gettext("Errors must be a list of {errors}").format(errors=", ".join(ERRORS)))
     if said >= REJECTED_BELOW:
         return ()
     if not value:
         raise ValueError(
-            gettext("Below {rejected_below} say what is wrong with it").format(rejected_below=REJECTED_BELOW)
+            gettext("Choose what is wrong if the score is below {rejected_below}").format(
+                rejected_below=REJECTED_BELOW
+            )
         )
     return tuple(error for error in ERRORS if error in value)
 
@@ -353,7 +355,7 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
         "Share",
         gettext("95 % interval"),
     )
-    note = gettext("An example's score is the mean of everybody's. Wilson's interval over examples.")
+    note = gettext("The score of an example is the mean over all raters. 95 % CI: Wilson, over examples.")
     return Report("Quality", columns, tuple(rows), note)
 
 
@@ -372,16 +374,15 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
         gettext("95 % interval"),
     )
     note = gettext(
-        "A tie counts as a win of both, so two rates add up to 100 % or more. Only pairs of different makers count."
+        "A tie counts as a win for both, so two rates can add up to more than 100 %. Only pairs of "
+        "different origin count."
     )
     if alike:
         named = ", ".join(
             gettext("{made_by} and {made_by}: {count}").format(made_by=made_by, count=count)
             for made_by, count in sorted(alike.items())
         )
-        note += gettext(" Votes on pairs of one kind of maker, which are not in the table: {named}.").format(
-            named=named
-        )
+        note += gettext(" Not in the table: votes on pairs of the same origin ({named}).").format(named=named)
     return Report("Preference", columns, tuple(rows), note)
 
 
@@ -390,9 +391,9 @@ def _wrong(wrong: Counter[tuple[str, str, str]]) -> Report:
     rows: list[tuple[str | int, ...]] = [
         (kind, made_by, *(wrong[kind, made_by, error] for error in ERRORS)) for kind, made_by in makers
     ]
-    note = gettext("Named by whoever scored below {rejected_below}; an example may have several.").format(
-        rejected_below=REJECTED_BELOW
-    )
+    note = gettext(
+        "From raters who scored below {rejected_below}. An example may have several errors."
+    ).format(rejected_below=REJECTED_BELOW)
     return Report(
         gettext("What is wrong"), ("Perturbation", gettext("Made by"), *ERRORS.values()), tuple(rows), note
     )

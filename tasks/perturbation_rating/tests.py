@@ -160,7 +160,7 @@ def test_votes_on_two_of_one_kind_of_maker_are_counted_beside_the_win_rates() ->
     two = item(PERSONS, renamed(3, "Time"))
     _, preference, _ = task.report([row(two, 5, 2, "left"), row(two, 4, 4, "tie")])
     assert preference.rows == ()
-    assert preference.note.endswith("person and person: 2.")
+    assert preference.note.endswith("(person and person: 2).")
 
 
 def test_nobody_is_called_a_person_whom_the_platform_does_not_know() -> None:

@@ -66,8 +66,8 @@ class QuestionParaphrase(TaskType):
     response_type = Response
     making = True
     variants = {
-        "word": gettext_noop("Reword the question: other words for what it asks about"),
-        "sentence": gettext_noop("Rephrase the question: another sentence for the same"),
+        "word": gettext_noop("Word level: swap words, keep the sentence"),
+        "sentence": gettext_noop("Sentence level: ask the same question with another sentence"),
     }
     shows = ("question", "table", "titles", "context", "history")
     needs = ("thesaurus",)
@@ -101,17 +101,15 @@ class QuestionParaphrase(TaskType):
         ]
         question, category = data.get("question", ""), data.get("category", "")
         if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
-            message = gettext("The question is a text of at most {longest_question} characters.").format(
+            message = gettext("The question must have at most {longest_question} characters.").format(
                 longest_question=LONGEST_QUESTION
             )
             problems.append(Problem("question", "wrong_type", message))
         elif not question.strip():
-            problems.append(
-                Problem("question", "no_question", gettext("Write the question in its new words."))
-            )
+            problems.append(Problem("question", "no_question", gettext("Write the reworded question.")))
         elif _bare(question) == _bare(item.example.question):
             message = gettext(
-                "The question is still the original one. Case, blanks and the mark at its end are no other words."
+                "The question is unchanged. Case, whitespace and the final mark do not count as changes."
             )
             problems.append(Problem("question", "question_unchanged", message))
         known = [one.key for one in self.levels[item.variant]]
@@ -120,7 +118,7 @@ class QuestionParaphrase(TaskType):
                 Problem(
                     "category",
                     "no_category",
-                    gettext("Say what you changed: one of {known}.").format(known=", ".join(known)),
+                    gettext("Choose what you changed: one of {known}.").format(known=", ".join(known)),
                 )
             )
         if problems:
@@ -188,11 +186,11 @@ class QuestionParaphrase(TaskType):
         words = [
             gettext("“{old}” becomes “{new}”").format(old=change.old, new=change.new)
             if change.new
-            else gettext("“{old}” is left out").format(old=change.old)
+            else gettext("“{old}” is removed").format(old=change.old)
             for change in changes
             if change.old
         ]
-        words += [gettext("“{new}” is put in").format(new=change.new) for change in changes if not change.old]
+        words += [gettext("“{new}” is added").format(new=change.new) for change in changes if not change.old]
         return [
             response.question,
             gettext("Changed: {words}.").format(words=", ".join(words)),

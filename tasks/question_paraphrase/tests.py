@@ -88,11 +88,11 @@ def test_the_words_that_changed_are_named() -> None:
     response = task.parse({**EARLIEST, "question": "which movie came first of all?"}, WORD)
     assert task.describe(response, WORD) == [
         "which movie came first of all?",
-        "Changed: “film” becomes “movie”, “of all” is put in.",
+        "Changed: “film” becomes “movie”, “of all” is added.",
         "A synonym for the operation (first, most, difference).",
     ]
     shorter = Response("which film first?", "simplification")
-    assert task.describe(shorter, SENTENCE)[1] == "Changed: “came” is left out."
+    assert task.describe(shorter, SENTENCE)[1] == "Changed: “came” is removed."
 
 
 @pytest.mark.parametrize(("variant", "category"), [("word", "reasoning_synonym"), ("sentence", "general")])

@@ -29,11 +29,9 @@ from tasks.contract import (
 )
 
 LABELS = {
-    "keep": gettext_noop(
-        "It asks for something that only the table can tell: the model may simply be good at it."
-    ),
+    "keep": gettext_noop("Answering it needs the table, even if a model always gets it right."),
     "remove": gettext_noop(
-        "It tests nothing: it can be answered without the table, or by whoever can read at all."
+        "It tests nothing: it can be answered without the table, or every answer is right."
     ),
 }
 LEAST_SAMPLES = 2
@@ -62,8 +60,8 @@ class QuestionScreening(TaskType):
     making = False
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
     without = gettext_noop(
-        "no model was asked several times about them, or it was wrong at least once. "
-        "Ask one first (./run manage ask_model --purpose screening)."
+        "no model answered them several times, always correctly. Ask a model first (./run manage "
+        "ask_model --purpose screening)."
     )
     fields = (Field("label", "choice", tuple(LABELS.items())),)
     measures = (Measure("label", "nominal", lambda response: response.label, order=tuple(LABELS)),)
@@ -146,7 +144,7 @@ class QuestionScreening(TaskType):
             for source in sources
         )
         columns = ("Source", "Decided", "Kept", "Removed")
-        return [Report(gettext("Questions that a model always answers rightly"), columns, lines)]
+        return [Report(gettext("Questions that a model always answers correctly"), columns, lines)]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None

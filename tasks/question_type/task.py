@@ -31,11 +31,11 @@ from tasks.contract import (
 )
 
 LABELS = {
-    "extraction": gettext_noop("The answer stands in the table and is looked up, without any calculation."),
+    "extraction": gettext_noop("The answer can be read from the table, without any calculation."),
     "reasoning": gettext_noop(
-        "After looking cells up one has to count, compare, add, subtract, average or the like."
+        "The answer must be worked out: count, compare, add, subtract, average or similar."
     ),
-    "neither": gettext_noop("The question can be answered, but in neither of these two ways."),
+    "neither": gettext_noop("The question can be answered, but neither of the two fits."),
     "unanswerable": gettext_noop("The table does not answer the question, or the question makes no sense."),
 }
 CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
@@ -95,8 +95,8 @@ class QuestionType(TaskType):
                 "title": "Suggestions",
                 "description": (
                     gettext_noop(
-                        "What the lexical rule and a model say is shown after the answer, before it, or never. "
-                        "Before it, people tend to agree with what they read."
+                        "When to show what the lexical rule and a model suggest. Shown before the "
+                        "answer, suggestions bias people towards agreement."
                     )
                 ),
             },
@@ -185,8 +185,9 @@ class QuestionType(TaskType):
             gettext("95 % interval"),
         )
         note = gettext(
-            "Right is what people decided; an item that they found unanswerable is right for nobody. Wilson's interval. "
-            "FREB-TQA (table 2) gives 93.81 for extraction by both combined and 83.42 for reasoning by the rule."
+            "Right: the suggestion equals the decision of people. Unanswerable items count as wrong. "
+            "95 % CI: Wilson. FREB-TQA (table 2) reports 93.81 for extraction (both combined) and "
+            "83.42 for reasoning (rule)."
         )
         return [Report(gettext("Precision of the suggesters"), columns, tuple(lines), note)]
 

@@ -74,9 +74,9 @@ class RelevantCells(TaskType):
                 "minimum": 0,
                 "maximum": 1,
                 "default": LEAST_OVERLAP,
-                "title": gettext_noop("Least overlap"),
+                "title": gettext_noop("Minimum overlap"),
                 "description": gettext_noop(
-                    "Where two people's cells overlap less on average (Jaccard), an adjudicator looks."
+                    "Items with a lower mean overlap between two annotators (Jaccard) go to adjudication."
                 ),
             },
         },
@@ -95,7 +95,7 @@ class RelevantCells(TaskType):
         if unanswerable:
             return Response((), True)
         if not cells:
-            message = gettext("Mark the cells that the answer comes from, or say that it is unanswerable.")
+            message = gettext("Mark at least one cell, or choose Unanswerable.")
             raise Invalid([Problem("cells", "no_cells", message)])
         return Response(cells, False)
 
@@ -177,7 +177,9 @@ def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
 def _cells(value: object, table: Table) -> tuple[Cell, ...]:
     """The marked cells in the order of the table, each once."""
     if not isinstance(value, list) or len(value) > max(1, table.shape[0] * table.shape[1]) * 2:
-        raise Invalid([Problem("cells", "wrong_type", gettext("Cells are a list of [row id, column id]."))])
+        raise Invalid(
+            [Problem("cells", "wrong_type", gettext("Cells must be a list of [row id, column id] pairs."))]
+        )
     found: set[Cell] = set()
     problems = []
     for index, cell in enumerate(value):
@@ -187,7 +189,7 @@ def _cells(value: object, table: Table) -> tuple[Cell, ...]:
             or not all(isinstance(id, str) for id in cell)
         ):
             problems.append(
-                Problem(f"cells.{index}", "wrong_type", gettext("A cell is a pair [row id, column id]."))
+                Problem(f"cells.{index}", "wrong_type", gettext("A cell must be a pair [row id, column id]."))
             )
         elif cell[0] not in table.row_ids or cell[1] not in table.column_ids:
             message = gettext("The table has no cell {cell}/{cell_2} below its header.").format(

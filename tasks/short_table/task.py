@@ -99,19 +99,19 @@ class ShortTable(TaskType):
             "protect_evidence": {
                 "type": "boolean",
                 "default": True,
-                "title": gettext_noop("Protect the marked cells"),
+                "title": gettext_noop("Protect marked cells"),
                 "description": gettext_noop(
-                    "Rows and columns with a marked cell cannot be left out. Cells that only a model "
-                    "pointed at are never protected."
+                    "Rows and columns with a marked cell cannot be removed. Cells marked only by a "
+                    "model are never protected."
                 ),
             },
             "answer_gone": {
                 "enum": ["require", "warn", "ignore"],
                 "default": "require",
-                "title": gettext_noop("An answer that is in no cell any more"),
+                "title": gettext_noop("Answer no longer in any cell"),
                 "description": gettext_noop(
-                    "What happens where the answer stood in a cell and no program speaks for it: the "
-                    "annotator must say that it is worked out, or is asked to look again."
+                    "What happens if the answer cell is removed and no program confirms the answer. "
+                    "require: the annotator must confirm that it is worked out. warn: a warning."
                 ),
             },
             "contract": CONTRACT_SETTING,
@@ -170,8 +170,8 @@ class ShortTable(TaskType):
         if response.whole:
             if response.operations:
                 message = gettext(
-                    "You say that the whole table is needed, and yet something is left out. Put it back, or "
-                    "take that word back."
+                    "“The whole table is needed” is ticked, but something is removed. Restore it, or "
+                    "untick the box."
                 )
                 raise Invalid([Problem("whole", "whole_but_shortened", message)])
             return Response(False, True, (), response.program)
@@ -222,8 +222,7 @@ class ShortTable(TaskType):
         if followed(response.program, item.example) is not None:
             return ()
         message = gettext(
-            "No cells are marked and no calculation is chosen, so nothing shows that the shortened table still gives the "
-            "answer."
+            "No cells are marked and no program is chosen, so the answer cannot be checked. Choose a program."
         )
         return (Problem("program", "nothing_to_check_against", message, "warning"),)
 
@@ -278,9 +277,9 @@ class ShortTable(TaskType):
         if response.whole:
             lines = [gettext("Every row and column is needed.")]
         if words := in_words(response.program or followed(None, item.example), table):
-            lines.append(gettext("How the answer follows: {words}").format(words=words))
+            lines.append(gettext("How the answer is worked out: {words}").format(words=words))
         return lines + (
-            [gettext("The answer is worked out, not read off a cell.")] if response.worked_out else []
+            [gettext("The answer is worked out, not read from a cell.")] if response.worked_out else []
         )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
@@ -290,9 +289,9 @@ class ShortTable(TaskType):
         table = item.example.table
         mine, theirs = (replay(table, one.operations) for one in (response, expected))
         needed, more = _what_only(table, theirs, mine), _what_only(table, mine, theirs)
-        words = [gettext("Needed after all: {needed}.").format(needed=", ".join(needed))] if needed else []
+        words = [gettext("Still needed: {needed}.").format(needed=", ".join(needed))] if needed else []
         return not needed, words + (
-            [gettext("Could go as well: {more}.").format(more=", ".join(more))] if more else []
+            [gettext("Could also be removed: {more}.").format(more=", ".join(more))] if more else []
         )
 
     def export(
@@ -346,18 +345,16 @@ def _what_is_missing(
     ]
     if gone:
         more = (
-            gettext(" ({value} more of its cells, too)").format(value=len(gone) - 1) if len(gone) > 1 else ""
+            gettext(" (and {value} more of its cells)").format(value=len(gone) - 1) if len(gone) > 1 else ""
         )
-        message = gettext("The program reads {cell_place}, which is left out{more}. Put it back.").format(
+        message = gettext("The program needs {cell_place}, which is removed{more}. Restore it.").format(
             cell_place=cell_place(base, *gone[0]), more=more
         )
         problems.append(Problem("operations", "protected_cell", message))
     result = given(program, short)
     if isinstance(result, ProgramError) or not agrees(result, item.example.answers):
         found = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
-        message = gettext("The program gives {found} now. Put back what it needs for the answer.").format(
-            found=found
-        )
+        message = gettext("The program now gives {found}. Restore the cells it needs.").format(found=found)
         problems.append(Problem("operations", "computed_answer_differs", message))
     return problems
 
@@ -377,8 +374,8 @@ def _what_vanished(said: Program | None, item: Item, short: Table) -> list[Probl
         cells = _with_answer(base, [answer], header=True)
         if cells and not any(_is_left(cell, base, short) for cell in cells):
             message = gettext(
-                "The answer “{answer}” stood in {cell_place}, and is in no cell that is left. Put it "
-                "back, or say that it is worked out and not read off a cell."
+                "The answer “{answer}” was in {cell_place} and is in no remaining cell. Restore it, "
+                "or tick “The answer is worked out”."
             ).format(answer=answer, cell_place=cell_place(base, *cells[0]))
             believed = rule == "warn" or protects or _may_count_rows(answer, base)
             return [Problem("worked_out", "answer_gone", message, "warning" if believed else "error")]

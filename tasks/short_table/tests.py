@@ -182,10 +182,10 @@ def test_practice_says_what_was_needed_and_what_could_go() -> None:
     expected = task.parse(data(without(rows="2", columns="1")), item())
     right, words = task.feedback(item(), task.parse(data(without(rows="1")), item()), expected)
     assert not right
-    assert words == ["Needed after all: row 2.", "Could go as well: row 3, column 2."]
+    assert words == ["Still needed: row 2.", "Could also be removed: row 3, column 2."]
     right, words = task.feedback(item(), task.parse(data(without(rows="2")), item()), expected)
     assert right
-    assert words == ["Could go as well: column 2."]
+    assert words == ["Could also be removed: column 2."]
 
 
 def test_a_form_without_scripts_posts_the_program_as_text() -> None:
@@ -303,7 +303,7 @@ def test_a_response_of_version_1_is_read_as_it_was() -> None:
 
 
 def test_the_page_says_where_the_program_reads_a_cell_by_the_name_of_its_column() -> None:
-    with pytest.raises(Invalid, match="reads row 2, Minutes, which is left out"):
+    with pytest.raises(Invalid, match="needs row 2, Minutes, which is removed"):
         task.parse(data(without(rows="1"), program=LONGER), item())
 
 

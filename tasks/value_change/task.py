@@ -144,15 +144,15 @@ class ValueChange(TaskType):
                 "minimum": 1,
                 "maximum": 100,
                 "default": 2,
-                "title": gettext_noop("Changes at most"),
-                "description": gettext_noop("More are possible with a stated reason."),
+                "title": gettext_noop("Maximum changes"),
+                "description": gettext_noop("More changes need a reason."),
             },
             "cell_format": {
                 "enum": ["warn", "require", "ignore"],
                 "default": "warn",
-                "title": gettext_noop("The form of a column"),
+                "title": gettext_noop("Column format"),
                 "description": gettext_noop(
-                    "What happens when a new value is written unlike its column (1,234 or 12 %)."
+                    "What happens if a new value has a different format from its column (1,234 or 12 %)."
                 ),
             },
             "outside": {
@@ -160,8 +160,8 @@ class ValueChange(TaskType):
                 "default": "warn",
                 "title": gettext_noop("Changes outside the marked cells"),
                 "description": gettext_noop(
-                    "What happens when a change touches neither a marked cell nor one that the program "
-                    "reads. Where neither is known, nothing does."
+                    "What happens if a change is outside the marked cells and the cells of the "
+                    "program. No effect if both are unknown."
                 ),
             },
             "contract": CONTRACT_SETTING,
@@ -329,10 +329,10 @@ class ValueChange(TaskType):
             lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))
         program = response.program or followed(None, item.example)
         if words := in_words(program, item.example.table):
-            lines.append(gettext("How the answer follows: {words}").format(words=words))
+            lines.append(gettext("How the answer is worked out: {words}").format(words=words))
         if response.difference:
             lines.append(
-                gettext("Reason for another answer than the computed one: {difference}").format(
+                gettext("Reason for differing from the program: {difference}").format(
                     difference=response.difference
                 )
             )
@@ -363,7 +363,7 @@ class ValueChange(TaskType):
             return True, words
         right = " | ".join(result)
         return False, [
-            gettext("On your table the answer is {right}, not {answers}.").format(
+            gettext("In your table the answer is {right}, not {answers}.").format(
                 right=right, answers=" | ".join(edited.answers)
             ),
             *words,
@@ -482,7 +482,7 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
         else:
             inside = True
         if not inside and not _tilts(operation, program, table):
-            message = gettext("{describe}: this is outside the cells that the answer comes from.").format(
+            message = gettext("{describe}: this is outside the cells that the answer depends on.").format(
                 describe=describe(operation, table)
             )
             level: Literal["error", "warning"] = "error" if rule == "require" else "warning"

@@ -183,7 +183,7 @@ def test_a_sample_that_was_cut_off_is_no_answer(
     assert screen(world) == 4
     assert ModelAnswer.objects.all()[0].data["samples"] == [["1995"], None]
     assert ModelAnswer.objects.all()[0].data["unread"] == ["", "cut off"]
-    with pytest.raises(Refused, match="no model was asked several times about them, or it was wrong"):
+    with pytest.raises(Refused, match="no model answered them several times, always correctly"):
         world.batch("question_screening")
 
 

@@ -161,11 +161,11 @@ def test_adjudicators_see_which_response_leaves_a_condition_unmet(world: World, 
     item = batch.items.get()
     assert {candidate.unmet for candidate in adjudicating.candidates(item)} == {
         (),
-        ("Nothing in the table shows that “Team” can be worked out from what is left. If so, say how.",),
+        ("The table does not show how to work out “Team” from the rest. Explain how, or restore it.",),
     }
     client.force_login(world.ivo)
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
-    assert page.count("Unmet condition: Nothing in the table shows that “Team”") == 1
+    assert page.count("Unmet condition: The table does not show how to work out “Team”") == 1
 
 
 def test_a_release_contains_the_flag_and_verifies(world: World, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_relevant_cells_are_marked_with_a_range_and_enter(
     assert hands.spent() == 5
     expect(page.locator("askew-marked-cells")).to_contain_text("None yet")
     hands.press("Enter")
-    expect(page.locator(".notice.problem")).to_contain_text("Mark the cells that the answer comes from")
+    expect(page.locator(".notice.problem")).to_contain_text("Mark at least one cell")
     hands.press("Escape", "0", "Enter")
     expect(page.locator(".question", has_text="cost")).to_have_count(0)
     assert said(batch) == [
@@ -265,7 +265,7 @@ def test_a_shortened_table_that_nothing_can_be_checked_against_is_asked_about_on
         expect(page.locator(f"[data-holds={code}]")).to_have_attribute("data-state", "open")
     hands.press("Enter")
     expect(page.locator("[data-notices]")).to_contain_text(
-        "nothing shows that the shortened table still gives the answer"
+        "no program is chosen, so the answer cannot be checked"
     )
     expect(page.locator("[data-notices]")).to_contain_text("Press Enter again to submit.")
     assert said(batch) == []
@@ -377,7 +377,7 @@ def test_a_change_outside_the_marked_cells_is_pointed_out_and_may_stand(
     hands.press("Enter")
     line = page.locator("[data-holds=outside_evidence]")
     expect(line).to_have_attribute("data-state", "look")
-    expect(line).to_contain_text("outside the cells that the answer comes from")
+    expect(line).to_contain_text("outside the cells that the answer depends on")
     hands.press("Enter")
     expect(page.locator(".question", has_text="cost")).to_have_count(0)
     assert len(said(batch)) == 1
@@ -428,12 +428,12 @@ def test_without_scripts_it_is_a_plain_form(
         expect(page.locator("[value='r1/c2']")).to_be_checked()
     else:
         page.locator("select[name=row]").select_option("5")
-        page.get_by_role("button", name="Leave the row out").click()
+        page.get_by_role("button", name="Remove row").click()
         page.locator("select[name=column]").select_option("2017")
-        page.get_by_role("button", name="Leave the column out").click()
+        page.get_by_role("button", name="Remove column").click()
         expect(page.locator("tr.removed")).to_have_count(1)
-        page.locator("select[name=row]").select_option("5 (left out)")
-        page.get_by_role("button", name="Put the row back").click()
+        page.locator("select[name=row]").select_option("5 (removed)")
+        page.get_by_role("button", name="Restore row").click()
         expect(page.locator("tr.removed")).to_have_count(0)
         page.get_by_role("link", name="Show ways to work out the answer").click()
         page.get_by_label("2019 in row 2 (Cost) minus 2018 in row 2 (Cost)").check()

@@ -171,7 +171,7 @@ def test_suggestions_that_come_late_do_not_move_somebody_who_has_begun(
     page.keyboard.press("End")
     suggestions.answer()
     played = page.locator(".line.open .head")
-    expect(played).to_contain_text("follows from others")
+    expect(played).to_contain_text("can be worked out from others")
     expect(played).to_contain_text("Played")
 
 
@@ -222,7 +222,7 @@ def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin:
     [report] = reporting.reports(batch)
     rows = {row[0]: row[1:] for row in report.rows}
     assert rows["usual names"][:2] == (1, 1)
-    assert rows["Names of people's own"][0] == 1
+    assert rows["Own names"][0] == 1
 
 
 def test_short_forms_are_taken_one_after_the_other(begin: Any) -> None:
@@ -243,7 +243,7 @@ def test_what_breaks_the_contract_is_said_in_words_and_is_not_submitted(begin: A
     ada.press("F2", "Control+a")
     ada.type("Span")
     ada.press("Enter", "Enter")
-    expect(ada.page.locator("[data-notices]")).to_contain_text("Two columns are called “Span” now: 2 and 3.")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Two columns are now called “Span”: 2 and 3.")
     assert responses(batch) == []
     ada.press("Control+z")
     expect(ada.page.locator("thead th[data-column=c1]")).not_to_contain_text("Span")
@@ -373,12 +373,12 @@ def test_enter_pressed_before_a_split_that_needs_names_asks_for_them(begin: Any)
     work_out.answer()
     expect(ada.page.get_by_label("Name of part 1")).to_be_focused()
     notice = ada.page.locator("[data-notices]")
-    expect(notice).to_contain_text("Not submitted yet. Finish splitting Venue, or cancel it.")
+    expect(notice).to_contain_text("Not submitted yet. Finish or cancel the split of Venue.")
     ada.page.get_by_role("button", name="Submit").click()
     expect(ada.page.get_by_label("Name of part 1")).to_be_focused()
     assert responses(batch) == []
     ada.press("Enter")
-    expect(notice).not_to_contain_text("Finish splitting")
+    expect(notice).not_to_contain_text("Finish or cancel")
     ada.press("Enter")
     [operation] = submitted(ada, batch, 1)["operations"]
     assert [part["header"] for part in operation["into"]] == ["Venue 1", "Venue 2"]
@@ -393,7 +393,7 @@ def test_a_split_that_the_server_cannot_work_out_is_not_submitted(begin: Any) ->
     ada.press("1", "Enter")
     work_out.fail()
     expect(ada.page.locator("fieldset.tool [role=status]")).to_contain_text("The server cannot be reached.")
-    expect(ada.page.locator("[data-notices]")).to_contain_text("Finish splitting Player, or cancel it.")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Finish or cancel the split of Player.")
     assert responses(batch) == []
 
 
@@ -458,9 +458,9 @@ def test_a_split_is_changed_and_taken_back(begin: Any) -> None:
 
 def test_a_column_that_follows_from_others_is_removed_with_one_key(begin: Any) -> None:
     ada, batch = begin("column_masking", MEDALS)
-    expect(ada.line("Total")).to_contain_text("follows from others")
+    expect(ada.line("Total")).to_contain_text("can be worked out from others")
     ada.press("5")
-    expect(ada.line("Total")).to_contain_text("follows from what is left")
+    expect(ada.line("Total")).to_contain_text("can be worked out from the rest")
     ada.finds_the_page_accessible()
     ada.press("Enter")
     assert ada.keys == 2
@@ -470,11 +470,11 @@ def test_a_column_that_follows_from_others_is_removed_with_one_key(begin: Any) -
 
 def test_a_column_whose_source_is_removed_as_well_is_pointed_out(begin: Any) -> None:
     ada, _ = begin("column_masking", MEDALS)
-    expect(ada.line("Total")).to_contain_text("follows from others")
+    expect(ada.line("Total")).to_contain_text("can be worked out from others")
     ada.press("5", "ArrowUp", " ")
     ada.press("ArrowDown")
-    expect(ada.line("Total")).to_contain_text("does not follow from what is left")
-    expect(ada.line("Total")).to_contain_text("But Bronze is removed, too.")
+    expect(ada.line("Total")).to_contain_text("cannot be worked out from the rest")
+    expect(ada.line("Total")).to_contain_text("But Bronze is also removed.")
     ada.press(" ")
     expect(ada.line("Total").locator(".head")).not_to_contain_text("removed")
 
@@ -485,10 +485,10 @@ def test_the_only_column_of_the_answer_stays_until_somebody_says_how_it_follows(
     expect(ada.line("Nation")).to_contain_text("holds the answer")
     ada.press("ArrowDown", " ")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text(
-        "“Puerto Rico” stands in no other column"
+        "“Puerto Rico” is in no other column"
     )
     ada.press("Enter")
-    expect(ada.page.locator("[data-notices]")).to_contain_text("Put it back, or say how it follows.")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Restore it, or explain how to work it out.")
     assert responses(batch) == []
     ada.press("Escape", "r")
     ada.type("The medals tell it.")
@@ -523,19 +523,21 @@ def test_what_leaves_the_row_of_the_answer_open_is_not_said_to_follow(
     ada = Somebody(annotating(new_context, live_server.url, world.ada, batch))
     number, points, year = (ada.page.locator(f"[data-line=c{place}]") for place in (0, 4, 5))
     expect(number).to_contain_text("No. counts the rows: 1 in the first, 2 in the second")
-    expect(year).to_contain_text("the same step from row to row, but not where it begins")
-    expect(points).to_contain_text("follows from others but for the answer, holds the answer")
+    expect(year).to_contain_text("values increase steadily; the start is not implied")
+    expect(points).to_contain_text(
+        "can be worked out from others, except in the answer row, holds the answer"
+    )
     ada.press("End", " ")
-    expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("“2005” stands in no other column")
-    expect(year).to_contain_text("does not follow from what is left")
-    expect(number).to_contain_text("follows from the order of the rows")
+    expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("“2005” is in no other column")
+    expect(year).to_contain_text("cannot be worked out from the rest")
+    expect(number).to_contain_text("can be worked out from the order of the rows")
     ada.press(" ", "ArrowUp", " ")
-    expect(points).to_contain_text("follows, but not where the answer comes from")
-    expect(points).to_contain_text("in all 4 rows that can be tested. But not in the row")
+    expect(points).to_contain_text("can be worked out, but not in the answer row")
+    expect(points).to_contain_text("in all 4 rows that can be tested. But not in the answer row")
     expect(ada.page.locator("[data-holds^=answer_gone]")).to_contain_text("does not give it in row 5")
     ada.finds_the_page_accessible()
     ada.press("Enter")
-    expect(ada.page.locator("[data-notices]")).to_contain_text("Put it back, or say how it follows.")
+    expect(ada.page.locator("[data-notices]")).to_contain_text("Restore it, or explain how to work it out.")
     assert responses(batch) == []
 
 
@@ -548,7 +550,7 @@ def test_a_column_that_nothing_implies_is_asked_about_once(
     notice = ada.page.locator("[data-notices]")
     ada.begins_at("Won")
     ada.press("ArrowUp", " ", "Enter")
-    expect(notice).to_contain_text("Nothing in the table shows that “Team” can be worked out")
+    expect(notice).to_contain_text("The table does not show how to work out “Team”")
     expect(notice).to_contain_text("Give a reason, or press Enter again to submit.")
     expect(ada.page.get_by_role("button", name="Submit anyway")).to_be_visible()
     ada.finds_the_page_accessible()
@@ -595,7 +597,7 @@ def test_a_column_of_a_related_table_is_added_where_it_was_drawn(begin: Any) -> 
     ada.is_offered("Capital")
     ada.press("1")
     expect(ada.page.locator("thead th", has_text="Capital")).to_be_visible()
-    expect(ada.page.locator("fieldset.tool")).to_contain_text("5 of 10 rows have none")
+    expect(ada.page.locator("fieldset.tool")).to_contain_text("5 of 10 rows are empty")
     ada.finds_the_page_accessible()
     ada.press("Enter")
     assert ada.keys == 2
@@ -612,7 +614,7 @@ def test_an_added_column_is_named_placed_and_filled_by_hand_and_can_go_again(beg
     ada.is_offered("Capital")
     ada.press("1", "2")
     tool = ada.page.locator("fieldset.tool", has_text="Added: Capital")
-    tool.get_by_label("Place").select_option("c1")
+    tool.get_by_label("Position").select_option("c1")
     tool.get_by_label("Name").fill("Seat")
     ada.page.keyboard.press("Enter")
     tool = ada.page.locator("fieldset.tool", has_text="Added: Seat")
@@ -669,7 +671,7 @@ def test_without_scripts_a_column_is_renamed(plainly: Any) -> None:
     expect(page.locator("dl").filter(has_text="Country")).to_be_visible()
     page.locator("select[name=column]").select_option("c1")
     page.get_by_label("New name").fill("Country")
-    press(page, "Rename the column")
+    press(page, "Rename column")
     expect(page.locator("ol.changes")).to_contain_text("Nation becomes Country")
     press(page, "Submit")
     assert names(responses(batch)[0]) == {"c1": "Country"}
@@ -679,16 +681,16 @@ def test_without_scripts_a_column_is_renamed(plainly: Any) -> None:
 def test_without_scripts_a_column_is_split_and_its_parts_written(plainly: Any) -> None:
     page, batch = plainly("column_extension", JUMPS)
     page.locator("select[name=column]").select_option("c2")
-    page.get_by_label("The text, form or pattern").fill(", ")
+    page.get_by_label("Delimiter, template or pattern").fill(", ")
     page.get_by_label("Names of the new columns").fill("City\nCountry")
-    press(page, "Split the column")
+    press(page, "Split column")
     expect(page.locator("thead")).to_contain_text("City")
     page.get_by_label("Name", exact=True).nth(0).fill("Town")
-    cells = page.get_by_label("Its cells, one a line").nth(0)
+    cells = page.get_by_label("Cells, one per line").nth(0)
     cells.fill(cells.input_value().replace("Sydney", "Perth"))
-    press(page, "Keep these names and cells")
+    press(page, "Save names and cells")
     press(page, "Submit")
-    expect(page.locator("main")).to_contain_text("“Perth” does not stand in “Sydney, Australia”")
+    expect(page.locator("main")).to_contain_text("“Perth” is not in “Sydney, Australia”")
     assert responses(batch) == []
     page.get_by_label("Reason").fill("The source is wrong.")
     press(page, "Submit")
@@ -701,13 +703,13 @@ def test_without_scripts_a_column_is_split_and_its_parts_written(plainly: Any) -
 
 def test_without_scripts_a_column_is_removed_and_put_back(plainly: Any) -> None:
     page, batch = plainly("column_masking", MEDALS)
-    page.get_by_role("link", name="Show how columns imply one another").click()
+    page.get_by_role("link", name="Show relations between columns").click()
     expect(page.locator("dl").filter(has_text="Total = Gold + Silver + Bronze")).to_be_visible()
     for column in ("c5", "c0"):
         page.locator("select[name=column]").select_option(column)
-        press(page, "Remove the column")
+        press(page, "Remove column")
     page.locator("select[name=column]").select_option("c0")
-    press(page, "Put it back")
+    press(page, "Restore column")
     press(page, "Submit")
     [operation] = responses(batch)[0]["operations"]
     assert operation["column"] == "c5"
@@ -716,7 +718,7 @@ def test_without_scripts_a_column_is_removed_and_put_back(plainly: Any) -> None:
 def test_without_scripts_a_column_of_a_related_table_is_added(plainly: Any) -> None:
     page, batch = plainly("column_adding", GAMES, CAPITALS)
     page.get_by_label("Capital").check()
-    press(page, "Add the column")
+    press(page, "Add column")
     press(page, "Submit")
     data = responses(batch)[0]
     assert data["operations"][0]["header"] == "Capital"

@@ -222,13 +222,13 @@ def test_a_paraphrase_is_its_words_enter_and_a_digit(
     batch = world.batch("question_paraphrase", variant="word")
     page = annotating(new_context, live_server.url, world.ada, batch)
     ada = Keyboard(page)
-    field = page.get_by_label("In your words")
+    field = page.get_by_label("Your rewording")
     expect(field).to_be_focused()
     expect(field).to_have_value(ada.question)
     expect(page.locator("[data-wording]")).to_be_hidden()
     first = ada.question
     ada.presses("Enter", "1")
-    expect(page.locator("[data-notices]")).to_contain_text("still the original one")
+    expect(page.locator("[data-notices]")).to_contain_text("question is unchanged")
     expect(field).to_be_focused()
     before = ada.keys
     ada.presses("Control+Home", "Control+Shift+ArrowRight")
@@ -413,7 +413,7 @@ def test_a_score_that_was_given_is_changed_by_going_to_it(
     cy = Keyboard(page)
     cy.presses("1", "4", "2")
     notices = page.locator("[data-notices]")
-    expect(notices).to_contain_text("Say what is wrong with the left example")
+    expect(notices).to_contain_text("Choose what is wrong with the left example")
     chosen = page.locator(".scale input:checked")
     cy.presses("5")
     expect(notices).to_contain_text("Every question is answered. Go to the one you want to change.")
@@ -429,7 +429,7 @@ def test_a_score_that_was_given_is_changed_by_going_to_it(
     cy.presses("3")
     assert not [data for data in submitted() if "better" in data]
     expect(page.locator("[data-errors-of=left]")).to_be_hidden()
-    expect(notices).to_contain_text("Say what is wrong with the right example")
+    expect(notices).to_contain_text("Choose what is wrong with the right example")
 
 
 def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, live_server: Any) -> None:
@@ -439,7 +439,7 @@ def test_a_low_score_asks_what_is_wrong(world: World, new_context: NewContext, l
     expect(page.locator("[data-errors-of=right]")).to_be_visible()
     expect(page.locator("[data-errors-of=left]")).to_be_hidden()
     cy.presses("1")
-    expect(page.locator("[data-notices]")).to_contain_text("Say what is wrong with the right example")
+    expect(page.locator("[data-notices]")).to_contain_text("Choose what is wrong with the right example")
     cy.presses("d")
     expect(page.locator("[data-errors-of=right] input:checked")).to_have_count(1)
     finds_the_page_accessible(page)
@@ -530,11 +530,11 @@ def test_without_scripts_a_paraphrase_is_a_form(
     batch = world.batch("question_paraphrase", variant="sentence")
     page = plain(new_context, live_server.url, world.ada, batch)
     first = page.locator(".question").inner_text()
-    assert page.get_by_label("In your words").input_value() == first
+    assert page.get_by_label("Your rewording").input_value() == first
     page.get_by_label("Simpler").check()
     submits(page)
-    expect(page.locator("[data-notices]")).to_contain_text("still the original one")
-    page.get_by_label("In your words").fill(f"tell me: {first}")
+    expect(page.locator("[data-notices]")).to_contain_text("question is unchanged")
+    page.get_by_label("Your rewording").fill(f"tell me: {first}")
     submits(page)
     expect(page.locator(".question")).not_to_have_text(first)
     assert submitted() == [{"question": f"tell me: {first}", "category": "simplification"}]

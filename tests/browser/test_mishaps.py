@@ -146,7 +146,7 @@ def test_two_versions_are_compared_field_by_field_in_words(
     fields = dialog.locator("tbody")
     assert [" ".join(field.locator("th").inner_text().split()) for field in fields.all()] == [
         "Changes different",
-        "How the answer follows different",
+        "How is the answer worked out? different",
     ]
     here, there = fields.nth(0).get_by_role("cell").all()
     expect(here).to_have_text("Row 2, Minutes: 117 becomes 118")

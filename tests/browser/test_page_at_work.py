@@ -178,7 +178,7 @@ def test_a_message_about_the_previous_item_stays_until_something_is_entered(
     page.locator("[data-row=r1] [data-column=c2]").click()
     page.keyboard.type("118")
     page.keyboard.press("Enter")
-    expect(said).to_contain_text("The table differs: OK")
+    expect(said).to_contain_text("The table is changed: OK")
     page.keyboard.press("Enter")
     expect(page.locator(".question")).not_to_have_text(first)
     second = question(page)
@@ -211,7 +211,7 @@ def test_what_holds_is_read_out_once_and_again_only_when_it_is_otherwise(
         page.keyboard.type(text)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1500)
-    assert len([words for words in page.evaluate("window.said") if "The table differs: OK" in words]) == 1
+    assert len([words for words in page.evaluate("window.said") if "The table is changed: OK" in words]) == 1
     page.locator("[data-row=r0] [data-column=c2]").click()
     page.keyboard.type("171")
     page.keyboard.press("Enter")

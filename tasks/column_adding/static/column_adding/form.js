@@ -28,7 +28,7 @@ class AskewAdding extends ColumnList {
       note: t`${table.rows} of ${table.of} rows`,
       details: [
         { text: table.why },
-        { text: t`Score ${table.score.toFixed(2)}: what both tables have in common, rare things counting more.` },
+        { text: t`Similarity score: ${table.score.toFixed(2)}` },
         { text: t`Rows are matched by ${table.by[0]} and ${table.by[1]}: ${alignedInWords(table)}` },
       ],
       choices: table.columns.map((column) => {
@@ -41,8 +41,8 @@ class AskewAdding extends ColumnList {
 
   keyRows() {
     return [
-      [["1 – 9"], t("add that column, or take it out again")],
-      [["→", "←"], t("to the columns of the table and back")],
+      [["1 – 9"], t("add or remove that column")],
+      [["→", "←"], t("move to the columns of the table and back")],
     ];
   }
 
@@ -98,7 +98,7 @@ class AskewAdding extends ColumnList {
   #remove(id) {
     const { edits } = this.grid;
     this.#keep(this.#provenance().filter(([column]) => column !== id));
-    this.grid.change(edits.without([], [id]), t`${edits.columnName(id)} is not added after all.`);
+    this.grid.change(edits.without([], [id]), t`${edits.columnName(id)} removed.`);
   }
 
   /* The new column that came from there, if it is in the table now. */
@@ -141,11 +141,11 @@ class AskewAdding extends ColumnList {
     for (const id of this.grid.edited.column_ids) {
       if (id !== column) place.append(new Option(t`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
     }
-    row.append(labelled(t("Name"), field), labelled(t("Place"), place));
+    row.append(labelled(t("Name"), field), labelled(t("Position"), place));
     const empty = cells.filter((cell) => !cell.trim()).length;
     const details = make("details", { open });
     details.dataset.column = column;
-    details.append(make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows have none` : t`Cells: all ${cells.length} rows have one` }));
+    details.append(make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows are empty` : t`Cells: all ${cells.length} rows are filled` }));
     const list = make("ol", { className: "cuts" });
     const places = cells.map((_, at) => at).sort((one, other) => Boolean(cells[one].trim()) - Boolean(cells[other].trim()) || one - other);
     list.append(...places.slice(0, ROWS).map((at) => {
@@ -156,7 +156,7 @@ class AskewAdding extends ColumnList {
       return item;
     }));
     details.append(list);
-    if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: t`The first ${ROWS} are shown, empty ones before the others.` }));
+    if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: t`The first ${ROWS} are shown, empty cells first.` }));
     part.append(row, details);
     part.dataset.column = column;
     return part;

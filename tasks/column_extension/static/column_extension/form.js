@@ -11,9 +11,9 @@ const PAUSE = 200; // ms after the last key
 const ROWS = 40; // rows that are shown at once
 const MOST_PARTS = 12;
 const WAYS = [
-  ["delimiter", t("At a text"), t("The text between the parts"), t("such as , or –")],
-  ["template", t("By a form"), t("The form of a cell, its parts in braces"), "{City}, {Country}"],
-  ["pattern", t("By a pattern"), t("A regular expression (RE2), its parts in brackets"), "(.+) \\((.+)\\)"],
+  ["delimiter", t("At a delimiter"), t("Text between the parts"), t("such as , or –")],
+  ["template", t("By a template"), t("Template of a cell, parts in braces"), "{City}, {Country}"],
+  ["pattern", t("By a pattern"), t("Regular expression (RE2), parts in parentheses"), "(.+) \\((.+)\\)"],
   ["hand", t("By hand"), "", ""],
 ];
 
@@ -53,16 +53,16 @@ class AskewExtension extends ColumnList {
         now: split ? split.into.map(({ header }) => header).join(" | ") : undefined,
         state: split ? "changed" : "",
         note: split || !choices.length ? "" : counted(choices.length, "{0} way to split", "{0} ways to split"),
-        own: split ? t("Change the split") : t("Split in another way"),
+        own: split ? t("Change split") : t("Split another way"),
       };
     });
   }
 
   keyRows() {
     return [
-      [["1 – 9"], t("split in that way")],
-      [["F2"], t("split in another way, or change the split")],
-      [["Del"], t("one column again")],
+      [["1 – 9"], t("split this way")],
+      [["F2"], t("split another way, or change the split")],
+      [["Del"], t("undo the split")],
     ];
   }
 
@@ -92,7 +92,7 @@ class AskewExtension extends ColumnList {
 
   clear(line) {
     if (!this.#splitOf(line.id)) return;
-    this.grid.change(normalise(this.#others(line.id), this.table), t`${line.name} is one column again.`);
+    this.grid.change(normalise(this.#others(line.id), this.table), t`Split of ${line.name} undone.`);
   }
 
   #splitOf(column) {
@@ -117,7 +117,7 @@ class AskewExtension extends ColumnList {
     await this.#cutting;
     if (this.#tool.hidden) return "";
     if (!this.#tool.contains(document.activeElement)) this.#focusTool();
-    return t`Finish splitting ${this.#work.name.trim() || t("a column without a name")}, or cancel it.`;
+    return t`Finish or cancel the split of ${this.#work.name.trim() || t("a column without a name")}.`;
   }
 
   /* Have the server cut the cells in the way that is chosen, then go on. */
@@ -146,7 +146,7 @@ class AskewExtension extends ColumnList {
         return whole;
       });
       if (answer.number < 2) work.rows = [];
-      this.#say(answer.number < 2 ? t("No cell splits in this way.") : this.#summary(answer.number));
+      this.#say(answer.number < 2 ? t("No cell can be split this way.") : this.#summary(answer.number));
       then();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -167,14 +167,14 @@ class AskewExtension extends ColumnList {
     const filled = cells.filter((cell) => cell.trim()).length;
     if (!odd.size) return t`All ${filled} filled rows split into ${number}.`;
     const fits = t`${filled - odd.size} of ${filled} filled rows split into ${number}.`;
-    return `${fits} ${counted(odd.size, "{0} row does not: write its parts by hand, or leave the whole in the first.", "{0} rows do not: write their parts by hand, or leave the whole in the first.")}`;
+    return `${fits} ${counted(odd.size, "{0} row does not: write its parts yourself, or leave everything in the first part.", "{0} rows do not: write their parts yourself, or leave everything in the first part.")}`;
   }
 
   #apply() {
     const { column, name, names, rows } = this.#work;
     const number = names.length;
     if (number < 2 || rows.length !== this.table.rows.length) {
-      this.#say(t("There is nothing to split yet."));
+      this.#say(t("Nothing to split yet."));
       return false;
     }
     const before = this.#splitOf(column)?.into ?? [];

@@ -15,7 +15,7 @@ class AskewMasking extends ColumnList {
       const good = evidence.filter(({ tells, holds }) => tells && holds);
       const given = good.filter(({ sources }) => sources.every((source) => left.has(source)));
       const stands = given.some(({ short }) => !short);
-      const follows = stands ? t("follows from what is left") : given.length ? t("follows, but not where the answer comes from") : t("does not follow from what is left");
+      const follows = stands ? t("can be worked out from the rest") : given.length ? t("can be worked out, but not in the answer row") : t("cannot be worked out from the rest");
       if (good.length) digit += 1;
       return {
         id, column: id, name: this.table.header[place], now: removed ? t("removed") : null,
@@ -35,27 +35,27 @@ class AskewMasking extends ColumnList {
   #details(evidence, answer, read, removed, left) {
     const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
-      const also = !gone.length ? "" : gone.length > 1 ? t` But ${gone.join(t(" and "))} are removed, too.` : t` But ${gone[0]} is removed, too.`;
-      const open = short && holds ? t(" But not in the row that the answer comes from.") : "";
-      const step = kind === "running_number" && !tells ? t(" But nothing that is left says where it begins.") : "";
+      const also = !gone.length ? "" : gone.length > 1 ? t` But ${gone.join(t(" and "))} are also removed.` : t` But ${gone[0]} is also removed.`;
+      const open = short && holds ? t(" But not in the answer row.") : "";
+      const step = kind === "running_number" && !tells ? t(" But the rest does not give the first value.") : "";
       return { text: words + step + open + also, look: !holds || Boolean(gone.length) || !tells || Boolean(short) };
     });
-    if (this.suggestions && !evidence.length) details.push({ text: t("Nothing in the table shows that the others imply it.") });
-    if (answer) details.push({ text: t`An answer stands in this column only${removed ? t(": does it still follow?") : "."}`, look: removed });
-    else if (read) details.push({ text: t`The answer is worked out from this column${removed ? t(": does it still follow?") : "."}`, look: removed });
+    if (this.suggestions && !evidence.length) details.push({ text: t("The table does not show how to work it out.") });
+    if (answer) details.push({ text: t`An answer is only in this column${removed ? t(": can it still be worked out?") : "."}`, look: removed });
+    else if (read) details.push({ text: t`The answer is worked out from this column${removed ? t(": can it still be worked out?") : "."}`, look: removed });
     return details;
   }
 
   keyRows() {
     return [
-      [["1 – 9"], t("remove the column with that number, or put it back")],
-      [["Space"], t("remove the column, or put it back")],
+      [["1 – 9"], t("remove or restore the column with that number")],
+      [["Space"], t("remove or restore the column")],
     ];
   }
 
   toggle(line) {
     const { edits } = this.grid;
-    if (line.removed) this.grid.change(edits.withBack([], [line.id]), t`${line.name} is back.`);
+    if (line.removed) this.grid.change(edits.withBack([], [line.id]), t`${line.name} restored.`);
     else this.grid.change(edits.without([], [line.id]), t`${line.name} removed.`);
   }
 
@@ -76,7 +76,7 @@ class AskewMasking extends ColumnList {
 }
 
 function note(evidence, good, given, answer) {
-  const follows = given.length ? from(given) : good.length ? t("no longer follows") : hint(evidence);
+  const follows = given.length ? from(given) : good.length ? t("can no longer be worked out") : hint(evidence);
   return [follows, answer ? t("holds the answer") : ""].filter(Boolean).join(", ");
 }
 
@@ -84,14 +84,14 @@ function note(evidence, good, given, answer) {
 function from(given) {
   const best = given.filter(({ short }) => !short);
   const what = (best.length ? best : given).some(({ sources }) => sources.length) ? t("others") : t("the order of the rows");
-  return best.length ? t`follows from ${what}` : t`follows from ${what} but for the answer`;
+  return best.length ? t`can be worked out from ${what}` : t`can be worked out from ${what}, except in the answer row`;
 }
 
 /* What the table shows of a column that cannot simply go. */
 function hint(evidence) {
-  if (evidence.some(({ tells }) => tells)) return t("follows in some rows only");
-  if (evidence.some(({ sources }) => sources.length)) return t("goes with others, but they do not give it");
-  if (evidence.some(({ kind }) => kind === "running_number")) return t("the same step from row to row, but not where it begins");
+  if (evidence.some(({ tells }) => tells)) return t("can be worked out in some rows only");
+  if (evidence.some(({ sources }) => sources.length)) return t("related to other columns, but cannot be worked out");
+  if (evidence.some(({ kind }) => kind === "running_number")) return t("values increase steadily; the start is not implied");
   return evidence.length ? t("the same in every row") : "";
 }
 

@@ -37,7 +37,7 @@ class AskewPair extends HTMLElement {
     for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
     const [score, errors] = place.querySelectorAll("[data-field]");
     Object.assign(score.dataset, { label: title, required: t`Rate ${the} from 1 to 5.` });
-    Object.assign(errors.dataset, { label: t`What is wrong with ${the}`, required: t`Say what is wrong with ${the}.` });
+    Object.assign(errors.dataset, { label: t`What is wrong with ${the}`, required: t`Choose what is wrong with ${the}.` });
     for (const input of score.querySelectorAll("input")) input.dataset.label = `${title}: ${input.value}`;
   }
 

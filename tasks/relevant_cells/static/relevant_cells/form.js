@@ -33,7 +33,7 @@ class AskewMarkedCells extends HTMLElement {
     list.append(...lines);
     const none = document.createElement("p");
     none.className = "soft small";
-    none.textContent = t("None yet. Click or drag in the table, or move with the arrows and press Space.");
+    none.textContent = t("None yet. Click or drag in the table, or use the arrow keys and Space.");
     this.replaceChildren(cells.length ? list : none);
   }
 }

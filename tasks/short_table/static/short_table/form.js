@@ -12,7 +12,7 @@ class AskewFirstCut extends HTMLElement {
     this.addEventListener("item-suggested", ({ detail }) => this.#offer(detail.suggestions?.cut ?? []));
     this.querySelector("button").addEventListener("click", () => {
       const { grid } = this.closest("askew-annotate");
-      grid.change(this.#operations, t("Everything is left out but the marked cells and what names them"));
+      grid.change(this.#operations, t("Reduced to the marked cells and their labels"));
     });
   }
 

@@ -88,9 +88,9 @@ class AskewFilledAnswer extends HTMLElement {
   #write() {
     const text = this.field.value.trim();
     if (this.#computed === null || (this.#byHand && text === this.#computed)) this.replaceChildren();
-    else if (text === this.#computed) this.#say(t("Filled in from the program. You may write another answer."));
+    else if (text === this.#computed) this.#say(t("Filled in by the program. You can edit it."));
     else if (text) {
-      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: t("Take the computed answer") });
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: t("Use the computed answer") });
       button.addEventListener("click", () => {
         this.#put();
         this.#write();
