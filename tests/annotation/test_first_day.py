@@ -378,7 +378,7 @@ def test_a_question_from_an_item_is_answered_for_everybody(world: World) -> None
     assert "Is a year a number?" not in said(client_of(world.bo).get(address))
     mine = said(client_of(world.ada).get(address))
     assert "Is a year a number?" in mine
-    assert "waiting" in mine
+    assert "unanswered" in mine
     managers = said(client_of(world.mara).get(address))
     assert "Ada" in managers
     assert assignment.item.example.question in managers
