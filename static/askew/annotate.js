@@ -147,7 +147,7 @@ class AskewAnnotate extends HTMLElement {
     if (conflict) this.#choose(kept.response, held);
     if (assignment.sent_back) this.#notice(t`Sent back to you: ${assignment.sent_back}`, "note");
     for (const { id, question, answer } of assignment.answers ?? []) {
-      if (this.#answered.has(id)) continue; // beside one item of this page, then under Questions and answers
+      if (this.#answered.has(id)) continue; // beside one item of this page, then on the page Annotator questions
       this.#answered.add(id);
       this.#notice(t`Answer to your question “${question}”: ${answer}`, "note", `answer-${id}`);
     }
@@ -823,7 +823,7 @@ class AskewAnnotate extends HTMLElement {
       await send("POST", this.#url("ask"), { text });
       field.value = "";
       this.#closePanels();
-      this.#notice(t("Question sent. The answer appears under Questions and answers. The item stays with you."), "note", "submit");
+      this.#notice(t("Question sent. The answer appears under Annotator questions. The item stays with you."), "note", "submit");
       this.#toActions();
     });
   }

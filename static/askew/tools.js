@@ -5,7 +5,7 @@ import { element } from "./painting.js";
 import { canZoom } from "./zoom.js";
 
 export class Tools {
-  bar = element("div", { className: "grid-tools", role: "group", ariaLabel: t("Tools of the table") });
+  bar = element("div", { className: "grid-tools", role: "group", ariaLabel: t("Table tools") });
   #buttons = new Map();
 
   /* own: [{name, label (words or a function), keys, act, off()}]; further: {find(), zoom(by)} or null;
@@ -17,8 +17,8 @@ export class Tools {
     if (further) {
       this.bar.append(element("span", { className: "gap" }));
       this.#add({ name: "find", label: t("Find"), keys: "Ctrl F", act: () => further.find() });
-      this.#add({ name: "smaller", label: "−", title: t("Smaller table"), act: () => further.zoom(-1) });
-      this.#add({ name: "larger", label: "+", title: t("Larger table"), act: () => further.zoom(1) });
+      this.#add({ name: "smaller", label: "−", title: t("Zoom out"), act: () => further.zoom(-1) });
+      this.#add({ name: "larger", label: "+", title: t("Zoom in"), act: () => further.zoom(1) });
     }
   }
 

@@ -36,7 +36,7 @@ export function describe(operation, given) {
     case "split_column": return t`${capital(numbered(operation.column))} split into ${list(operation.into.map((part) => part.header))}`;
     case "mask_cells": return t`${count(operation.cells.length, "cell")} replaced by ${shown(operation.with)}`;
     case "transpose": return t("Rows and columns exchanged");
-    default: return t`An operation that this page does not know (${operation.op})`;
+    default: return t`Unknown operation (${operation.op})`;
   }
 }
 

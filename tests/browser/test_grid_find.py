@@ -117,11 +117,11 @@ def test_the_table_has_five_sizes_that_this_browser_remembers(grid: Grid) -> Non
     assert larger > plain * 1.15
     grid.press("Control+=")
     grid.reads("150 %")
-    expect(grid.page.get_by_role("button", name="Larger table")).to_have_attribute("aria-disabled", "true")
+    expect(grid.page.get_by_role("button", name="Zoom in")).to_have_attribute("aria-disabled", "true")
     grid.press("Control+0")
     assert abs(grid.cell("r0", "c0").evaluate(size) - plain) < 1
     for _ in range(2):
-        grid.page.get_by_role("button", name="Smaller table").click()
+        grid.page.get_by_role("button", name="Zoom out").click()
     grid.reads("75 %")
     assert grid.cell("r0", "c0").evaluate(size) < plain * 0.85
     again = Grid(grid.page, grid.page.url.split("/sign-in")[0])
