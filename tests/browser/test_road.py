@@ -146,7 +146,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[[], Somebody], tmp
     mara.signs_in("mara@example.org")
     mara.finds_the_page_accessible()
     mara.goes_to("/projects/new/")
-    mara.page.get_by_label("Name").fill("Films")
+    mara.page.get_by_label("Name", exact=True).fill("Films")
     mara.finds_the_page_accessible()
     mara.clicks("Create project")
     mara.reads("No batch yet")
