@@ -128,8 +128,8 @@ class TermsForm(forms.Form):
         initial=0,
         label=gettext_lazy("Gold items per person, in percent"),
         help_text=gettext_lazy(
-            "Items with a known answer, chosen on the Gold page of the batch. Annotators cannot "
-            "recognise them, and they are not released."
+            "Items with a known answer, chosen on the Gold answers page of the batch. Annotators "
+            "cannot recognise them, and they are not released."
         ),
     )
     gold_feedback = forms.BooleanField(required=False, label=gettext_lazy("Give feedback on gold items"))

@@ -196,7 +196,7 @@ def require_ready(batch: Batch) -> None:
             "invalid_request",
             gettext(
                 "{lacking} of the {items_count} items of {name} have no gold answer. Add the missing "
-                "answers under Gold, then open the batch."
+                "ones under Gold answers, then open the batch."
             ).format(lacking=lacking, items_count=batch.items_count, name=batch.name),
         )
 

@@ -131,18 +131,18 @@ def _said_of_shares(
         return [*said, visibility.why_no_counts()]
     if action in ("move", "move_all"):
         said.append(
-            gettext("{items} reserved for {names} go to {to}.").format(items=_items(kept), names=names, to=to)
+            gettext("{items} reserved for {names} and will go to {to}.").format(
+                items=_items(kept), names=names, to=to
+            )
         )
     if action in ("move_all", "take_back"):
         said.append(
             gettext(
-                "{items} in progress will be taken back. Drafts are kept, but cannot be submitted once "
-                "another annotator has the item."
+                "{items} in progress and will be taken back. Drafts are kept, but cannot be submitted "
+                "once another annotator has the item."
             ).format(items=_items(desks))
         )
-    said.append(
-        gettext("{items} submitted by {names} stay unchanged.").format(items=_items(done), names=names)
-    )
+    said.append(gettext("{items} submitted by {names}: no change.").format(items=_items(done), names=names))
     return said
 
 
@@ -153,7 +153,7 @@ def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
     )
     number = len(form.cleaned_data["held"])
     return [
-        gettext("{items} in progress will be taken back. The slots are then {to}.").format(
+        gettext("{items} in progress and will be taken back. The slots are then {to}.").format(
             items=_items(number), to=to
         ),
         gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
@@ -213,7 +213,7 @@ def _counts(moved: shares.Moved) -> tuple[int, int, int]:
 
 def _moved(moved: shares.Moved) -> str:
     return gettext(
-        "{items} moved to other annotators, {opened} open to all annotators; {returned} were in progress."
+        "{items} with other annotators now, {opened} open to all annotators; {returned} were in progress."
     ).format(
         items=_items(moved.moved),
         opened=number_format(moved.opened, force_grouping=True),

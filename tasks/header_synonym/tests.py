@@ -101,11 +101,11 @@ def test_a_sense_that_several_names_share_is_said_once() -> None:
 
 
 def test_what_is_not_there_is_said_and_asked_for_again() -> None:
-    soon = Unavailable("The column names of this project are being read.")
+    soon = Unavailable("The column names of this project are still loading.")
     suggested = task.suggest(
         ITEM, Context(thesaurus=thesaurus(), header_names=soon, preparing=("header_names",))
     )
-    assert suggested["missing"] == ["The column names of this project are being read."]
+    assert suggested["missing"] == ["The column names of this project are still loading."]
     assert suggested["preparing"] is True
     assert suggested["columns"]["c1"]
 

@@ -293,7 +293,7 @@ class TestRenamingAProject:
             "/projects/films/rename/", {"name": "Moving pictures", "time_zone": "Europe/Paris"}, follow=True
         )
 
-        assert "The project's address is the same" in text(page).replace("&#x27;", "'")
+        assert "The short name in the URL is unchanged" in text(page).replace("&#x27;", "'")
         assert "Moving pictures" in text(mara.get("/projects/films/"))
         assert (
             Client().get("/api/projects/", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
@@ -408,7 +408,7 @@ class TestErasing:
         here = browser(worked.ada)
         before = Membership.objects.get(person=worked.ada)
 
-        assert "not your password" in text(here.post("/account/erase/", {"sure": "wrong"}))
+        assert "Wrong password" in text(here.post("/account/erase/", {"sure": "wrong"}))
         here.post("/account/erase/", {"sure": "tilted tables"})
 
         person = Person.objects.get(pk=worked.ada.pk)

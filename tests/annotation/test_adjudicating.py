@@ -547,11 +547,11 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     found = client.get("/projects/films/log/", {"who": sorted(names)[0]}).content.decode()
     download = client.get(f"/releases/{release.public_id}/download/", follow=True)
 
-    assert f"an item of {batch.name}, not decided yet" in log
+    assert f"an undecided item of {batch.name}" in log
     assert not any(name in log for name in names)
     assert item.public_id not in log
-    assert "not decided yet" not in found
-    assert "waits for a decision that may be yours" in download.content.decode()
+    assert "an undecided item" not in found
+    assert "needs adjudication, possibly by you" in download.content.decode()
     adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
     assert client.get(f"/releases/{release.public_id}/download/")["Content-Type"] == "application/zip"
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()

@@ -231,7 +231,7 @@ def test_a_response_is_sent_back_from_the_page(world: World, edits: Item) -> Non
     ("sent", "said"),
     [
         ({"back_note": "Look again."}, "Choose the response to send back."),
-        ({"back": "A"}, "Write to its author"),
+        ({"back": "A"}, "Write what is wrong"),
         ({"back": "Z", "back_note": "x"}, "Select a valid choice"),
     ],
 )
@@ -364,7 +364,7 @@ class TestTheRuleOfABatch:
             ({"rule": "gap"}, "Select a valid choice"),
             ({"rule": "set_overlap", "options": "least 0.1"}, "Write a name, = and a value on each line"),
             ({"rule": "set_overlap", "options": "lest = 0.1"}, "did you mean least?"),
-            ({"rule": "", "options": "least = 0.1"}, "Name a rule."),
+            ({"rule": "", "options": "least = 0.1"}, "Choose a rule by name."),
         ],
     )
     def test_what_is_no_rule_is_refused_in_words(self, world: World, sent: dict[str, str], said: str) -> None:
@@ -402,7 +402,7 @@ class TestTwoAtOneItem:
         )
 
         assert answer.status_code == 409
-        assert "has been decided in the meantime" in text(answer)
+        assert "was decided in the meantime" in text(answer)
         assert "By the row." in text(answer)
         assert "Mine is better." in text(answer)
         assert re.search(r'value="B"[^>]* checked', answer.content.decode())
@@ -414,7 +414,7 @@ class TestTwoAtOneItem:
             {"action": "send_back", "back": "A", "back_note": "Is it so?"},
         )
 
-        assert "has been excluded in the meantime: No such film." in text(answer)
+        assert "was excluded in the meantime: No such film." in text(answer)
         assert "Is it so?" in text(answer)
         assert not SentBack.objects.exists()
 
@@ -428,7 +428,7 @@ class TestTwoAtOneItem:
 
         page = answer.content.decode()
         assert answer.status_code == 409
-        assert "has been decided in the meantime" in page
+        assert "was decided in the meantime" in page
         assert 'value="Neither is believable."' in page
         (source,) = re.findall(r'<script id="assignment" type="application/json">(.*?)</script>', page)
         assert json.loads(source)["draft"]["response"]["data"] == data

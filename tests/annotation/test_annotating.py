@@ -233,7 +233,7 @@ def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: st
         with pytest.raises(Invalid) as invalid:
             world.answer(assignment, data)
         assert invalid.value.problems[0].code == "unstorable_text"
-        with pytest.raises(Refused, match="cannot be kept"):
+        with pytest.raises(Refused, match="cannot be saved"):
             annotating.save_draft(
                 assignment=assignment, revision=0, response=envelope(assignment, data), now=NOON
             )
@@ -277,5 +277,5 @@ def test_no_journey_keeps_text_that_cannot_be_kept(world: World, held: Assignmen
         lambda: annotating.flag(assignment=held, note="a\ud800", now=NOON),
         lambda: world.batch(name="a\x00b"),
     ):
-        with pytest.raises(Refused, match="cannot be kept"):
+        with pytest.raises(Refused, match="cannot be saved"):
             refused()

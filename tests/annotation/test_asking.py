@@ -100,7 +100,7 @@ def test_it_runs_as_a_job(endpoint: list[dict[str, Any]], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"purpose": "poetry"}, "purpose is one of"),
+        ({"purpose": "poetry"}, "purpose must be one of"),
         ({"samples": 0}, "from 1 to 50"),
         ({"samples": 1}, "at least two samples"),
         ({"temperature": 0.0}, "above 0"),
@@ -210,7 +210,7 @@ def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_pat
             sources=[world.source], predictor="small", purpose="cells", samples=1, temperature=0
         )
         assert asked == 4
-        with pytest.raises(Refused, match="is for a language model"):
+        with pytest.raises(Refused, match="needs a language model"):
             screen(world, predictor="small")
     evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
     assert evidence["from"] == f"cells that a model pointed at (small@{SHA})"

@@ -85,7 +85,7 @@ def test_nothing_more_is_kept_of_what_somebody_writes_who_took_their_consent_bac
 
     assert (told.status_code, told.json()["code"]) == (409, "consent_needed")
     assert told.json()["page"].startswith("/projects/films/consent/")
-    assert "You took your consent back" in page.content.decode()
+    assert "You have withdrawn your consent" in page.content.decode()
     assert not Draft.objects.exists()
 
     consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
@@ -129,7 +129,7 @@ def test_what_was_typed_stays_on_the_page_and_nowhere_else_when_consent_is_taken
 
     assert answer.status_code == 409
     said = answer.content.decode()
-    assert "You took your consent back" in said
+    assert "You have withdrawn your consent" in said
     assert re.search(r'value="reasoning"[^>]* checked', said)
     assert not Draft.objects.exists()
 
@@ -186,12 +186,15 @@ def test_what_is_on_the_desk_in_other_batches_counts_for_the_projects_day(world:
 
     said = [refused(lambda b=batch: world.take(b, "ada")) for batch in batches[2:]]
 
-    assert all(words.startswith("cap_reached: 2 items is the limit") for words in said)
+    assert all(words.startswith("cap_reached: The limit is 2 items") for words in said)
     for one in taken:
         assert one is not None
         world.answer(one, LABEL)
     said = [refused(lambda b=batch: world.take(b, "ada")) for batch in batches]
-    assert all("2 items a day is the limit of Films. Come back tomorrow." in words for words in said)
+    assert all(
+        "You have reached the limit of 2 items per day in Films. Come back tomorrow." in words
+        for words in said
+    )
     assert Assignment.objects.filter(person=world.ada).count() == 2
 
 
@@ -227,7 +230,7 @@ def test_whoever_loses_the_item_while_submitting_it_is_told_why(world: World) ->
     assert taken is not None  # loaded before the manager moves it
     shares.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
 
-    assert "A manager has given this item" in refused(lambda: world.answer(taken, LABEL, now=LATER))
+    assert "A manager gave this item" in refused(lambda: world.answer(taken, LABEL, now=LATER))
 
 
 def test_a_lease_that_ran_out_is_still_called_that(world: World) -> None:
@@ -238,7 +241,8 @@ def test_a_lease_that_ran_out_is_still_called_that(world: World) -> None:
     assert world.take(batch, "bo") is not None
 
     assert all(
-        "Your lease ran out and somebody else took this place." in one for one in ways_back(world, taken)
+        "Your reservation expired, and another annotator took the slot." in one
+        for one in ways_back(world, taken)
     )
 
 
@@ -247,7 +251,7 @@ def test_what_was_given_back_is_not_said_to_have_run_out(world: World) -> None:
     gone = returned(world, batch)
     assert world.take(batch, "bo") is not None
 
-    assert all("You gave this item back" in one for one in ways_back(world, gone))
+    assert all("You returned this item" in one for one in ways_back(world, gone))
 
 
 def test_a_paused_batch_says_that_it_is_paused(world: World) -> None:

@@ -66,7 +66,7 @@ def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: W
     changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
 
     assert "1 item is in adjudication: reopened for more people." in effects
-    assert not any("go on waiting" in effect for effect in effects)
+    assert not any("in adjudication: no change" in effect for effect in effects)
     assert not adjudicating.waiting(batch).exists()
     reopened = Event.objects.filter(thing="item", thing_id=item.pk).latest("pk")
     assert (reopened.before, reopened.after, reopened.actor) == ("adjudication", "open", world.mara)
@@ -148,14 +148,14 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
 
     said = changing.effects(batch, {"decide_at_close": True})
     changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=NOON)
-    assert said[-1].startswith("Nothing is decided before the batch closes")
+    assert said[-1].startswith("Items are decided when the batch closes")
     assert adjudicating.resolve_due(now=LATER) == 0
 
     batch.refresh_from_db()
     changing.change(batch=batch, wanted={"decide_at_close": False}, by=world.mara, now=NOON)
     assert Item.objects.filter(due_at__isnull=False).count() == 1
     assert adjudicating.resolve_due(now=LATER) == 1
-    with pytest.raises(Refused, match="begun to decide"):
+    with pytest.raises(Refused, match="already being decided"):
         changing.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=LATER)
 
 

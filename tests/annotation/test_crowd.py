@@ -108,7 +108,7 @@ class TestComingIn:
         other, answer = come(link)
 
         assert answer.status_code == 409
-        assert "Write to the researchers" in text(answer)
+        assert "Contact the researchers" in text(answer)
         assert SESSION_KEY not in other.session
 
     def test_another_id_in_the_same_browser_is_turned_away(self, link: CrowdLink) -> None:
@@ -127,7 +127,7 @@ class TestComingIn:
         _, answer = come(make_link(world, name="June"))
 
         assert answer.status_code == 409
-        assert "another link already" in text(answer)
+        assert "through another link" in text(answer)
 
     def test_without_an_id_it_is_asked_for(self, link: CrowdLink) -> None:
         page = Client().get(f"/crowd/{link.public_id}/")
@@ -139,7 +139,7 @@ class TestComingIn:
         ("sent", "said"),
         [
             ("x" * 201, "at most 200 characters"),
-            ("a\0b", "cannot be kept"),
+            ("a\0b", "cannot be saved"),
             ("{{%PROLIFIC_PID%}}", "did not fill in your id"),
         ],
     )
@@ -154,8 +154,8 @@ class TestComingIn:
         come(link)
         for changes, said in (
             ({"closed_at": timezone.now()}, "have closed the link"),
-            ({"expires_at": timezone.now()}, "its link has ended"),
-            ({"most": 1}, "as many as it asked for"),
+            ({"expires_at": timezone.now()}, "Its link has expired"),
+            ({"most": 1}, "has reached its maximum"),
         ):
             CrowdLink.objects.update(
                 **{
@@ -209,7 +209,7 @@ class TestTheWayBack:
         assert back.session[SESSION_KEY] == str(entry.person_id)
         again = Client().post(way[1])
         assert again.status_code == 410
-        assert "Write to the researchers" in text(again)
+        assert "Contact the researchers" in text(again)
 
     def test_a_link_that_was_made_up_does_not_work(self, world: World) -> None:
         assert Client().post("/crowd/back/made-up:x:y/").status_code == 410
@@ -249,7 +249,7 @@ class TestTheWayBack:
         manager.force_login(world.mara)
         page = manager.post(reverse("crowd_let_back", args=["films", link.public_id, entry.pk]), follow=True)
         assert "/crowd/back/" not in page.content.decode()
-        assert "cannot let this person back in" in text(page)
+        assert "A return link is not possible" in text(page)
         assert Person.objects.get(pk=entry.person_id).session_epoch == before, "their session goes on"
 
     def test_responses_after_a_way_back_are_marked_in_the_log_and_in_the_release(
@@ -297,7 +297,7 @@ class TestTheWayBack:
         manager = Client()
         manager.force_login(world.mara)
 
-        assert "after a way back in" in text(manager.get("/projects/films/log/"))
+        assert "after using a return link" in text(manager.get("/projects/films/log/"))
 
     def test_a_response_that_a_closing_batch_reinstates_keeps_its_mark(
         self, link: CrowdLink, world: World
@@ -354,7 +354,7 @@ class TestAnInvitation:
         entry.person.refresh_from_db()
         assert (entry.person.name, entry.person.email) == ("Pat", "pat@example.org")
         assert entry.person.check_password("tilted tables too")
-        with pytest.raises(Refused, match="cannot let this person back in"):
+        with pytest.raises(Refused, match="A return link is not possible"):
             crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
 
     def test_the_writer_itself_refuses_a_crowd_account(
@@ -573,11 +573,11 @@ class TestTheManagersPages:
             ({"screen_out_code": "C0MPLETE"}, "must differ"),
             ({"return_url": "http://example.org/{code}"}, "https://"),
             ({"return_url": "https://example.org/"}, "{code}"),
-            ({"expires_at": timezone.now() - timedelta(days=1)}, "end before"),
+            ({"expires_at": timezone.now() - timedelta(days=1)}, "is in the past"),
             ({"most": 0}, "at least one"),
             ({"name": "  "}, "needs a name"),
-            ({"parameters": {"person": "", "study": "", "session": ""}}, "Say which"),
-            ({"parameters": {"person": "id", "study": "id", "session": ""}}, "of its own"),
+            ({"parameters": {"person": "", "study": "", "session": ""}}, "Enter the query parameter"),
+            ({"parameters": {"person": "id", "study": "id", "session": ""}}, "a separate query parameter"),
         ],
     )
     def test_a_link_that_could_not_work_is_refused(

@@ -52,7 +52,11 @@ def test_an_unsteady_pace_gives_a_range_around_it() -> None:
 
 @pytest.mark.parametrize(
     ("counts", "remaining", "words"),
-    [([5, 6], 100, "Too early"), ([], 100, "Too early"), ([9, 9, 9], 0, "Everything is submitted")],
+    [
+        ([5, 6], 100, "Not enough data yet"),
+        ([], 100, "Not enough data yet"),
+        ([9, 9, 9], 0, "All items are submitted"),
+    ],
 )
 def test_where_nothing_can_be_said_it_says_why(counts: list[int], remaining: int, words: str) -> None:
     found = dashboards.forecast(counts, remaining)
@@ -65,10 +69,10 @@ def test_ten_years_are_no_forecast() -> None:
 
 
 def test_days_of_work_are_what_is_counted_for_too_early() -> None:
-    assert "Too early" in dashboards.forecast([5, 0, 0, 0, 5], 100).reason
+    assert "Not enough data yet" in dashboards.forecast([5, 0, 0, 0, 5], 100).reason
     idle = dashboards.forecast([5] * 5 + [0] * 14, 100)
     assert (idle.likely, idle.low, idle.high) == (None, None, None)
-    assert "In the last 14 days nobody" in idle.reason
+    assert "No submissions in the last 14 days" in idle.reason
     begun_again = dashboards.forecast([5] * 5 + [0] * 13 + [7], 100)
     assert (begun_again.days, begun_again.per_day) == (14, 0.5)
 
@@ -140,9 +144,9 @@ def test_what_is_owed_is_rounded_once_and_half_up() -> None:
     assert costs.per_hundred(Decimal("36.25"), examples=80) == Decimal("45.31")
     assert costs.per_hundred(Decimal("36.25"), examples=0) is None
     assert costs.in_words(Decimal("1234.5"), by_hour) == "1,234.50 EUR"
-    with pytest.raises(ValueError, match="no work"):
+    with pytest.raises(ValueError, match="do not give a rate"):
         costs.owed(by_hour, items=-1, seconds=0)
-    with pytest.raises(ValueError, match="neither hour nor item"):
+    with pytest.raises(ValueError, match="neither per hour nor per item"):
         costs.owed({"currency": "EUR"}, items=1, seconds=0)
 
 
@@ -237,10 +241,10 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
         german = drawn.monitors(found)
     assert german[0].title == "Häufigste Antworten zugewiesener Beispiele"
     assert re.search(r"\d,\d bis \d+,\d %", german[0].table)
-    assert "Anfangsworte" in german[1].table
+    assert "Anfangswörter" in german[1].table
     titles = [one.title for one in drawn.monitors(found)]
     assert titles[0] == "Most frequent answers of assigned examples"
-    assert any("How questions begin" in title for title in titles)
+    assert any("first words of questions" in title for title in titles)
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
     assert "how many" in page
     assert "all in the first three" in page
@@ -515,9 +519,7 @@ class TestWhileFiguresAreWorkedOut:
         assert re.search(r"cost so far</dt><dd>–<", page)
         assert re.search(r"items accepted</dt><dd>– ", page)
         assert re.search(r"active hours</dt><dd>–<", page)
-        assert "after 3 days of work there is a pace" not in said, (
-            "nothing is forecast, not even that it is too early"
-        )
+        assert "A forecast appears after" not in said, "nothing is forecast, not even that it is too early"
         assert "2.00 EUR" in said, "the batch whose figures are there has them"
         assert 'hx-get="/projects/films/dashboard/"' in page
         assert 'href="/projects/films/dashboard/">Reload the page</a>' in page

@@ -259,7 +259,7 @@ def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> 
     )
     assert jobs.run(job.pk) == "failed"
     job.refresh_from_db()
-    assert job.error.startswith("A file that was sent for this import is not here any more.")
+    assert job.error.startswith("An uploaded file of this import is missing.")
 
 
 def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(

@@ -104,7 +104,7 @@ def test_a_qualification_that_is_closed_half_way_is_an_end(world: World, asked: 
     assert work(world, asked, "quin") == 3
     assigning.close_batch(batch=asked, by=world.mara, now=NOON)
     batch = again(batch)
-    with pytest.raises(Refused, match="which was closed before you had ended it"):
+    with pytest.raises(Refused, match="which closed before you finished"):
         world.take(batch, "pat")
     assert queue.left_for(world.pat, [batch.pk]) == {batch.pk: 0}
     assert queue.left_for(world.quin, [batch.pk]) == {batch.pk: 2}

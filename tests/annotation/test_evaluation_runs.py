@@ -164,7 +164,7 @@ def test_a_run_of_an_earlier_version_is_named_where_its_figures_by_other_rules_l
         (b'{"id": "nu-0", "answers": ["1995"]}\n{"id": 7}', "said.jsonl, line 2: an object with an id"),
         (b'{"id": "nu-0", "answers": ["1995"], "source": "other"}', "line 1: there is no source"),
         (b'{"id": "nu-0", "answers": ["caf\xe9"]}', "line 1: not UTF-8"),
-        (b"\n\n", "holds no prediction"),
+        (b"\n\n", "contains no predictions"),
         (b"PK\x03\x04 not lines", "line 1: not JSON"),
     ],
 )
@@ -190,9 +190,9 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(rea: Client, rele
 @pytest.mark.django_db(transaction=True)
 def test_a_name_is_taken_once_and_one_of_file_and_predictor_is_needed(rea: Client, release: Release) -> None:
     sent(rea, release, "TAPEX", said(release))
-    assert "has an evaluation of TAPEX already" in send(rea, release, "TAPEX", said(release)).content.decode()
+    assert "already has an evaluation of TAPEX" in send(rea, release, "TAPEX", said(release)).content.decode()
     address = reverse("evaluations", args=[release.public_id])
-    assert "one of the two" in rea.post(address, {"name": "Nothing"}).content.decode()
+    assert "not both" in rea.post(address, {"name": "Nothing"}).content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -255,9 +255,9 @@ def test_a_file_that_was_changed_behind_our_back_is_not_shown(rea: Client, relea
     )
     evaluation_runs._report.cache_clear()
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
-    assert "is not the one that was written" in page
+    assert "was changed after it was written" in page
     path.unlink()
-    with pytest.raises(Refused, match="is not the one that was written"):
+    with pytest.raises(Refused, match="was changed after it was written"):
         evaluation_runs.report(release, [run])
 
 

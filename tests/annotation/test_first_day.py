@@ -77,7 +77,7 @@ def test_who_reads_an_old_text_does_not_agree_to_the_new_one(world: World) -> No
     for text in ("One.", "Two."):
         consenting.write(project=world.project, text=text, by=world.mara, now=NOON)
 
-    with pytest.raises(Refused, match="changed while you read"):
+    with pytest.raises(Refused, match="changed while you were reading"):
         consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
 
 
@@ -105,7 +105,7 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
     with pytest.raises(Refused) as refused:
         world.take(batch, "ada")
     assert refused.value.code == "consent_needed"
-    assert "taken your consent back" in said(
+    assert "withdrawn your consent" in said(
         client_of(world.ada).post(reverse("consent", args=["films"]), {"action": "withdraw"}, follow=True)
     )
     consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
@@ -830,7 +830,7 @@ def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch
         reverse("entry", args=[batch.public_id]), {"action": "keep", "must_practise": "on"}
     )
 
-    assert "brings no practice set" in said(answer)
+    assert "has no practice set" in said(answer)
     must(batch, must_practise=True)  # by a study file, say: nobody can be sent to a set that is not there
     assert gates.shut(batch=batch, person=world.ada, now=NOON) is None
 

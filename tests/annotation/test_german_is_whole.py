@@ -128,7 +128,7 @@ def test_the_plan_of_a_study_file_and_what_is_wrong_with_it_are_german(world: Wo
     assert english_in(wrong) == []
     page = plan.content.decode()
     assert "Zeitzone: UTC wird zu Europe/Berlin" in page
-    assert "Quelle &#x27;nirgends&#x27; gibt es hier nicht" in page
+    assert "Unbekannt: Quelle &#x27;nirgends&#x27;." in page
     assert english_in(page) == []
 
 

@@ -82,7 +82,7 @@ def test_an_item_of_a_planned_batch_becomes_gold_and_gives_its_places_back(world
 def test_an_item_of_an_open_batch_stays_what_it_is(world: World) -> None:
     batch = small(world)
 
-    with pytest.raises(Refused, match="which is open"):
+    with pytest.raises(Refused, match="this open batch"):
         mark(world, batch, examples(world)[0])
 
     assert not Gold.objects.exists()
@@ -126,7 +126,7 @@ def test_gold_that_somebody_had_stays(world: World) -> None:
     while world.take(batch, "ada", holding=[]) and not Assignment.objects.filter(item=made.item).exists():
         world.answer(world.take(batch, "ada"), {"label": "extraction"})  # type: ignore[arg-type]
 
-    with pytest.raises(Refused, match="Somebody has had this item"):
+    with pytest.raises(Refused, match="An annotator has already had this item"):
         gold.unmark(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
 
 
@@ -179,7 +179,7 @@ def test_the_same_seed_takes_the_same_decisions(tmp_path: Any, db: None) -> None
 
 
 def test_a_batch_of_another_kind_gives_no_gold(world: World) -> None:
-    with pytest.raises(Refused, match="same kind"):
+    with pytest.raises(Refused, match="same task type"):
         gold.from_decisions(
             batch=small(world), other=world.batch("relevant_cells"), size=3, by=world.mara, now=NOON
         )
@@ -224,7 +224,7 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(world:
         gold.from_file(batch=batch, name="gold.jsonl", text=text, by=world.mara, now=NOON)
 
     assert "Line 2" in refused.value.detail
-    assert "Line 3: no source of the project has the example 'nobody'" in refused.value.detail
+    assert "Line 3: no source of the project contains the example 'nobody'" in refused.value.detail
     assert "Line 1" not in refused.value.detail
     assert not Gold.objects.exists()
     assert list(doctor.findings()) == []
@@ -233,22 +233,22 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(world:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.jsonl", "", "no line of gold"),
-        ("a.jsonl", "{", "Line 1 is no JSON"),
+        ("a.jsonl", "", "contains no gold answers"),
+        ("a.jsonl", "{", "Line 1 is not valid JSON"),
         ("a.jsonl", "[1]", "Line 1: write"),
-        ("a.jsonl", '{"example": 3, "response": {}}', "are texts"),
-        ("a.jsonl", '{"example": "x", "response": {}, "because": "y"}', "nobody knows 'because'"),
+        ("a.jsonl", '{"example": 3, "response": {}}', "must be text"),
+        ("a.jsonl", '{"example": "x", "response": {}, "because": "y"}', "unknown 'because'"),
         (
             "a.jsonl",
             '{"example": "x", "response": {}}\n{"example": "x", "response": {}}',
-            "in line 1 already",
+            "is already in line 1",
         ),
-        ("a.csv", "id,label\n1,extraction\n", "nobody knows 'id'"),
+        ("a.csv", "id,label\n1,extraction\n", "unknown: 'id'"),
         ("a.csv", "example,label\nx\n", "as many cells"),
-        ("a.csv", "example,response\nx,{\n", "no JSON object"),
-        ("a.csv", "example,response\nx," + "[" * 100_000 + "\n", "Line 2: “response” is no JSON object"),
-        ("a.jsonl", "[" * 100_000, "Line 1 is no JSON"),
-        ("a.csv", 'example,label\n"x,extraction\n', "no CSV"),
+        ("a.csv", "example,response\nx,{\n", "not a JSON object"),
+        ("a.csv", "example,response\nx," + "[" * 100_000 + "\n", "Line 2: “response” is not a JSON object"),
+        ("a.jsonl", "[" * 100_000, "Line 1 is not valid JSON"),
+        ("a.csv", 'example,label\n"x,extraction\n', "not valid CSV"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where_and_why(name: str, text: str, words: str) -> None:
@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_read_says_where_and_why(name: str, text: str, wor
 
 
 def test_edits_and_cells_are_written_as_a_response_only() -> None:
-    with pytest.raises(Refused, match="can only be written in response"):
+    with pytest.raises(Refused, match="only possible in the column response"):
         gold.read("a.csv", "example,operations\nx,y\n", task_type("value_change"))
 
 
@@ -269,7 +269,7 @@ def test_an_id_that_two_sources_use_names_no_example(world: World) -> None:
     world.import_written(one.example())
 
     line = json.dumps({"example": one.external_id, "response": {"label": "reasoning"}})
-    with pytest.raises(Refused, match="two sources"):
+    with pytest.raises(Refused, match="several sources"):
         gold.from_file(batch=batch, name="a.jsonl", text=line, by=world.mara, now=NOON)
 
     line = json.dumps({"example": one.public_id, "response": {"label": "reasoning"}})
@@ -698,7 +698,7 @@ def test_other_batches_are_no_qualification_and_cost_nothing(world: World) -> No
         assert qualifying.after_submission(assignment, NOON) is None
 
     assert len(seen) == 0
-    with pytest.raises(Refused, match="no qualification batch"):
+    with pytest.raises(Refused, match="not a qualification batch"):
         qualifying.grant(batch=batch, person=world.ada, by=world.mara, now=NOON)
 
 

@@ -244,8 +244,8 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
     assert handle() == handle()
     assert tell(world.reload(assignment))[0]["state"] == "rejected"
     for wrong, words in (
-        ({"errors": []}, "Say what is wrong"),
-        ({"act": "took"}, "Say what is wrong"),
+        ({"errors": []}, "Name the errors"),
+        ({"act": "took"}, "Name the errors"),
         ({"errors": ["ugly"]}, "any of meaning_changed"),
         ({"act": "liked"}, "one of took"),
         ({"proposal": "nobodys"}, "not shown"),
@@ -305,9 +305,9 @@ def test_a_batch_without_help_asks_no_more_of_the_database(world: World) -> None
         ({"help": "", "help_from": {"rules": True}}, "Choose how"),
         ({"help": "", "help_from": {}, "unhelped": 5}, "Choose how"),
         ({"unhelped": 91}, "0 to 90"),
-        ({"help_from": {"rules": False}}, "from rules, from a language model"),
+        ({"help_from": {"rules": False}}, "Choose rules, a language model, or both"),
         ({"help_from": {"oracle": True}}, "no setting oracle"),
-        ({"help_from": {"models": ["gpt"]}}, "no language model called 'gpt'"),
+        ({"help_from": {"models": ["gpt"]}}, "no language model 'gpt'"),
         ({"help_from": {"search": True}}, "choose a model in the loop"),
         ({"help_from": {"rules": True, "repetitions": 3}}, None),
     ],
@@ -321,7 +321,7 @@ def test_help_that_makes_no_sense_is_refused(world: World, more: dict[str, Any],
 
 
 def test_a_kind_that_only_judges_has_no_help(world: World) -> None:
-    with pytest.raises(Refused, match="Nobody proposes"):
+    with pytest.raises(Refused, match="There are no proposals for"):
         world.batch("question_type", help="offered")
 
 

@@ -226,7 +226,7 @@ def test_the_page_says_of_every_format_what_lies_beside_it(world: World) -> None
 def test_one_name_is_one_collection(world: World, small: Path) -> None:
     """WikiTableQuestions and SQA call their files alike; a release gives the licence and credit of a name once."""
     questions = FILES["sqa"]
-    with pytest.raises(Refused, match=r"'films-dev' is here already, from WikiTableQuestions.*--name"):
+    with pytest.raises(Refused, match=r"'films-dev' already exists, from WikiTableQuestions.*--name"):
         importing.import_examples(
             project=world.project, reader="sqa", path=questions, name=world.source.name, now=NOON
         )
@@ -255,7 +255,7 @@ def test_a_project_says_under_which_names_its_records_hold_what(
             project=world.project, reader="label_studio", path=path, fields={"frage": "x"}, now=NOON
         )
     with pytest.raises(
-        Refused, match=r"knows its fields; only these are told them: hf, label_studio, parquet"
+        Refused, match=r"has fixed field names. Readers with custom fields: hf, label_studio, parquet"
     ):
         importing.import_examples(
             project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON

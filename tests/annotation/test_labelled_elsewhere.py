@@ -195,7 +195,7 @@ class TestWhoseItIsNot:
             batch=batch, text=f"example,annotator,label\nnu-0,{world.ivo.name},extraction\n"
         )
 
-        assert ["has read what others said" in one.message for one in found.troubles] == [True]
+        assert ["has read other responses" in one.message for one in found.troubles] == [True]
 
     def test_a_name_is_the_same_in_either_form_of_its_letters(self, world: World) -> None:
         batch, head = world.batch(overlap=3), "example,annotator,label\n"
@@ -221,7 +221,7 @@ class TestWhoseItIsNot:
 
         found = labelled_elsewhere.look(batch=batch, text=text)
         assert [
-            (one.line, "'XENIA' and 'Xenia' differ in capital" in one.message) for one in found.troubles
+            (one.line, "'XENIA' and 'Xenia' differ only in capital" in one.message) for one in found.troubles
         ] == [(3, True)]
 
         write(batch, LABELS)
@@ -230,14 +230,18 @@ class TestWhoseItIsNot:
 
 
 WRONG = [
-    ("example,annotator,label\nnu-9,Xenia,extraction\n", 2, "no item on an example 'nu-9'"),
-    ("example,annotator,label\n,Xenia,extraction\n", 2, "which example"),
-    ("example,annotator,label\nnu-0,,extraction\n", 2, "does not say who"),
-    ("example,annotator,label\nnu-0,Xenia,\n", 2, "no response"),
+    ("example,annotator,label\nnu-9,Xenia,extraction\n", 2, "no item for example 'nu-9'"),
+    ("example,annotator,label\n,Xenia,extraction\n", 2, "example is missing"),
+    ("example,annotator,label\nnu-0,,extraction\n", 2, "The annotator (column 'annotator') is missing"),
+    ("example,annotator,label\nnu-0,Xenia,\n", 2, "The response is missing"),
     ("example,annotator,label\nnu-0,Xenia,perhaps\n", 2, "label"),
-    ("example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Xenia,extraction\n", 3, "line 2 already"),
-    (LABELS.replace("nu-1,Yuri", "nu-0,Zed"), 5, "no free place left"),
-    ("example,annotator,response\nnu-0,Xenia,{\n", 2, "holds no JSON"),
+    (
+        "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Xenia,extraction\n",
+        3,
+        "already has a response to this example in line 2",
+    ),
+    (LABELS.replace("nu-1,Yuri", "nu-0,Zed"), 5, "no free slot"),
+    ("example,annotator,response\nnu-0,Xenia,{\n", 2, "is not valid JSON"),
     ("example,annotator,response\nnu-0,Xenia,[1]\n", 2, "JSON object"),
     *(
         (f"example,annotator,{column}\nnu-0,Xenia,{'[' * deep}{']' * deep}\n", 2, said)
@@ -269,10 +273,10 @@ class TestWhatIsWrong:
         ("csv", "said"),
         [
             ("", "empty"),
-            ("id,who,label\n", "no column 'example'"),
-            ("example,annotator\nnu-0,Xenia\n", "no column with a response"),
-            ("example,annotator,label,label\n", "there twice"),
-            ('example,annotator,label\nnu-0,"Xenia\n', "no CSV"),
+            ("id,who,label\n", "Column 'example' is missing"),
+            ("example,annotator\nnu-0,Xenia\n", "no response column"),
+            ("example,annotator,label,label\n", "appears twice"),
+            ('example,annotator,label\nnu-0,"Xenia\n', "not valid CSV"),
         ],
     )
     def test_with_the_file_as_a_whole_is_said_too(self, world: World, csv: str, said: str) -> None:
@@ -312,7 +316,7 @@ class TestWhatIsWrong:
         before = counted(batch)
         monkeypatch.setattr(labelled_elsewhere, "look", lambda **given: looked)
 
-        with pytest.raises(Refused, match="took a place meanwhile"):
+        with pytest.raises(Refused, match="took a slot meanwhile"):
             write(batch, LABELS)
 
         assert counted(batch) == before
@@ -483,7 +487,7 @@ class TestThePage:
     def test_wrong_lines_are_listed(self, world: World) -> None:
         page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS + "nu-9,Xenia,neither\n")))
 
-        assert "no item on an example" in page
+        assert "no item for example" in page
         assert "Start import" not in page
 
     def test_a_file_that_is_no_text_is_said_so(self, world: World) -> None:
@@ -549,7 +553,7 @@ class TestFilesThatAreNotQuiteRight:
 
         (trouble,) = found.troubles
         assert trouble.line == 6
-        assert trouble.message.startswith("It has 4 cells, and the first line 3.")
+        assert trouble.message.startswith("The line has 4 cells, the header line 3.")
         assert len(found.labels) == 4
 
     def test_a_line_that_is_short_has_empty_cells(self, world: World) -> None:
@@ -559,12 +563,12 @@ class TestFilesThatAreNotQuiteRight:
 
     @pytest.mark.parametrize("more", ["", "\n", ",,\n\n"])
     def test_a_first_line_alone_is_no_label(self, world: World, more: str) -> None:
-        with pytest.raises(Refused, match="a first line and no labels below it"):
+        with pytest.raises(Refused, match="a header line but no labels"):
             labelled_elsewhere.look(batch=world.batch(), text="example,annotator,label\n" + more)
 
-    @pytest.mark.parametrize(("sign", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+    @pytest.mark.parametrize(("sign", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
     def test_another_sign_between_the_cells_is_named(self, world: World, sign: str, words: str) -> None:
-        with pytest.raises(Refused, match=f"parted by {words}. Save it with commas"):
+        with pytest.raises(Refused, match=f"uses {words} as separators. Save it with commas"):
             labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace(",", sign))
 
     @pytest.mark.parametrize("name", [" Example", "exmaple", "EXAMPLE"])
@@ -584,7 +588,7 @@ class TestFilesThatAreReadAPageAtATime:
         found = labelled_elsewhere.look(batch=world.batch(overlap=1), text=LABELS)
 
         assert [one.line for one in found.troubles] == [3, 5]
-        assert all("no free place left" in one.message for one in found.troubles)
+        assert all("no free slot" in one.message for one in found.troubles)
         assert (len(found.labels), found.items) == (2, 2)
 
     def test_the_same_person_twice_is_told_with_the_earlier_line(self, world: World) -> None:

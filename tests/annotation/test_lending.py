@@ -47,7 +47,7 @@ def medals(number: int) -> Example:
 def test_nobody_waits_for_an_index(world: World) -> None:
     first = lending.context(world.project, ["header_names"])
     assert isinstance(first.header_names, Unavailable)
-    assert "in a moment" in first.header_names.reason
+    assert "still loading" in first.header_names.reason
     assert first.preparing == ("header_names",)
     second = lent(world.project, "header_names")
     assert isinstance(second.header_names, HeaderNames)
@@ -110,7 +110,7 @@ def test_an_index_that_cannot_be_made_says_so(world: World, monkeypatch: pytest.
     monkeypatch.setitem(lending.INDEXES, "header_names", lending.Made(fails, json.loads, "column names"))
     context = lent(world.project, "header_names")
     assert isinstance(context.header_names, Unavailable)
-    assert "could not be read" in context.header_names.reason
+    assert "cannot be read" in context.header_names.reason
     assert context.preparing == ()
     lending.context(world.project, ["header_names"])
     assert Job.objects.filter(kind="index").count() == 1, "and is not tried again and again"

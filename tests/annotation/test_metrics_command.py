@@ -162,7 +162,7 @@ def test_a_chat_model_rates_each_answer_once(
     assert rows[0]["implementation"].startswith("G-Eval of faithfulness: j-1, 1 samples")
     assert run(*arguments) == found
     assert len(asked) == 18, "what is kept is not asked for again"
-    with pytest.raises(CommandError, match="Name another folder"):
+    with pytest.raises(CommandError, match="Choose another folder"):
         run(*arguments, "--samples", "2")
 
 

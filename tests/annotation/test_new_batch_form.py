@@ -182,7 +182,7 @@ class TestQualification:
     def test_takes_no_items_from_another_batch_whose_answers_nobody_knows_yet(self, world: World) -> None:
         feeding = world.batch()
 
-        with pytest.raises(Refused, match="takes no items from another batch"):
+        with pytest.raises(Refused, match="cannot take items from another batch"):
             assigning.plan_batch(
                 project=world.project,
                 name="Entry test",

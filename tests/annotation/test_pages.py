@@ -304,7 +304,7 @@ class TestSigningIn:
     def test_a_wrong_password_keeps_the_address_and_says_what_is_wrong(self, world: World) -> None:
         answer = Client().post("/sign-in/", {"username": "mara@example.org", "password": "wrong"})
 
-        assert "do not go together" in text(answer)
+        assert "Wrong e-mail address or password" in text(answer)
         assert 'value="mara@example.org"' in answer.content.decode()
 
     def test_signing_out_ends_the_session_also_for_a_copy_of_its_cookie(self, world: World) -> None:
@@ -414,7 +414,7 @@ class TestInvitations:
         page = Client().get(link)
 
         assert page.status_code == 410
-        assert "has been used" in text(page)
+        assert "already been used" in text(page)
 
     def test_a_link_that_never_was_or_is_too_old_says_so(self, world: World) -> None:
         link = self.link(world)
@@ -460,8 +460,8 @@ WRONG = [
         "small letters",
         "My study",
     ),
-    ("mara", "/projects/new/", {"name": "New", "time_zone": "UTC"}, "taken by a page", "New"),
-    ("mara", "/projects/new/", {"name": "文", "time_zone": "UTC"}, "makes no address", "文"),
+    ("mara", "/projects/new/", {"name": "New", "time_zone": "UTC"}, "is reserved", "New"),
+    ("mara", "/projects/new/", {"name": "文", "time_zone": "UTC"}, "No short name can be derived", "文"),
     ("mara", "/projects/new/", {"name": "Films", "slug": "films", "time_zone": "UTC"}, "exists", "films"),
     (
         "mara",
@@ -472,9 +472,15 @@ WRONG = [
     ),
     ("mara", "/projects/films/people/", {"name": "Dana"}, "Choose at least one role", "Dana"),
     ("mara", "/account/", {"name": "", "time_zone": "Asia/Tokyo"}, "required", "Asia/Tokyo"),
-    ("mara", "/account/password/", {"old": "wrong", "new": "wide open tables"}, "not your password", ""),
+    ("mara", "/account/password/", {"old": "wrong", "new": "wide open tables"}, "Wrong password", ""),
     ("mara", "/account/password/", {"old": "tilted tables", "new": "short"}, "too short", ""),
-    ("mara", "/account/tokens/", {"name": "nightly", "project": "films"}, "at least one thing", "nightly"),
+    (
+        "mara",
+        "/account/tokens/",
+        {"name": "nightly", "project": "films"},
+        "at least one permission",
+        "nightly",
+    ),
     ("mara", "/projects/films/sources/import/", {"reader": "wtq"}, "required", "wtq"),
     (
         "mara",
@@ -502,7 +508,7 @@ WRONG = [
         "mara",
         "/projects/films/perturbations/",
         {"kinds": ["row_shuffle"], "seeds": "thirty", "rules": "released"},
-        "Write numbers",
+        "Separate numbers",
         "thirty",
     ),
     ("rea", "/projects/films/releases/", {"name": "", "format": "askew"}, "required", "askew"),
@@ -831,15 +837,15 @@ class TestAdjudicating:
         )
 
         assert Decision.objects.get(item=things.item).reason == "the question is broken"
-        assert "Nothing waits for you here now" in text(answer)
+        assert "All caught up" in text(answer)
 
     @pytest.mark.parametrize(
         ("sent", "said"),
         [
             ({"note": "Because."}, "Choose at least one response"),
-            ({"choose": "A"}, "Say in a note why"),
-            ({"choose": "A", "exclude": "broken", "note": "Because."}, "Do one of the two"),
-            ({"choose": ["A", "B"], "note": "Because."}, "cannot stand together"),
+            ({"choose": "A"}, "Give a reason for the decision"),
+            ({"choose": "A", "exclude": "broken", "note": "Because."}, "not both"),
+            ({"choose": ["A", "B"], "note": "Because."}, "cannot be accepted together"),
             ({"choose": "Z", "note": "Because."}, "Select a valid choice"),
         ],
     )
@@ -858,7 +864,7 @@ class TestAdjudicating:
 
         page = browser(things.world.ivo).get(self.address(things), follow=True)
 
-        assert "does not wait for an adjudicator" in text(page)
+        assert "no longer needs adjudication" in text(page)
 
 
 # -- the road of a researcher -----------------------------------------------------------------------
@@ -893,7 +899,7 @@ class TestReleasing:
 
         assert "Include simulated people" in text(rea.get("/projects/films/releases/"))
         refused = rea.post("/projects/films/releases/", {"name": "2.0", "format": "askew"})
-        assert "Simulated people annotated here" in text(refused)
+        assert "Simulated people annotated in this project" in text(refused)
 
     def test_one_that_is_not_ready_leads_to_its_job_and_is_not_downloaded(self, things: Things) -> None:
         Release.objects.filter(pk=things.release.pk).update(ready_at=None, job=things.job)

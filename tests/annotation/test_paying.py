@@ -159,9 +159,9 @@ def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
     sheet = client.get(address + "&as=csv")
 
     assert "This day is before the first one. Swap them." in page.content.decode()
-    assert "swap them" in sheet.content.decode(), "no sheet of nothing is given"
+    assert "Swap them" in sheet.content.decode(), "no sheet of nothing is given"
     assert (
-        "swap them"
+        "Swap them"
         not in client.get("/projects/films/payments/?first=2026-03-01&last=2026-03-01").content.decode()
     )
 

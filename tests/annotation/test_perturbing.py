@@ -158,7 +158,7 @@ def test_examples_are_chosen_by_what_people_decided(tmp_path: Path) -> None:
     adjudicating.resolve_batch(batch=batch, now=LATER)
     run(world, ["transpose"], decided="question_type.label=extraction")
     assert [one.parent.external_id for one in Example.objects.automatic() if one.parent] == ["nu-0"]
-    with pytest.raises(Refused, match="No example"):
+    with pytest.raises(Refused, match="no matching examples"):
         run(world, ["transpose"], decided="question_type.label=neither")
 
 

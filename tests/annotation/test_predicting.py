@@ -505,7 +505,7 @@ class TestALanguageModel:
         Job.objects.filter(kind="predictions").update(state="done", made_at=NOON)
         seen = look(assignment, REWORDED)
         assert (seen.state, seen.tries) == ("unavailable", 1)
-        assert seen.words.startswith("The model has given no answer so far.")
+        assert seen.words.startswith("The model has not responded so far.")
 
     def test_what_no_file_holds_is_no_answer(self, asked: Any) -> None:
         assignment, replies, _ = asked
@@ -649,7 +649,7 @@ def test_history_titles_and_context_reach_the_model(world: World, server: Script
 def test_a_batch_names_a_model_of_the_settings_or_none(world: World, server: Scripted) -> None:
     with pytest.raises(Refused, match="no model called 'other'"):
         world.batch("question_paraphrase", variant="word", loop_model="other")
-    with pytest.raises(Refused, match="knows no model"):
+    with pytest.raises(Refused, match="does not support a model"):
         world.batch("question_type", loop_model="small")
     assert world.batch("question_paraphrase", variant="word").loop_model == ""
 
@@ -718,7 +718,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         world.answer(world.reload(assignment), words)
     with scripted(answer("1979")) as other:
         settings.PREDICTORS = {**settings.PREDICTORS, "other": {**other.entry, "licence": ""}}
-        with pytest.raises(Refused, match="Choose another model: other"):
+        with pytest.raises(Refused, match="Available models: other"):
             predicting.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
         predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert predicting.fill(batch=batch, now=NOON) == (2, 0)
@@ -802,7 +802,14 @@ class TestTheReportOfAProject:
             ("Question paraphrase, word", "2026-W10")
         ]
         page = self.opened(world.rea).content.decode()
-        for words in ("Per model", "Per kind", "Per person", "Per week", "50.0 %", proportion(1, 2).interval):
+        for words in (
+            "Per model",
+            "Per task type",
+            "Per person",
+            "Per week",
+            "50.0 %",
+            proportion(1, 2).interval,
+        ):
             assert words in page.replace("\u00a0", " ")
         assert page.count("<svg") == 5
         assert "Ada" not in page
@@ -857,7 +864,7 @@ class TestTheReportOfAProject:
         }
         page = self.opened(world.rea).content.decode()
         assert "a machine&#x27;s" in page
-        assert "a person&#x27;s own" in page
+        assert "written by a person" in page
         (report,) = reporting.fooling(batch)
         assert {row[3] for row in report.rows} == {"all", "a machine's", "written by a person"}
 

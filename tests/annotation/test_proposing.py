@@ -434,13 +434,13 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
     adjudicating.resolve_batch(batch=batch, now=LATER)
     groups, origins, proposals, errors, cost = reporting.reports(batch)
     assert [line[:4] for line in groups.rows] == [
-        ("with help", 2, 0, 10.0),
-        ("without help", 2, 0, 40.0),
+        ("with proposals", 2, 0, 10.0),
+        ("control (no proposals)", 2, 0, 40.0),
         ("difference", None, None, -30.0),
     ]
     assert all(len(line) == len(groups.columns) for line in groups.rows)
-    assert sum(int(line[2] or 0) for line in origins.rows if line[1] == "without help") == 2
-    assert {line[0] for line in origins.rows if line[1] == "without help"} == {"human"}
+    assert sum(int(line[2] or 0) for line in origins.rows if line[1] == "control (no proposals)") == 2
+    assert {line[0] for line in origins.rows if line[1] == "control (no proposals)"} == {"human"}
     shown = proposals.rows[0]
     assert shown[0] == "rules"
     assert shown[1] == sum(int(value or 0) for value in shown[2:6])

@@ -108,7 +108,7 @@ class TestItsItemsStayOutOfTheWork:
         for _ in range(2):
             world.label(work, "ada", "extraction")
 
-        with pytest.raises(Refused, match="Plan another batch"):
+        with pytest.raises(Refused, match="Create another batch"):
             qualifying.set_entry(batch=work, requires=asked, by=world.mara, now=NOON)
 
         work.refresh_from_db()
@@ -332,7 +332,7 @@ class TestAQualificationThatIsNotOpen:
             assert "after Entry test" in text(page), address
             assert reverse("annotate", args=[work.public_id]) not in page.content.decode(), address
         page = client.get(reverse("annotate", args=[work.public_id]), follow=True)
-        assert "Real work opens for you after Entry test, which is not open yet" in text(page)
+        assert "Real work requires the qualification Entry test, which is not open yet" in text(page)
         assert "Every item is submitted" not in text(page)
 
     def test_one_that_is_open_comes_first_as_well(self, world: World) -> None:

@@ -154,7 +154,7 @@ def test_judgements_on_a_run_that_is_not_finished_are_refused_with_the_way_out(
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
-    with pytest.raises(Refused, match=r"1 of row_shuffle.*Start the same run once more") as refused:
+    with pytest.raises(Refused, match=r"1 of row_shuffle.*Start the same run again") as refused:
         release(world, tmp_path / "early", "askew")
     assert refused.value.code == "run_unfinished"
     assert not Release.objects.exists()

@@ -302,7 +302,7 @@ def test_a_record_without_a_field_is_a_difference_and_no_traceback(released: Pat
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
     world: World, released: Path
 ) -> None:
-    with pytest.raises(Refused, match="cannot be made"):
+    with pytest.raises(Refused, match="cannot be created"):
         releasing.make_release(
             project=world.project,
             name="v2",

@@ -54,12 +54,12 @@ def test_moving_a_share_is_said_with_its_numbers_and_done_on_the_second_click(
     given = {"people": [ten.ada.pk], "action": "move_all", "most": "20", "to": str(ten.bo.pk)}
     before = shares.kept([batch])[batch.pk, ten.ada.pk]
     asked = text(mara.post(address, given))
-    assert f"{before} items are kept for Ada and not begun: they go to Bo." in asked
-    assert "1 item is on their desks now: they end there." in asked
-    assert "1 item is submitted by Ada stay unchanged." in asked
+    assert f"{before} items are reserved for Ada and will go to Bo." in asked
+    assert "1 item is in progress and will be taken back." in asked
+    assert "1 item is submitted by Ada: no change." in asked
     assert shares.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
     done = mara.post(address, {**given, "confirmed": "yes"}, follow=True)
-    assert f"{before + 1} items are with somebody else now" in text(done)
+    assert f"{before + 1} items are with other annotators now" in text(done)
     assert (batch.pk, ten.ada.pk) not in shares.kept([batch])
     assert list(doctor.findings()) == []
 
@@ -102,7 +102,7 @@ def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mar
     address = reverse("change_batch", args=[batch.public_id])
     asked = text(mara.post(address, {"overlap": "3"}))
     assert "1 item is decided: no change." in asked
-    assert f"{9 - waiting} items are not decided: each gets room for 1 more." in asked
+    assert f"{9 - waiting} items are undecided: 1 more slots for each." in asked
     assert "Complete of these now: 1. They need more responses again." in asked
     mara.post(address, {"overlap": "3", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).overlap == 3
@@ -135,10 +135,10 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
 
 def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
     batch = started(ten)
-    with pytest.raises(Refused, match="seed of an opened batch cannot be changed"):
+    with pytest.raises(Refused, match="seed cannot be changed after a batch is opened"):
         changing.change(batch=batch, wanted={"seed": 3}, by=ten.mara, now=NOON)
     Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
-    with pytest.raises(Refused, match="is closed; it stays as it is"):
+    with pytest.raises(Refused, match="is closed and cannot be changed"):
         changing.change(batch=batch, wanted={"caps": {"items": 3}}, by=ten.mara, now=NOON)
 
 
@@ -165,7 +165,7 @@ def test_batches_are_closed_together_after_a_page_that_says_what_is_lost(ten: Wo
     given = {"batches": [one.public_id, two.public_id, planned.public_id], "action": "close"}
     asked = text(mara.post(address, given))
     assert "Close 2 batches?" in asked
-    assert "What is on a desk cannot be submitted" in asked
+    assert "Items in progress are lost" in asked
     assert "One: 1 in progress, 0 complete, 2 incomplete." in asked
     assert "Three is planned and stays unchanged." in asked
     assert Batch.objects.get(pk=one.pk).state == "open"
@@ -221,7 +221,7 @@ def test_the_form_plans_what_a_study_asks(ten: World, mara: Client) -> None:
         ("rule", "majorities", "majorities"),
         ("feeds_when", "label: extraction", "Write a field, = and its values"),
         ("hours_per_day", "25", "24"),
-        ("purpose", "qualification", "says which percentage passes it"),
+        ("purpose", "qualification", "needs pass_percent"),
     ],
 )
 def test_what_is_wrong_in_the_form_is_said(

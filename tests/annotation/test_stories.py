@@ -168,7 +168,7 @@ class TestTheLog:
             ({"until": "2026-02-28"}, "No entries match", "leased"),
             ({"since": "2026-03-02", "until": "2026-03-02"}, "leased", "No entries match"),
             ({"thing": "nonsense"}, "Select a valid choice", "No entries match"),
-            ({"item": "nowhere"}, "no such item", "No entries match"),
+            ({"item": "nowhere"}, "no item with this id", "No entries match"),
         ],
     )
     def test_it_can_be_filtered(
@@ -330,6 +330,6 @@ def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
 
     story = told(world, batch.items.get())
 
-    at = story.index("changed the batch: rule that decides")
+    at = story.index("changed the batch: decision rule")
     assert story[at + 1] == line
     assert sum("decision rule" in one for one in story) == 1

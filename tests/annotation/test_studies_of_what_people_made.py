@@ -88,24 +88,24 @@ class TestWhereNobodyMakesThem:
             apply(HEAD + RATE, films, mara)
 
         assert refused.value.detail.startswith(
-            "line 6: batch Rate: sample.of: people have made nothing of films in this project"
+            "line 6: batch Rate: sample.of: people have created no examples from films in this project"
         )
-        assert "Add one (a kind that makes examples), draw this batch from originals, or leave it out." in (
-            refused.value.detail
-        )
+        assert "Add such a batch, sample from originals, or remove this batch." in (refused.value.detail)
         assert (Project.objects.filter(slug="small").exists(), Event.objects.count()) == (False, before)
 
     def test_examples_that_are_named_are_looked_for(self, films: Path, mara: Person) -> None:
         named = RATE.replace("of: perturbed", "of: perturbed, only: [nu-0~answer_changes-1]")
 
-        with pytest.raises(Refused, match=r"no source of the batch .films. has 'nu-0~answer_changes-1'"):
+        with pytest.raises(
+            Refused, match=r"the sources of the batch .films. do not contain 'nu-0~answer_changes-1'"
+        ):
             apply(HEAD + named + "perturbations:\n  - {kinds: [row_shuffle]}\n", films, mara)
 
         assert not Project.objects.filter(slug="small").exists()
 
     def test_automatic_ones_are_missed_where_no_run_makes_them(self, films: Path, mara: Person) -> None:
         automatic = RATE.replace("of: perturbed", "of: automatic")
-        with pytest.raises(Refused, match="films has no automatic perturbation, and the file makes none"):
+        with pytest.raises(Refused, match="no automatic perturbations of films, and the file creates none"):
             apply(HEAD + automatic, films, mara)
 
         text = HEAD + automatic + "perturbations:\n  - {kinds: [row_shuffle], seeds: [33]}\n"
@@ -160,7 +160,7 @@ class TestWhereTheStudyItselfMakesThem:
 
         (wrong,) = plan_of(HEAD + MAKE + RATE, films).cannot
 
-        assert "people have made nothing of films" in wrong.words
+        assert "people have created no examples from films" in wrong.words
 
     def test_the_command_says_what_waits(self, films: Path, mara: Person, capsys: Any) -> None:
         (films / "study.yaml").write_text(HEAD + MAKE + RATE, encoding="utf-8")
@@ -217,7 +217,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     files = {name: demo_world.FIXTURES / path for name, path in paths.items()}
     (note,) = here.notes
     assert note.startswith(
-        f"{waits} is drawn from what people made here of wtq-excerpt. Where the file is applied"
+        f"{waits} is sampled from examples that people created here from wtq-excerpt. Elsewhere"
     )
 
     by = Person.objects.create_person("Mara Lind", "mara@example.org")

@@ -182,7 +182,7 @@ class TestGoldGoesAlong:
 
         item = Item.objects.get(batch__project=again.project, is_gold=True)
         assert item.inputs == {"suggestions": {"model": {"label": "reasoning"}}}
-        assert "1 people are barred from gold items here" in " ".join(here.notes)
+        assert "1 people are excluded from gold items here" in " ".join(here.notes)
         assert films.ada.name not in elsewhere
 
     def test_but_not_where_people_made_the_example_which_is_said(self, films: World) -> None:
@@ -205,7 +205,7 @@ class TestGoldGoesAlong:
 
         assert "nu-0~value_change-1" not in writing.written(here)
         assert any(
-            note.startswith("1 gold items are about examples that people made here") for note in here.notes
+            note.startswith("1 gold items are about examples that people created here") for note in here.notes
         )
 
 
@@ -498,7 +498,7 @@ def test_a_source_is_named_split_cut_and_read_by_its_own_fields_on_the_page(
         "/projects/films/sources/import/",
         {**said, "reader": "jsonl", "questions": SimpleUploadedFile("rows.json", lines)},
     ).content.decode()
-    assert "knows its fields" in wrong
+    assert "has fixed field names" in wrong
 
 
 def test_named_examples_make_a_batch_on_the_page_in_their_order(films: World, client: Any) -> None:
@@ -519,7 +519,7 @@ def test_named_examples_make_a_batch_on_the_page_in_their_order(films: World, cl
     unknown = client.post("/projects/films/batches/new/", {**said, "only": "nope"}).content.decode()
     client.post("/projects/films/batches/new/", said)
 
-    assert "leave the sample size out" in wrong
+    assert "Leave the sample size empty" in wrong
     assert "No source contains the examples nope." in unknown
     batch = Batch.objects.get(name="Named")
     assert list(batch.items.order_by("position").values_list("example__external_id", flat=True)) == [

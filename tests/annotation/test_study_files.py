@@ -147,7 +147,7 @@ class TestBadFiles:
             (
                 "row_shuffle",
                 "row_shufle",
-                "line 16: perturbations[1].kinds[1]: There is no perturbation 'row_shufle' here; did you mean",
+                "line 16: perturbations[1].kinds[1]: Unknown perturbation 'row_shufle'. Did you mean",
             ),
             (
                 "[reasoning]",
@@ -186,7 +186,7 @@ class TestBadFiles:
             (
                 "name: Small}",
                 "name: Small, colour: red}",
-                "line 2: project.colour: There is no key 'colour' here; there are: slug, name, time_zone, must_read",
+                "line 2: project.colour: Unknown key 'colour'. Available: slug, name, time_zone, must_read",
             ),
             ("size: 3", "size: many", "line 8: batches[1].sample.size: Expected a whole number, not 'many'."),
             ("size: 3", "size: 0", "line 8: batches[1].sample.size: The minimum is 1, not 0."),
@@ -216,7 +216,7 @@ class TestBadFiles:
             (
                 "    sample: {size: 3}\n",
                 "    sample: {size: 3}\n    purpose: qualification\n    pass_percent: 50\n",
-                "line 14: batches[2].feeds_from: “Types” is a qualification batch: it decides nothing",
+                "line 14: batches[2].feeds_from: “Types” is a qualification batch and decides no items",
             ),
             (
                 "open: true\n  - name: Short",
@@ -266,7 +266,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "settings: {suggestion: after}\n  - name: Short",
-                "line 9: batches[1].settings.suggestion: There is no setting 'suggestion' here; did you mean",
+                "line 9: batches[1].settings.suggestion: Unknown setting 'suggestion'. Did you mean",
             ),
             (
                 "open: true\n  - name: Short",
@@ -276,7 +276,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "purpose: qualification\n  - name: Short",
-                "line 6: batches[1]: A qualification batch, and no other, says which percentage passes it",
+                "line 6: batches[1]: A qualification batch needs pass_percent",
             ),
             (
                 "open: true\n  - name: Short",
@@ -327,7 +327,7 @@ class TestBadFiles:
             ("a: 1\nb: 2\na: 3", "line 3: a: 'a' appears twice, first on line 1. Remove one."),
             (
                 "a: !!python/object/apply:os.system [x]",
-                "line 1: a: tag:yaml.org,2002:python/object/apply:os.system is not used in study files.",
+                "line 1: a: tag:yaml.org,2002:python/object/apply:os.system is not supported in study files.",
             ),
             ("- 1", "line 1: Expected a mapping of keys, not a list."),
             ("? [a]\n: 1", "line 1: A key must be a word, not a list or a mapping."),
@@ -341,18 +341,18 @@ class TestBadFiles:
         lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
         lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
 
-        assert "holds too much" in faults("\n".join(lines))[0]
-        assert "holds too much" in faults("&a [*a]")[0]
+        assert "The file is too large" in faults("\n".join(lines))[0]
+        assert "The file is too large" in faults("&a [*a]")[0]
 
     def test_a_text_that_no_file_can_keep_is_found(self) -> None:
-        assert "cannot be kept" in faults(SMALL.replace("name: Small", 'name: "Sm\\0all"'))[0]
+        assert "cannot be saved" in faults(SMALL.replace("name: Small", 'name: "Sm\\0all"'))[0]
 
     def test_other_files_are_read_beside_it_and_at_the_command_line_only(self, tmp_path: Path) -> None:
         text = SMALL + "guidelines:\n  question_type: {file: types.md}\n"
         (tmp_path / "types.md").write_text("# Types\n", encoding="utf-8")
 
         assert parse(text, folder=tmp_path).guidelines == {"question_type": "# Types\n"}
-        assert "command line only" in faults(text)[0]
+        assert "only be included on the command line" in faults(text)[0]
         (tmp_path / "types.md").unlink()
         with pytest.raises(StudyError, match=r"types\.md cannot be read: No such file"):
             parse(text, folder=tmp_path)
@@ -483,7 +483,9 @@ class TestThePlan:
         (change,) = self.plan(there).cannot
 
         assert change.line == 6
-        assert change.words.startswith("the project has it with seed 5, not 0. That is frozen: it is open.")
+        assert change.words.startswith(
+            "in the project: seed 5, not 0. The batch is open, so this cannot be changed."
+        )
         types = dataclasses.replace(types, seed=0)
         there = dataclasses.replace(
             there, study=dataclasses.replace(there.study, batches=(types, there.study.batches[1]))
@@ -497,7 +499,7 @@ class TestThePlan:
         ("change", "said"),
         [
             ({"feeds_from": "Tpyes"}, "Unknown batch 'Tpyes'. Did you mean 'Types'?"),
-            ({"requires": "Types"}, "“Types”, which it requires, is not a qualification batch."),
+            ({"requires": "Types"}, "“Types” is required, but it is not a qualification batch."),
             ({"sources": ("flims",)}, "Unknown source 'flims'. Did you mean 'films'?"),
             (
                 {"feeds_from": ""},
@@ -601,7 +603,7 @@ class TestApplying:
     ) -> None:
         text = SMALL.replace("films-dev.tsv}", f"films-dev.tsv, checksum: {'0' * 64}}}")
 
-        with pytest.raises(Refused, match="other data than the study was made with"):
+        with pytest.raises(Refused, match="does not contain the data of the study"):
             apply(text, films, mara_of_films)
 
     def test_from_a_page_a_source_has_to_be_there(self, world: World) -> None:
@@ -654,7 +656,7 @@ class TestApplying:
         plan = plan_of(text, films)
         (wait,) = plan.waits
         assert (wait.section, wait.name) == ("open", "T")
-        assert "waits for 2 annotators; 0 are in the project" in wait.words
+        assert "needs 2 annotators; the project has 0" in wait.words
         assert "open" not in [one.verb for one in plan.does]
         applied = apply(text, films, mara_of_films)
         assert applied.failed is None
@@ -682,9 +684,7 @@ class TestApplying:
         applied = apply(text, None, world.mara, "films")
 
         assert applied.failed is None
-        assert (
-            "at most 2 items a person, wait for 4 annotators; 3 are in the project" in applied.waits[0].words
-        )
+        assert "at most 2 items per person, need 4 annotators; the project has 3" in applied.waits[0].words
         mended = apply(text.replace("{items: 2}", "{items: 3}"), None, world.mara, "films")
         assert (mended.failed, Batch.objects.get(name="T").state) == (None, "open")
 
@@ -706,7 +706,7 @@ class TestApplying:
         plan = plan_of(text, None, "films")
 
         (bo,) = [one for one in plan.changes if one.name == "Bo"]
-        assert (bo.verb, bo.words.split(".")[0]) == ("leave", f"was removed on {NOON:%Y-%m-%d}")
+        assert (bo.verb, bo.words.split(".")[0]) == ("leave", f"removed on {NOON:%Y-%m-%d}")
         assert apply(text, None, world.mara, "films").links == []
 
     def test_what_was_set_in_the_pages_stays_where_the_file_is_silent(
@@ -747,7 +747,7 @@ class TestApplying:
         )
         text = SMALL.replace("perturbations:", entry + "perturbations:")
 
-        with pytest.raises(Refused, match="gold Entry: of 1 of its 2 items nobody knows what is right"):
+        with pytest.raises(Refused, match="gold Entry: 1 of its 2 items have no gold answer"):
             apply(text, films, mara_of_films)
 
         assert not Project.objects.filter(slug="small").exists()
@@ -1225,14 +1225,14 @@ class TestThePage:
         assert Batch.objects.get(name="Types, once more").state == "open"
         again = mara.post(self.ADDRESS, {"text": text, "act": "plan"}).content.decode()
         assert "Nothing to do: the project matches the file." in again
-        assert "See the study" in mara.get(going["Location"]).content.decode()
+        assert "Open the study file" in mara.get(going["Location"]).content.decode()
 
     def test_a_file_is_taken_as_a_file_too(self, mara: Client) -> None:
         sent = SimpleUploadedFile("study.yaml", self.more().encode())
 
         assert "Types, once more" in mara.post(self.ADDRESS, {"file": sent}).content.decode()
         latin = SimpleUploadedFile("study.yaml", b"study: \xe9")
-        assert "not text in UTF-8" in mara.post(self.ADDRESS, {"file": latin}).content.decode()
+        assert "not UTF-8 text" in mara.post(self.ADDRESS, {"file": latin}).content.decode()
         assert "Choose a study file" in mara.post(self.ADDRESS, {"text": " "}).content.decode()
 
     def test_links_are_made_once_and_shown_once(self, mara: Client) -> None:
@@ -1250,7 +1250,7 @@ class TestThePage:
     def test_a_file_about_another_project_is_not_applied_here(self, mara: Client) -> None:
         page = mara.post(self.ADDRESS, {"text": SMALL, "act": "apply"}).content.decode()
 
-        assert "This file is about the project &#x27;small&#x27;" in page
+        assert "This file is for the project &#x27;small&#x27;" in page
         assert not Job.objects.filter(kind="study").exists()
 
     def test_whoever_annotates_here_learns_of_no_gold(self, mara: Client, world: World) -> None:
@@ -1268,7 +1268,7 @@ class TestThePage:
         assert "neither" not in page
         assert "neither" not in mara.get(self.ADDRESS + "?download").content.decode()
         refused = mara.post(self.ADDRESS, {"text": whole, "act": "plan"}).content.decode()
-        assert "leave gold items out" in refused
+        assert "Leave gold items out" in refused
 
     def test_costs_the_same_however_many_items_there_are(self, mara: Client, world: World) -> None:
         for number in range(3):

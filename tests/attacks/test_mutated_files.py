@@ -357,7 +357,7 @@ def test_a_member_that_has_no_name_is_refused(tmp_path: Path) -> None:
     at = data.index(b"PK\x01\x02")
     data[at + 28 : at + 30] = (0).to_bytes(2, "little")  # the length of the name, in the list of members
     data[at + 32 : at + 34] = (1).to_bytes(2, "little")  # and the name, as a comment of the member
-    with pytest.raises(Refused, match="zip archive that can be read"):
+    with pytest.raises(Refused, match="readable zip archive"):
         importing.unpack(io.BytesIO(bytes(data)), tmp_path, "nameless.zip")
 
 
@@ -391,7 +391,7 @@ def test_an_archive_that_unpacks_to_too_much_is_stopped_on_the_way(
     monkeypatch.setattr(importing, "MOST_UNPACKED", 3 * 2**20)
     bomb = zipped(*((f"{n}.csv", b"0" * 2**20) for n in range(20)))
     assert len(bomb) < 64 * 1024
-    with pytest.raises(Refused, match="unpacks to more than"):
+    with pytest.raises(Refused, match="when unpacked"):
         importing.unpack(io.BytesIO(bomb), tmp_path, "bomb.zip")
     assert sum(path.stat().st_size for path in everything_below(tmp_path)) <= 3 * 2**20
 

@@ -272,7 +272,7 @@ class TestLinks:
             Client().post(reverse("join", args=[token]), sent).content.decode()
             for _ in range(attempts.REGISTER.at_once + 1)
         ]
-        assert "There is an account with this" in said[0]
+        assert "An account with this" in said[0]
         assert "Too many attempts" in said[-1]
 
 

@@ -169,7 +169,7 @@ def test_guidelines_that_change_in_mid_work_come_before_the_next_item_and_the_on
         page.keyboard.press("1")
         expect(page.locator(".question", has_text=question)).to_have_count(0)
 
-    expect(page.locator("body")).to_contain_text("guidelines are new to you or have changed")
+    expect(page.locator("body")).to_contain_text("guidelines are new or have changed")
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     expect(page.locator("h1")).to_contain_text("Guidelines")
     expect(page.locator("main")).to_contain_text("A year is a number.")

@@ -66,7 +66,7 @@ def test_the_answer_is_there_when_somebody_stops_typing(
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
     expect(page.locator("[data-part=perturbed]")).to_be_hidden()
-    expect(page.locator(".says")).to_contain_text("right on the original")
+    expect(page.locator(".says")).to_contain_text("answers the original correctly")
     page.locator("textarea[name=question]").fill("in which year was it released")
     state(page, "stale")
     state(page, "answered")
@@ -328,7 +328,7 @@ def test_a_language_model_behind_an_endpoint_is_tried_and_one_that_talks_is_said
         page.keyboard.press("Enter")
         expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "model_error")
         expect(page.locator(".says")).to_contain_text(
-            "no list of answers to the original, though it was asked 3 times"
+            "did not return a list of answers for the original after 3 requests"
         )
         expect(page.locator("[data-part=original] .state")).to_be_hidden()
         assert len(asked) == 2 + listing.MOST_ASKS
@@ -347,7 +347,7 @@ def test_a_model_that_was_exchanged_says_so(
     server.sha = "f" * 16
     type_question(page, "which year saw it in cinemas?")
     state(page, "changed")
-    expect(page.locator(".says")).to_contain_text("gives no verdict")
+    expect(page.locator(".says")).to_contain_text("there is no verdict")
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     expect(page.locator("[data-progress-text]")).to_have_text("1 of 4")
@@ -389,7 +389,7 @@ def test_an_edit_is_looked_at_as_it_is_made(
     page.keyboard.type("2001")
     page.keyboard.press("Enter")
     expect(page.locator("[data-part=perturbed] li")).to_have_text("2001")
-    expect(page.locator(".says")).to_contain_text("Say what the right answer is")
+    expect(page.locator(".says")).to_contain_text("Enter the correct answer")
     page.locator("textarea[name=answers]").fill("2001")
     expect(page.locator("askew-prediction")).to_have_attribute("data-verdict", "not_fooled")
     page.keyboard.press("Escape")
