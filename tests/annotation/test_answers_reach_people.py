@@ -51,7 +51,7 @@ def test_it_is_a_badge_beside_the_item_and_on_my_work_until_it_is_read(
     client = client_of(world.ada)
     home = client.get("/")
     assert HREF in home.content.decode()
-    assert "1 answer" in text(home)
+    assert "1 new answer" in text(home)
 
     work = client.get(reverse("annotate", args=[batch.public_id]))
     assert HREF in work.content.decode()
