@@ -233,7 +233,7 @@ def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_wh
     page = context.new_page()
     page.route("**/askew/grid*.js", lambda route: route.abort())
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
-    link = page.get_by_role("link", name="go on with the plain page")
+    link = page.get_by_role("link", name="use the plain page")
     expect(link).to_be_visible()
     link.click()
     expect(page.locator("tbody tr[data-row]")).to_have_count(1500)
@@ -278,7 +278,7 @@ def test_when_the_module_of_its_mode_does_not_come_the_plain_page_is_offered(
     page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
     page.route("**/askew/editing*.js", lambda route: route.abort())
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
-    expect(page.get_by_role("link", name="go on with the plain page")).to_be_visible()
+    expect(page.get_by_role("link", name="use the plain page")).to_be_visible()
 
 
 def test_where_a_table_is_only_read_nothing_is_loaded_that_edits(
