@@ -56,7 +56,7 @@ def test_when_the_database_s_clock_jumps_ahead_places_go_to_others_and_what_was_
     Assignment.objects.update(leased_until=F("leased_until") - timedelta(hours=3))
     for _ in range(4):
         world.label(batch, "bo", "extraction")
-    with pytest.raises(Refused, match="lease ran out"):
+    with pytest.raises(Refused, match="reservation expired"):
         world.answer(world.reload(late), {"label": "reasoning"})
     given = Item.objects.values_list("submitted_count", "places_count")
     assert set(given) == {(1, 1)}
