@@ -110,7 +110,7 @@ def test_a_table_that_no_longer_gives_the_answer_is_refused() -> None:
     }
     asked = Item(Example("nu-2", "which film stands before the last?", TABLE, ["Alien"]))
     assert codes(data(without(rows="1"), program=before_last), asked) == BOTH
-    with pytest.raises(Invalid, match="gives Heat now"):
+    with pytest.raises(Invalid, match="now gives Heat"):
         task.parse(data(without(rows="2"), program=before_last), asked)
     assert task.parse(data(without(rows="0"), program=before_last), asked).operations
 
@@ -223,7 +223,7 @@ def test_the_cell_of_the_answer_may_not_vanish_without_a_word() -> None:
     (problem,) = invalid.value.problems
     assert (problem.path, problem.code, problem.level) == ("worked_out", "answer_gone", "error")
     assert problem.message.startswith(
-        "The answer “Heat” stood in row 1, Film, and is in no cell that is left."
+        "The answer “Heat” was in row 1, Film and is in no remaining cell."
     )
     assert codes(data(without(columns="0")), Item(LONGEST)) == ["answer_gone"]
     said = task.parse({**without_heat, "worked_out": True}, Item(LONGEST))

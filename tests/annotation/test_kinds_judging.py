@@ -230,7 +230,7 @@ def test_what_was_rated_here_says_where_a_metric_fails(world: World) -> None:
 
 
 def test_without_scores_a_batch_of_failures_says_what_is_missing(world: World) -> None:
-    with pytest.raises(Refused, match="a metric's score"):
+    with pytest.raises(Refused, match="its metric score"):
         world.batch("metric_failure", sources=[world.import_written(rated(1))])
 
 
@@ -260,7 +260,7 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
 
 
 def test_screening_asks_about_what_a_model_always_gets_right_and_feeds_what_is_kept(world: World) -> None:
-    with pytest.raises(Refused, match="Ask one first"):
+    with pytest.raises(Refused, match="Ask a model first"):
         world.batch("question_screening")
     for example in Example.objects.originals().order_by("pk")[:3]:
         right = [list(example.answers)] * 3

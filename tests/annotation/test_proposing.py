@@ -201,7 +201,7 @@ def test_a_question_that_is_still_the_original_one_is_refused(world: World, llm:
     llm.says = staticmethod(lambda body: applies(question=question.upper()))
     proposing.make(batch=batch)
     assert set(Reply.objects.values_list("outcome", flat=True)) == {"refused"}
-    assert "still the original" in Reply.objects.all()[0].reason
+    assert "question is unchanged" in Reply.objects.all()[0].reason
 
 
 def with_what_every_reply_has(text: str) -> str:

@@ -201,5 +201,5 @@ def test_the_page_of_an_example_tells_verdicts_waivers_contracts_and_who_decided
         "by program (FREB-TQA)",
     ):
         assert said in text, said
-    assert "Open: the model" not in text, "the newest verdict counts"
+    assert "Waiting for the model" not in text, "the newest verdict counts"
     assert text.count("Contract: table") == 2, "what programs make has a contract, too"

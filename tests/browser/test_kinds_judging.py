@@ -204,7 +204,7 @@ def test_an_answer_is_typed_and_sent_with_one_chord(
     ada.is_led_on(second)
     third = ada.question
     ada.presses("Control+Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Write what the table answers")
+    expect(page.locator("[data-notices]")).to_contain_text("Write the answer, or choose")
     ada.presses("Escape", "0", "Enter")
     ada.is_led_on(third)
     assert submitted() == [
@@ -484,7 +484,7 @@ def test_causes_are_digits_and_enter(world: World, new_context: NewContext, live
     ada.is_led_on(first)
     assert ada.keys == 5
     ada.presses("8", "Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Say in the note")
+    expect(page.locator("[data-notices]")).to_contain_text("Describe the cause in the note")
     expect(page.get_by_label("Note")).to_be_focused()
     ada.types("people erred")
     ada.presses("Control+Enter")
@@ -556,7 +556,7 @@ def test_without_scripts_two_examples_are_two_tables_and_their_changes(
     page.locator("[data-verdict=right]").get_by_role("radio", name="2").check()
     page.get_by_role("radio", name="The left one").check()
     submits(page)
-    expect(page.locator("[data-notices]")).to_contain_text("say what is wrong")
+    expect(page.locator("[data-notices]")).to_contain_text("hoose what is wrong")
     page.locator("[data-verdict=right]").get_by_label("Something is missing").check()
     submits(page)
     expect(page.locator("main")).to_contain_text("All caught up")

@@ -132,7 +132,7 @@ class TestPatternsThatWouldStopAProgram:
             ("(a)" * 13, "has 13 groups"),
             ("", "1 to 200 characters"),
             ("(a)(b)" * 40, "1 to 200 characters"),
-            ("(a)(\ud800)", "half a character"),
+            ("(a)(\ud800)", "an incomplete character"),
         ],
     )
     def test_what_cannot_be_used_says_why(self, pattern, reason, capfd):
