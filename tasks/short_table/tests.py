@@ -222,9 +222,7 @@ def test_the_cell_of_the_answer_may_not_vanish_without_a_word() -> None:
         task.parse(without_heat, Item(LONGEST))
     (problem,) = invalid.value.problems
     assert (problem.path, problem.code, problem.level) == ("worked_out", "answer_gone", "error")
-    assert problem.message.startswith(
-        "The answer “Heat” was in row 1, Film and is in no remaining cell."
-    )
+    assert problem.message.startswith("The answer “Heat” was in row 1, Film and is in no remaining cell.")
     assert codes(data(without(columns="0")), Item(LONGEST)) == ["answer_gone"]
     said = task.parse({**without_heat, "worked_out": True}, Item(LONGEST))
     assert said.worked_out
