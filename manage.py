@@ -16,7 +16,7 @@ def main() -> None:
 
         from annotation.database import SILENT
     except ImportError:
-        sys.exit("manage.py: this Python has no Django; ./run manage ... uses one that has.")
+        sys.exit("manage.py: Django is not installed for this Python. Use ./run manage.")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
@@ -24,13 +24,10 @@ def main() -> None:
     except (OperationalError, ProgrammingError, MigrationSchemaMissing) as error:
         why = str(error).strip().partition("\n")[0]
         if "locked" in why:
-            sys.exit(
-                "manage.py: the database is locked: another process has been writing to it for longer than this one "
-                "waits. Run the command again once it is done."
-            )
+            sys.exit("manage.py: the database is locked by another process. Run the command again later.")
         if why == SILENT or "statement timeout" in why:
-            sys.exit(f"manage.py: the database: {why}. Is it busy, or is the network to it broken?")
-        sys.exit(f"manage.py: the database: {why}. Is it there, and is ./run manage migrate done?")
+            sys.exit(f"manage.py: the database: {why}. Check whether it is busy and the network works.")
+        sys.exit(f"manage.py: the database: {why}. Check that it exists and run ./run manage migrate.")
     except SystemExit as end:
         name = sys.argv[1] if len(sys.argv) > 1 else "help"
         if end.code == 1 and not name.startswith("-") and name not in {"help", "version", *get_commands()}:

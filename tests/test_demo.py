@@ -38,7 +38,7 @@ class Demo:
         )
         assert self.process.stdout is not None
         self.lines = list(
-            takewhile(lambda line: line != "Ctrl-C stops it.", map(str.rstrip, self.process.stdout))
+            takewhile(lambda line: line != "Press Ctrl-C to stop.", map(str.rstrip, self.process.stdout))
         )
         assert self.lines, "the demo ended before it was ready"
         self.url = self.lines[0].removeprefix("Ready: ")

@@ -102,7 +102,7 @@ class TestWhatItSays:
 
         assert said.returncode == 1
         assert said.stderr.count("\n") == 1
-        offered = re.fullmatch(rf"run: port {taken} is taken; .* \./run demo --port (\d+)\n", said.stderr)
+        offered = re.fullmatch(rf"run: port {taken} is in use; try \./run demo --port (\d+)\n", said.stderr)
         assert offered is not None
         assert run.is_free(int(offered[1]))
 
@@ -198,7 +198,7 @@ class TestSettingUp:
         monkeypatch.setattr(run, "find_uv", lambda: "")
         monkeypatch.setattr(run, "works", lambda command: False)
 
-        with pytest.raises(run.Failed, match=r"^found no pip .*apt install python3-pip\)$"):
+        with pytest.raises(run.Failed, match=r"^pip is not installed .*apt install python3-pip\)$"):
             run.install(run.RUNTIME)
 
     def test_the_locks_pin_every_package_by_hash(self):
@@ -266,7 +266,7 @@ class TestTheHousehold:
             assert household.wait(lambda: False, seconds=30) is False
 
         assert sleeper.returncode == -signal.SIGTERM
-        assert "quitter ended by itself with status 3" in capfd.readouterr().err
+        assert "quitter stopped with status 3" in capfd.readouterr().err
 
     def test_one_that_is_kept_is_started_again_a_few_times_and_missed_by_nobody(
         self, household, monkeypatch, capfd
@@ -280,8 +280,8 @@ class TestTheHousehold:
             assert sleeper.poll() is None
 
         said = capfd.readouterr().err
-        assert said.count("starting it again") == 2
-        assert said.count("goes on without it") == 1
+        assert said.count("restarting it") == 2
+        assert said.count("continuing without it") == 1
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_a_signal_ends_all_and_is_no_failure(self, household, number):
@@ -322,7 +322,7 @@ class TestTheHousehold:
         with household:
             assert household.finish("prepare", ["-c", "raise SystemExit(1)"]) is None
 
-        assert "prepare ended with status 1" in capfd.readouterr().err
+        assert "prepare stopped with status 1" in capfd.readouterr().err
 
 
 class TestTheRooms:

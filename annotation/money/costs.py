@@ -64,6 +64,6 @@ def rate_in_words(rate: Mapping[str, Any]) -> str:
     if not rate:
         return ""
     by_item = "per_item" in rate
-    words = gettext("{amount} {currency} per item") if by_item else gettext("{amount} {currency} per hour")
+    words = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
     amount = Decimal(str(rate["per_item" if by_item else "per_hour"]))
     return words.format(amount=f"{amount:.2f}", currency=rate["currency"])

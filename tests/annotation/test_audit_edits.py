@@ -54,7 +54,7 @@ def test_findings_are_a_table_and_status_1(files: dict[str, str]) -> None:
     status, said, why = run(
         "--base", files["base"], "--edited", files["edited"], "--contract", "answer_changes"
     )
-    assert (status, why) == (1, "There are findings in 1 of 2 items.")
+    assert (status, why) == (1, "1 of 2 items have findings.")
     assert said.splitlines() == [
         "item  changes  answer  findings",
         "2     1        -       cell_format, answer_unchanged, number_reformatted",
@@ -67,7 +67,7 @@ def test_findings_are_a_table_and_status_1(files: dict[str, str]) -> None:
         "2 items in both files.",
         "2 have one or two changes in a table of the same shape (2 if damage is not counted).",
         "Operations: 2 set_cell.",
-        "Answers computed again: 0.",
+        "Answers recomputed: 0.",
     ]
 
 
@@ -132,7 +132,7 @@ def test_two_empty_files_are_wrong_use(tmp_path: Path) -> None:
     empty = tmp_path / "empty.json"
     empty.write_text("", "utf-8")
     status, _, why = run("--base", str(empty), "--edited", str(empty), "--contract", "answer_changes")
-    assert (status, why) == (2, "Neither file has any item.")
+    assert (status, why) == (2, "Neither file contains items.")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_it_needs_no_database_and_ends_as_the_interface_says(files: dict[str, st
     findings = program(*both, "edited.json")
     assert (findings.returncode, findings.stderr) == (
         1,
-        "CommandError: There are findings in 1 of 2 items.\n",
+        "CommandError: 1 of 2 items have findings.\n",
     )
     missing = program(*both, "nowhere.json")
     assert missing.returncode == 2

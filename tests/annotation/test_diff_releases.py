@@ -69,7 +69,7 @@ def test_the_command_fails_where_something_differs(tmp_path: Path) -> None:
     one, same = release(world, tmp_path / "one"), release(world, tmp_path / "same")
     out = StringIO()
     call_command("diff_releases", str(one), str(same), stdout=out)
-    assert out.getvalue() == "The same.\n"
+    assert out.getvalue() == "The releases are identical.\n"
     labelled(world, ["extraction", "extraction", "extraction"])
     other, out = release(world, tmp_path / "other"), StringIO()
     with pytest.raises(SystemExit):

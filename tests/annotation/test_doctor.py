@@ -226,9 +226,9 @@ def test_what_heals_by_itself_is_named_with_status_0(
     Source.objects.create(project=world.project, name="half", reader="wtq", started_at=NOON)
     call_command("doctor")
     said = capsys.readouterr().out
-    assert f"Heals by itself: job {job.public_id}" in said
-    assert "Heals by itself: an import of half" in said
-    assert "Everything adds up." in said
+    assert f"Repaired automatically: job {job.public_id}" in said
+    assert "Repaired automatically: an import of half" in said
+    assert "No inconsistencies." in said
     world.batch()
     Batch.objects.update(items_count=99)
     with pytest.raises(CommandError, match="1 inconsistencies"):

@@ -231,7 +231,7 @@ def test_what_cannot_be_evaluated_is_said(tmp_path: Path) -> None:
         call_command("evaluate", str(out), "--predictions", str(file))
     with pytest.raises(CommandError, match="no predictor called 'nobody'"):
         call_command("evaluate", str(out), "--predictor", "nobody")
-    with pytest.raises(CommandError, match="Name a file"):
+    with pytest.raises(CommandError, match="Give --predictions files"):
         call_command("evaluate", str(out))
     with pytest.raises(CommandError, match="not a release"):
         call_command("evaluate", str(tmp_path), "--predictions", str(file))
@@ -387,7 +387,7 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "said.jsonl"
     evaluating.collect(evaluating.load(out), reads_the_first_row, file)
     twice = ("--predictions", f"a={file}", "--predictions", f"a={file}")
-    with pytest.raises(CommandError, match="Two models are called 'a'"):
+    with pytest.raises(CommandError, match="Two models have the name 'a'"):
         call_command("evaluate", str(out), *twice)
     with pytest.raises(CommandError, match="Wrong e-mail address or password"):
         call_command("evaluate", str(out), "--predictions", str(file), "--longest", "512")

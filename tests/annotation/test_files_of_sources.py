@@ -179,7 +179,7 @@ def test_the_commands_say_what_was_made_again_and_where_a_format_has_nothing(tmp
     options = {"project": world.project.slug, "name": "v1", "format": "lftqa", "out": tmp_path / "lftqa"}
     call_command("release", stdout=said, **options)
     assert "56 automatic perturbations" in said.getvalue()
-    assert "no benchmark file: nothing in this project has a place in the format lftqa" in said.getvalue()
+    assert "no benchmark file: the format lftqa has no record for the data of this project" in said.getvalue()
     said = StringIO()
     call_command("verify_release", tmp_path / "lftqa", stdout=said)
     assert "56 automatic perturbations made again" in said.getvalue()

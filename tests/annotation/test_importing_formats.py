@@ -244,7 +244,7 @@ def test_a_project_says_under_which_names_its_records_hold_what(
     told = ["--field", "question=frage", "--field", "table=tabelle", "--field", "answers=gold"]
     call_command(*command, *told)
     said = capsys.readouterr().out
-    assert "Ids that stood in the files before got a number behind them, 1 in all: 1#2." in said
+    assert "1 repeated ids got a number as suffix: 1#2." in said
     rows = Example.objects.filter(source__name="export").select_related("stored_table").order_by("position")
     assert [(row.external_id, row.question, row.answers) for row in rows] == [
         ("1", "wer?", ["Ann"]),

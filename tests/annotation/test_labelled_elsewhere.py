@@ -265,7 +265,7 @@ class TestWhatIsWrong:
         (trouble,) = found.troubles
         assert trouble.line == line
         assert said in trouble.message
-        with pytest.raises(Refused, match=f"Line {line}: .*Nothing was written"):
+        with pytest.raises(Refused, match=f"Line {line}: .*No labels were imported"):
             write(batch, csv)
         assert counted(batch) == before
 
@@ -531,7 +531,7 @@ class TestTheCommand:
         path.write_text("example,annotator,label\nnu-0,Xenia,x\nnu-9,Xenia,neither\n", encoding="utf-8")
         out = io.StringIO()
 
-        with pytest.raises(CommandError, match="2 lines are wrong"):
+        with pytest.raises(CommandError, match="2 lines have errors"):
             call_command(
                 "import_labels",
                 str(path),

@@ -176,7 +176,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, settings: Any) -> None:
             "no predictor called 'judge'|There is no|no chat model",
         ),
         (["--scores", "meteor=nothing.csv"], "cannot be read"),
-        (["--samples", "0"], "from 1 on"),
+        (["--samples", "0"], "at least 1"),
     ):
         with pytest.raises(CommandError, match=said):
             call_command("metrics", str(path), "--reader", "jsonl", "--metric", "meteor", *arguments)

@@ -37,7 +37,7 @@ def pay(world: World, at: float, **said: object) -> None:
 
 
 def raised(world: World, batch: Batch) -> None:
-    """Two items of a minute at 36 EUR per hour, then two at 72."""
+    """Two items of a minute at 36 EUR an hour, then two at 72."""
     pay(world, 0, **EUR_36)
     for number in range(4):
         if number == 2:
@@ -70,11 +70,11 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     (cost,) = paying.by_batch(world.project, paying.shares(Project.objects.get()))
 
     assert "3.60 EUR" in page
-    assert "36.00 EUR per hour" in page
+    assert "36.00 EUR an hour" in page
     assert "Items that ended earlier keep their rate" in " ".join(page.split())
     first, second = sheet.splitlines()[1:]
-    assert first.endswith(",2,0,0.033,36.00 EUR per hour,1.20,EUR")
-    assert second.endswith(",2,0,0.033,72.00 EUR per hour,2.40,EUR")
+    assert first.endswith(",2,0,0.033,36.00 EUR an hour,1.20,EUR")
+    assert second.endswith(",2,0,0.033,72.00 EUR an hour,2.40,EUR")
     assert "1.20 EUR" in mine
     assert "2.40 EUR" in mine
     assert "rate of today" not in mine + page
@@ -159,7 +159,7 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
     text = (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")
     day, next_day = NOON.date().isoformat(), (NOON + DAY).date().isoformat()
     assert (
-        f"> Paid: 36.00 EUR per hour until {day}, then 72.00 EUR per hour until {next_day}, then 99.00 EUR an hour."
+        f"> Paid: 36.00 EUR an hour until {day}, then 72.00 EUR an hour until {next_day}, then 99.00 EUR an hour."
         in text
     )
     Batch.objects.filter(pk=second.pk).update(pay={"currency": "EUR", "per_item": 0.5})
@@ -173,7 +173,7 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
     )
     text = (tmp_path / "v2" / "DATA_STATEMENT.md").read_text(encoding="utf-8")
     assert "> Paid: 0.50 EUR an item (Second)." in text
-    assert "99.00 EUR per hour (First)." in text
+    assert "99.00 EUR an hour (First)." in text
 
 
 @pytest.mark.parametrize("changes", [0, 6])

@@ -66,7 +66,7 @@ def plan(folder: Path) -> list[str]:
     file, out = folder / "films.yaml", StringIO()
     call_command("study", "export", str(file), "--project", "films")
     call_command("study", "plan", str(file), stdout=out)
-    start = "A release now would lack: "
+    start = "Missing from a release now: "
     return [line.removeprefix(start) for line in out.getvalue().splitlines() if line.startswith(start)]
 
 

@@ -159,5 +159,5 @@ def test_a_command_that_finds_the_database_locked_says_so(path: Path) -> None:
         )
 
     assert done.returncode == 1
-    assert "the database is locked: another process has been writing" in done.stderr
-    assert "migrate done" not in done.stderr
+    assert "the database is locked by another process" in done.stderr
+    assert "Check that it exists" not in done.stderr

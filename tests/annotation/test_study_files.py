@@ -134,10 +134,7 @@ class TestBadFiles:
             (
                 "question_type",
                 "question_typ",
-                (
-                    "line 7: batches[1].type: Unknown kind of annotation 'question_typ'. Did you mean "
-                    "'question_type'?"
-                ),
+                ("line 7: batches[1].type: Unknown task type 'question_typ'. Did you mean 'question_type'?"),
             ),
             (
                 "reader: wtq",
@@ -532,7 +529,7 @@ class TestThePlan:
     def test_an_account_of_the_costs_is_told_in_lines(self) -> None:
         said = "\n".join(words.lines(self.plan(self.standing(paces={"question_type": Pace(36.0, 120)}))))
 
-        assert "Nothing to do: the project is as the file says." in said
+        assert "Nothing to do: the project matches the file." in said
         assert "Types" in said
         assert "0.60 EUR" in said
         assert "(*) nobody has annotated anything of this kind here yet" in said
@@ -1106,10 +1103,12 @@ class TestTheCommand:
             + "people:\n  - {name: New Manager, roles: [manager]}\n  - {name: Eli, roles: [annotator]}\n"
         )
 
-        assert "is a study file: Small, 2 people, 1 sources, 2 batches" in self.run("validate", str(path))
+        assert "is a valid study file: Small, 2 people, 1 sources, 2 batches" in self.run(
+            "validate", str(path)
+        )
         assert "+ source films: import films-dev.tsv, 4 examples." in self.run("plan", str(path))
         applied = self.run("apply", str(path), "--manager", "new@example.org")
-        assert "New Manager has an account now" in applied
+        assert "Created an account for New Manager" in applied
         assert applied.count("this link, shown once") == 1, "the manager needs none"
         assert self.run("apply", str(path), "--manager", "new@example.org").startswith("Nothing to do")
         assert json.loads(self.run("plan", str(path), "--json"))["changes"] == []
@@ -1121,18 +1120,22 @@ class TestTheCommand:
     @pytest.mark.parametrize(
         ("arguments", "status", "said"),
         [
-            (["validate", "missing.yaml"], 2, "cannot be read"),
-            (["plan", "missing.yaml"], 2, "cannot be read"),
+            (["validate", "missing.yaml"], 2, "Cannot read"),
+            (["plan", "missing.yaml"], 2, "Cannot read"),
             (
                 ["validate", "bad.yaml"],
                 1,
                 "line 3: peple: Unknown key 'peple'. Did you mean 'people'?",
             ),
-            (["plan", "waits.yaml"], 1, "1 thing is in the way"),
+            (["plan", "waits.yaml"], 1, "1 problem to fix first"),
             (["plan", "good.yaml", "--project", "nowhere"], 2, "There is no project 'nowhere'"),
-            (["export", "-"], 2, "Say which project: --project SLUG"),
-            (["apply", "films.yaml", "--manager", "ada@example.org"], 2, "is no manager of films"),
-            (["apply", "films.yaml", "--manager", "who@example.org"], 2, "nobody with the e-mail address"),
+            (["export", "-"], 2, "Name the project: --project SLUG"),
+            (["apply", "films.yaml", "--manager", "ada@example.org"], 2, "is not a manager of films"),
+            (
+                ["apply", "films.yaml", "--manager", "who@example.org"],
+                2,
+                "no account with the e-mail address",
+            ),
         ],
     )
     def test_says_what_is_wrong(
@@ -1165,7 +1168,7 @@ class TestTheCommand:
 
     def test_a_release_can_be_tried_without_writing_anything(self, world: World) -> None:
         out = io.StringIO()
-        with pytest.raises(CommandError, match="A release can be made"):
+        with pytest.raises(CommandError, match="A release is possible"):
             call_command("release", "--project", "films", "--dry-run", stdout=out)
 
         assert "batches: There are no batches yet." in out.getvalue()

@@ -155,7 +155,7 @@ def test_what_was_under_way_when_the_backup_was_made_is_no_inconsistency(
     assert elsewhere("restore", str(tmp_path / "backup")).returncode == 0
     found = elsewhere("doctor")
     assert found.returncode == 0, found.stderr
-    assert found.stdout.count("Heals by itself: ") == 3
+    assert found.stdout.count("Repaired automatically: ") == 3
 
 
 @pytest.mark.parametrize(

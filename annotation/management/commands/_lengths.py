@@ -20,7 +20,7 @@ def add_length_options(parser: ArgumentParser) -> None:
         "--longest", type=int, metavar="N", help="leave out examples whose table has more tokens than this"
     )
     parser.add_argument(
-        "--tokenizer", type=Path, metavar="FOLDER", help="for --longest: where a tokenizer.json is"
+        "--tokenizer", type=Path, metavar="FOLDER", help="folder with a tokenizer.json (for --longest)"
     )
     parser.add_argument(
         "--as",
@@ -28,9 +28,9 @@ def add_length_options(parser: ArgumentParser) -> None:
         dest="counted_as",
         choices=sorted(SERIALISATIONS),
         metavar="SERIALISATION",
-        help="for --longest: how the table is written when it is counted",
+        help="table serialisation used for counting (for --longest)",
     )
-    parser.add_argument("--with-question", action="store_true", help="for --longest: count the question, too")
+    parser.add_argument("--with-question", action="store_true", help="count the question too (for --longest)")
 
 
 def limit_of(options: Mapping[str, Any]) -> Limit | None:
@@ -38,11 +38,11 @@ def limit_of(options: Mapping[str, Any]) -> Limit | None:
     most, folder, form = options["longest"], options["tokenizer"], options["counted_as"]
     if most is None:
         if folder is not None or form is not None or options["with_question"]:
-            raise CommandError("--tokenizer, --as and --with-question belong to --longest N.", returncode=2)
+            raise CommandError("--tokenizer, --as and --with-question need --longest N.", returncode=2)
         return None
     if folder is None or form is None:
         raise CommandError(
-            "--longest needs --tokenizer FOLDER and --as SERIALISATION: a length without them means nothing.",
+            "--longest needs --tokenizer FOLDER and --as SERIALISATION.",
             returncode=2,
         )
     try:

@@ -29,8 +29,8 @@ class RefusingCommand(BaseCommand):
         found = Project.objects.filter(slug=slug).first()
         if found is None:
             raise CommandError(
-                f"There is no project {slug!r}. Make it: "
-                f"./run manage create_project {slug} --name NAME --manager EMAIL",
+                f"There is no project {slug!r}. Create it: ./run manage create_project {slug} --name NAME "
+                "--manager EMAIL",
                 returncode=2,
             )
         return found
@@ -41,13 +41,11 @@ class RefusingCommand(BaseCommand):
             names = (
                 ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
             )
-            raise CommandError(
-                f"{project.slug} has no batch called {name!r}; there are: {names}.", returncode=2
-            )
+            raise CommandError(f"{project.slug} has no batch {name!r}. Available: {names}.", returncode=2)
         return found
 
     def person(self, email: str) -> Person:
         found = Person.objects.filter(email=email.lower()).first()
         if found is None:
-            raise CommandError(f"There is nobody with the e-mail address {email}.", returncode=2)
+            raise CommandError(f"There is no account with the e-mail address {email}.", returncode=2)
         return found

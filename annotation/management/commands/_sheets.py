@@ -25,8 +25,10 @@ FORMS: Mapping[str, Callable[[Sheet], str]] = {
 def add_sheet_options(parser: ArgumentParser) -> None:
     """Add the options that `put_out` reads."""
     parser.add_argument("--format", choices=(*FORMS, "json"), default="text", help="default: %(default)s")
-    parser.add_argument("--json", action="store_true", help="the same as --format json")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there as Markdown")
+    parser.add_argument("--json", action="store_true", help="same as --format json")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables to this file as Markdown"
+    )
 
 
 def put_out(

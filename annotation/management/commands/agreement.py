@@ -11,8 +11,8 @@ from annotation.quality import agreement
 
 class Command(RefusingCommand):
     help = (
-        "Agreement of a project's batches, with 95 % intervals: of its work, as a release says it. A batch that is set "
-        "aside, or is no work, is shown where --batch names it."
+        "Show the agreement of a project's work batches with 95 % intervals, as in a release. Use "
+        "--batch for other batches and for those set aside."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

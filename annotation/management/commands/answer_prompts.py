@@ -21,8 +21,9 @@ AT_ONCE = 4
 
 class Command(BaseCommand):
     help = (
-        "Put a file of prompts (`prompts`) to a chat model of PREDICTORS, greedily, and keep what it wrote. Goes on "
-        "where the file of answers ends. Needs no database."
+        "Send a file of prompts (see `prompts`) to a chat model of PREDICTORS with greedy "
+        "decoding, and save its replies. Continues where the file of answers ends. Needs no "
+        "database."
     )
     requires_migrations_checks = False
 
@@ -62,4 +63,4 @@ class Command(BaseCommand):
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (ChatError, PromptError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{asked} prompts answered by {model.model}, {len(done)} were answered before.")
+        self.stdout.write(f"{asked} prompts answered by {model.model}; {len(done)} were answered before.")

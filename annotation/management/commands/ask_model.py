@@ -9,17 +9,19 @@ from annotation.models import Source
 
 
 class Command(RefusingCommand):
-    help = "Ask a model about the examples of a project what a kind of annotation wants to know of it."
+    help = "Ask a model about the examples of a project. The replies are used by the task type."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--predictor", required=True, metavar="NAME", help="a name of PREDICTORS")
+        parser.add_argument(
+            "--predictor", required=True, metavar="NAME", help="name of a model in PREDICTORS"
+        )
         parser.add_argument("--purpose", required=True, choices=list(asking.purposes()))
-        parser.add_argument("--source", default="", metavar="NAME", help="default: every source")
-        parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers for each question")
+        parser.add_argument("--source", default="", metavar="NAME", help="default: all sources")
+        parser.add_argument("--samples", type=int, default=8, metavar="N", help="answers per question")
         parser.add_argument("--temperature", type=float, default=0.7)
         parser.add_argument(
-            "--limit", type=int, default=None, metavar="N", help="ask about N examples at most"
+            "--limit", type=int, default=None, metavar="N", help="ask about at most N examples"
         )
 
     def run(self, **options: Any) -> None:

@@ -14,8 +14,8 @@ from tableqa.readers import READERS, ReaderError
 
 class Command(BaseCommand):
     help = (
-        "Compare two released files of tables, the base and the edited one, and say what was done to each table and what "
-        "is wrong with it. Needs no database. Exit status 1 where anything was found."
+        "Compare two released files of tables, the base and the edited one. Lists the edits and "
+        "problems of each table. Needs no database. Exit status 1 if there are findings."
     )
     requires_migrations_checks = False
 
@@ -23,12 +23,16 @@ class Command(BaseCommand):
         parser.add_argument("--base", type=Path, required=True, metavar="FILE")
         parser.add_argument("--edited", type=Path, required=True, metavar="FILE")
         parser.add_argument("--contract", required=True, choices=list(CONTRACTS))
-        parser.add_argument("--reader", default="freb_tqa", choices=sorted(READERS), help="of both files")
         parser.add_argument(
-            "--base-reader", choices=sorted(READERS), help="of the base, if it is of another form"
+            "--reader", default="freb_tqa", choices=sorted(READERS), help="format of both files"
         )
         parser.add_argument(
-            "--subset", action="store_true", help="the edited file may have some of the base's items only"
+            "--base-reader", choices=sorted(READERS), help="format of the base file, if it differs"
+        )
+        parser.add_argument(
+            "--subset",
+            action="store_true",
+            help="accept an edited file with only some of the items of the base",
         )
         parser.add_argument("--json", action="store_true")
 
@@ -49,10 +53,10 @@ class Command(BaseCommand):
             self.stdout.write("\n".join([*_items(found), "", *_codes(found), "", *_totals(found)]))
         totals = found.totals
         if not totals["items"]:
-            raise CommandError("Neither file has any item.", returncode=2)
+            raise CommandError("Neither file contains items.", returncode=2)
         if totals["with_findings"]:
             raise CommandError(
-                f"There are findings in {totals['with_findings']:,} of {totals['items']:,} items.",
+                f"{totals['with_findings']:,} of {totals['items']:,} items have findings.",
                 returncode=1,
             )
 
@@ -88,7 +92,7 @@ def _totals(found: Audit) -> list[str]:
         f"{totals['paired']:,} items in both files.",
         f"{totals['one_or_two_changes']:,} have one or two changes in a table of the same shape ({besides}).",
         f"Operations: {operations}.",
-        f"Answers computed again: {totals['computed']:,}.",
+        f"Answers recomputed: {totals['computed']:,}.",
     ]
 
 

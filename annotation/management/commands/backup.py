@@ -10,10 +10,10 @@ from annotation import backing_up
 
 
 class Command(BaseCommand):
-    help = "Back up database and files into a new folder, while people work; with checksums."
+    help = "Back up database and files into a new folder, with checksums. People can keep working."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="where to; it must not be there yet")
+        parser.add_argument("folder", type=Path, help="folder to create")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -13,7 +13,7 @@ from annotation.models import Person
 
 
 class Command(RefusingCommand):
-    help = "Make a project with its first manager; somebody new is given an account."
+    help = "Create a project with its first manager. Creates an account if the manager has none."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
@@ -44,6 +44,6 @@ def _asked(email: str) -> str:
     """A password typed twice: one that nobody sees is easily mistyped."""
     while True:
         password = getpass.getpass(f"Password for {email}: ")
-        if password == getpass.getpass("The same again: "):
+        if password == getpass.getpass("Repeat the password: "):
             return password
-        sys.stderr.write("These were not the same.\n")
+        sys.stderr.write("The passwords differ. Try again.\n")

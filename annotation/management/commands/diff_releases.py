@@ -15,9 +15,7 @@ SHOWN = 20
 
 
 class Command(BaseCommand):
-    help = (
-        "What differs between two releases, record by record; needs no database. Fails where anything does."
-    )
+    help = "Compare two releases record by record. Needs no database. Exit status 1 if they differ."
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,7 +38,7 @@ class Command(BaseCommand):
 
     def _print(self, found: release_diff.ReleaseDiff) -> None:
         if found.empty:
-            self.stdout.write("The same.")
+            self.stdout.write("The releases are identical.")
         for line in found.manifest:
             self.stdout.write(line)
         for one in found.files:
@@ -50,4 +48,4 @@ class Command(BaseCommand):
                     more = f", and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
                     self.stdout.write(f"  {len(ids)} {what}: {', '.join(ids[:SHOWN])}{more}")
             if one.order:
-                self.stdout.write("  the same records in another order")
+                self.stdout.write("  same records in another order")

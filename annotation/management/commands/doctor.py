@@ -8,16 +8,19 @@ from annotation import doctor
 
 
 class Command(BaseCommand):
-    help = "Count everything anew and name every inconsistency. What heals by itself is named, too, with status 0."
+    help = (
+        "Recount everything and list every inconsistency. Inconsistencies that are repaired "
+        "automatically do not change the exit status."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = doctor.findings()
         healing = [finding for finding in found if isinstance(finding, doctor.SelfHealing)]
         for finding in found:
             if finding in healing:
-                self.stdout.write(f"Heals by itself: {finding}.")
+                self.stdout.write(f"Repaired automatically: {finding}.")
             else:
                 self.stderr.write(finding)
         if number := len(found) - len(healing):
             raise CommandError(f"{number} inconsistencies.")
-        self.stdout.write("Everything adds up.")
+        self.stdout.write("No inconsistencies.")

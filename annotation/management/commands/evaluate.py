@@ -22,9 +22,9 @@ from tableqa.side_by_side import RULES
 
 class Command(BaseCommand):
     help = (
-        "How well models do on a release, and how much of that survives each perturbation; several side by side. The "
-        "answers come from files, or from predictors of PREDICTORS whose answers are then kept in files. Needs no "
-        "database."
+        "Evaluate models on a release and measure robustness to each perturbation. Answers come "
+        "from files or from predictors of PREDICTORS, whose answers are saved to files. Compares "
+        "several models. Needs no database."
     )
     requires_migrations_checks = False
 
@@ -36,45 +36,48 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="[NAME=]FILE",
-            help='JSON Lines: {"source", "id", "answers"} a line, or as FREB-TQA\'s program writes them; one for each model',
+            help='JSON Lines with {"source", "id", "answers"}, or the output of FREB-TQA\'s program; one '
+            "file per model",
         )
         parser.add_argument(
             "--predictor",
             action="append",
             default=[],
             metavar="NAME",
-            help="ask this model for what its file does not have: the one that --predictions gives under this name, "
-            "else DIR.NAME.jsonl",
+            help="ask this model for missing answers and save them to its --predictions file, else to "
+            "DIR.NAME.jsonl",
         )
         parser.add_argument(
             "--source",
             action="append",
             default=[],
             metavar="NAME",
-            help="evaluate this source of the release alone; may be given several times",
+            help="evaluate only this source of the release; repeatable",
         )
         parser.add_argument(
-            "--leave-out-missing", action="store_true", help="do without instances that have no prediction"
+            "--leave-out-missing", action="store_true", help="skip instances without a prediction"
         )
         parser.add_argument(
             "--match",
             choices=list(MATCHES),
             metavar="RULE",
-            help="by which rule an answer is right: askew (ours), wtq (WikiTableQuestions' evaluator), tapex (TAPEX's and "
-            "RobuT's) or tat (TAT-QA's, with scales and F1); default: askew, with wtq and tapex beside it",
+            help="matching rule: askew (default, compared with wtq and tapex), wtq (WikiTableQuestions' "
+            "evaluator), tapex (TAPEX and RobuT) or tat (TAT-QA, with scales and F1)",
         )
-        parser.add_argument("--longest", type=int, metavar="N", help="ask only what has at most N tokens")
-        parser.add_argument("--tokenizer", type=Path, metavar="DIR", help="a folder with a tokenizer.json")
+        parser.add_argument(
+            "--longest", type=int, metavar="N", help="ask only about instances of at most N tokens"
+        )
+        parser.add_argument("--tokenizer", type=Path, metavar="DIR", help="folder with a tokenizer.json")
         parser.add_argument(
             "--serialisation",
             choices=sorted(SERIALISATIONS),
             default="indexed_row_major_tapex",
             metavar="NAME",
-            help="how the table is written when its tokens are counted, behind the question; default: %(default)s",
+            help="table serialisation used for counting tokens, after the question; default: %(default)s",
         )
-        parser.add_argument("--format", choices=FORMATS, help="default: text, and with --out every form")
-        parser.add_argument("--json", action="store_true", help="the same as --format json")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="write files into this folder")
+        parser.add_argument("--format", choices=FORMATS, help="default: text, or all formats with --out")
+        parser.add_argument("--json", action="store_true", help="same as --format json")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="write files to this folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
         models = self._models(options["release"], options["predictions"], options["predictor"])
@@ -93,7 +96,7 @@ class Command(BaseCommand):
             for path in write(report, options["out"], [format] if format else FORMATS):
                 self.stdout.write(str(path))
         except OSError as error:
-            raise CommandError(f"{options['out']} cannot be written to: {error.strerror}") from None
+            raise CommandError(f"Cannot write to {options['out']}: {error.strerror}") from None
 
     def _models(
         self, folder: Path, files: list[tuple[str, Path]], predictors: list[str]
@@ -104,15 +107,15 @@ class Command(BaseCommand):
             # One file without a name of its own belongs to the one predictor.
             known = predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
             if known in models:
-                raise CommandError(f"Two models are called {known!r}. Write NAME=FILE.", returncode=2)
+                raise CommandError(f"Two models have the name {known!r}. Use NAME=FILE.", returncode=2)
             models[known] = (file, known in predictors)
         here = folder.resolve()
         for name in predictors:
             models.setdefault(name, (here.with_name(f"{here.name}.{name}.jsonl"), True))
         if not models:
-            raise CommandError("Name a file of --predictions, a --predictor, or both.", returncode=2)
+            raise CommandError("Give --predictions files, a --predictor, or both.", returncode=2)
         if len(models) > MOST_MODELS:
-            raise CommandError(f"At most {MOST_MODELS} models stand side by side.", returncode=2)
+            raise CommandError(f"At most {MOST_MODELS} models can be compared.", returncode=2)
         return models
 
     def _report(
@@ -125,7 +128,7 @@ class Command(BaseCommand):
         raw = evaluating.load(options["release"])
         known, chosen = evaluating.sources(raw), options["source"]
         if unknown := [name for name in chosen if name not in known]:
-            raise EvaluationError(f"There is no source {unknown[0]!r}; there are: {', '.join(known)}.")
+            raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
         asks = {
             name: evaluating.model_of(settings.PREDICTORS, name)
             for name, (_, asked) in models.items()
@@ -146,13 +149,14 @@ class Command(BaseCommand):
         }
         judgements = by_rule[rules[0]]
         about += [
-            f"{name}: left out for want of a prediction: {one.missing} of its instances."
+            f"{name}: {one.missing} instances skipped because they have no prediction."
             for name, one in judgements.items()
             if one.missing
         ]
         if left_out := max(one.left_out for one in judgements.values()):
             about.append(
-                f"{left_out} instances are longer than that and were left out, with what is compared to them."
+                f"{left_out} instances exceed the token limit. They and the instances compared with them "
+                "were skipped."
             )
         about.insert(0, gettext(RULES[rules[0]]))
         return make_report(options["release"].resolve().name, judgements, about=about, by_rule=by_rule)
@@ -161,7 +165,7 @@ class Command(BaseCommand):
         """The filter by length, and the sentence that says which it is."""
         most, folder = options["longest"], options["tokenizer"]
         if (most is None) != (folder is None):
-            raise CommandError("--longest and --tokenizer go together.", returncode=2)
+            raise CommandError("--longest and --tokenizer need each other.", returncode=2)
         if most is None or folder is None:
             return None, []
         try:
@@ -173,7 +177,10 @@ class Command(BaseCommand):
         said = limit.to_dict()
         tokenizer = f"{said['tokenizer']} (sha256 {said['tokenizer_sha256'][:12]})"
         return limit.fits, [
-            f"Asked is what has at most {most} tokens of {tokenizer}, question and table as {said['serialisation']}."
+            (
+                f"Only instances of at most {most} tokens of {tokenizer} were asked, question and table as "
+                f"{said['serialisation']}."
+            )
         ]
 
     def _progress(self, done: int, total: int) -> None:
@@ -187,5 +194,5 @@ def _named(given: str) -> tuple[str, Path]:
     if not equals or "/" in name:
         return "", Path(given)
     if not name.strip() or not file:
-        raise ArgumentTypeError("write NAME=FILE, or a FILE alone")
+        raise ArgumentTypeError("write NAME=FILE or FILE")
     return name.strip(), Path(file)

@@ -12,14 +12,17 @@ from tableqa.readers import READERS
 
 
 class Command(RefusingCommand):
-    help = "Read a dataset's questions and tables into a project. The same files again change nothing."
+    help = (
+        "Import the questions and tables of a dataset into a project. Importing the same files "
+        "again changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--reader", required=True, choices=sorted(READERS))
         parser.add_argument("--tables", type=Path, metavar="DIR")
-        parser.add_argument("--name", default="", help="name of the source; default: the file's name")
+        parser.add_argument("--name", default="", help="name of the source; default: file name")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--limit", type=_number, metavar="N")
         parser.add_argument(
@@ -28,7 +31,7 @@ class Command(RefusingCommand):
             default=[],
             type=_field,
             metavar="PART=FIELD",
-            help="under which name the records hold a part of an example: question=text (label_studio, parquet, hf)",
+            help="field name in the records, for example question=text (label_studio, parquet, hf)",
         )
 
     def run(self, **options: Any) -> None:
@@ -51,28 +54,26 @@ class Command(RefusingCommand):
         if self.stdout.isatty():
             self.stdout.write("\r", ending="")
         if not done.new:
-            self.stdout.write(f"{done.source.name} is here already: nothing changed.")
+            self.stdout.write(f"{done.source.name} is already imported; no changes.")
             return
         self.stdout.write(
-            f"{done.source.name}: {done.examples} examples over {done.tables} tables, {done.source.licence}."
+            f"{done.source.name}: {done.examples} examples, {done.tables} tables, {done.source.licence}."
         )
         if done.left_out:
             self.stdout.write(done.left_out)
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
-            self.stdout.write(
-                f"Ids that stood in the files before got a number behind them, {len(done.numbered)} in all: {shown}."
-            )
+            self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")
 
 
 def _field(text: str) -> tuple[str, str]:
     part, said, name = text.partition("=")
     if not (part and said and name):
-        raise ArgumentTypeError("PART=FIELD, for example question=text")
+        raise ArgumentTypeError("write PART=FIELD, for example question=text")
     return part, name
 
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ArgumentTypeError("a number from 1 on")
+        raise ArgumentTypeError("must be a number of at least 1")
     return int(text)

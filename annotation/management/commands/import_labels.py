@@ -13,22 +13,28 @@ from tableqa.readers.reader import START, ReaderError, check_is_text
 
 
 class Command(RefusingCommand):
-    help = "Read labels that people gave elsewhere from a CSV file into an open batch: all of them, or none."
+    help = "Import labels from a CSV file into an open batch: all of them, or none."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--batch", required=True, metavar="NAME")
-        parser.add_argument("--example", default="example", metavar="COLUMN", help="has the example's id")
-        parser.add_argument("--annotator", default="annotator", metavar="COLUMN", help="says who")
+        parser.add_argument(
+            "--example", default="example", metavar="COLUMN", help="column with the example id"
+        )
+        parser.add_argument(
+            "--annotator", default="annotator", metavar="COLUMN", help="column with the annotator"
+        )
         parser.add_argument(
             "--field",
             action="append",
             default=[],
             metavar="COLUMN=FIELD",
-            help="a column that holds a field of the response under another name",
+            help="map a column to a response field with another name",
         )
-        parser.add_argument("--look", action="store_true", help="say what the file would do, and do nothing")
+        parser.add_argument(
+            "--look", action="store_true", help="show what would be imported and write nothing"
+        )
 
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])
@@ -40,13 +46,13 @@ class Command(RefusingCommand):
             raise CommandError(str(error), returncode=2) from None
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(
-                f"{options['path']} cannot be read as UTF-8 ({error}).", returncode=2
+                f"{options['path']} is not readable as UTF-8 ({error}).", returncode=2
             ) from None
         fields = {}
         for pair in options["field"]:
             column, equals, name = pair.rpartition("=")
             if not equals or not column:
-                raise CommandError(f"--field wants COLUMN=FIELD; {pair!r} is not that.", returncode=2)
+                raise CommandError(f"--field must be COLUMN=FIELD, not {pair!r}.", returncode=2)
             fields[column] = name
         columns = labelled_elsewhere.Columns(
             example=options["example"], annotator=options["annotator"], fields=fields
@@ -58,12 +64,13 @@ class Command(RefusingCommand):
                 self.stdout.write(f"line {trouble.line}: {trouble.message}")
             if found.troubles:
                 raise CommandError(
-                    f"{len(found.troubles) + found.troubles_left_out} lines are wrong; nothing was written."
+                    f"{len(found.troubles) + found.troubles_left_out} lines have errors; no labels were "
+                    "imported."
                 )
         else:
             found = labelled_elsewhere.write(**given, by=None, now=timezone.now())
         verb = "would be written" if options["look"] else "written"
         self.stdout.write(
-            f"{len(found.labels)} responses of {len(found.annotators)} people to {found.items} items {verb}; "
-            f"{found.known} were there already."
+            f"{len(found.labels)} responses of {len(found.annotators)} people to {found.items} items "
+            f"{verb}; {found.known} already existed."
         )

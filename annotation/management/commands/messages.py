@@ -10,7 +10,7 @@ from annotation import catalogues
 
 class Command(BaseCommand):
     help = (
-        "Find every message of the pages and scripts anew and write the .po and .mo files of locale/. "
+        "Collect the messages of pages and scripts and write the .po and .mo files in locale/. "
         "Needs polib (requirements-dev.txt). See docs/translating.md."
     )
     requires_system_checks = []

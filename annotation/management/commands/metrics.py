@@ -31,8 +31,9 @@ from tableqa.writers.lftqa import scores as score_records
 
 class Command(BaseCommand):
     help = (
-        "How far text metrics go with what people said of answers: correlations across the systems within an example, "
-        "then the mean (LFTQA-Eval). PATH is a release with rated answers, or a dataset. Needs no database."
+        "Correlate text metrics with human ratings across the systems of an example, averaged "
+        "over examples (LFTQA-Eval). PATH is a release with rated answers, or a dataset. Needs no "
+        "database."
     )
     requires_migrations_checks = False
 
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             "--metric",
             action="append",
             choices=sorted(SCORERS),
-            help="compute this one; without it, every metric whose package is installed. Several times for several",
+            help="compute this metric; repeatable; default: all metrics whose package is installed",
         )
         parser.add_argument(
             "--scores",
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             default=[],
             type=_named_file,
             metavar="NAME=FILE",
-            help="compare these scores, too: CSV or JSON with example_id, model and score",
+            help="also compare these scores: CSV or JSON with example_id, model and score",
         )
         parser.add_argument(
             "--bertscore",
@@ -62,25 +63,25 @@ class Command(BaseCommand):
         )
         parser.add_argument("--bertscore-layer", type=int, metavar="N")
         parser.add_argument(
-            "--geval", metavar="NAME", help="let this chat model of PREDICTORS rate the answers, too"
+            "--geval", metavar="NAME", help="also let this chat model of PREDICTORS rate the answers"
         )
         parser.add_argument(
-            "--samples", type=int, default=1, metavar="N", help="for --geval: scores to average"
+            "--samples", type=int, default=1, metavar="N", help="number of scores to average (for --geval)"
         )
         parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="for --geval")
         parser.add_argument(
             "--keep",
             type=Path,
             metavar="DIR",
-            help="write the scores there, a file for each metric; G-Eval goes on with what is there already",
+            help="write the scores to this folder, one file per metric; G-Eval continues an existing file",
         )
         add_sheet_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["geval"] and options["keep"] is None:
-            raise CommandError("--geval needs --keep DIR: its scores cost too much to be lost.", returncode=2)
+            raise CommandError("--geval needs --keep DIR, because its scores are expensive.", returncode=2)
         if options["samples"] < 1:
-            raise CommandError("--samples is a number from 1 on.", returncode=2)
+            raise CommandError("--samples must be at least 1.", returncode=2)
         try:
             answers = [one for path in options["paths"] for one in rated_answers(path, options["reader"])]
             columns = columns_of(answers, "came with the data")
@@ -89,20 +90,20 @@ class Command(BaseCommand):
             names = [column.name for column in columns]
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise CommandError(
-                    f"There are two columns called {', '.join(twice)}: give --scores another name.",
+                    f"Two columns have the name {', '.join(twice)}. Rename one of the --scores.",
                     returncode=2,
                 )
             if not columns:
                 raise CommandError(
-                    "There is no metric to compare: the data has no scores, and none can be computed without texts and "
-                    "references. Name files with --scores."
+                    "No metric to compare: the data has no scores, and its answers lack text or references. "
+                    "Add files with --scores."
                 )
             found = correlations(answers, columns)
         except LookupError as error:
             raise CommandError(str(error.args[0]), returncode=2) from None
         except (Difference, ReaderError, ScoresError, NotInstalled, ChatError, OSError) as error:
             raise CommandError(str(error)) from None
-        put_out(self, options, "Metrics against people", list(found.sheets()), found.to_dict())
+        put_out(self, options, "Correlation of metrics with people", list(found.sheets()), found.to_dict())
 
     def _computed(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn]:
         with_text = [one for one in answers if one.text.strip() and one.reference.strip()]
@@ -113,9 +114,9 @@ class Command(BaseCommand):
             except NotInstalled as absent:
                 if options["metric"]:
                     raise
-                self.stderr.write(f"Left out: {absent}")
+                self.stderr.write(f"Skipped: {absent}")
         if options["metric"] and not with_text:
-            raise ScoresError("No answer has its text and a reference, so nothing can be computed.")
+            raise ScoresError("No answer has both text and a reference, so no metric can be computed.")
         if options["bertscore"] is not None:
             scorers.append(bertscore.bertscore(options["bertscore"], options["bertscore_layer"]))
         columns = [scorer.column(with_text) for scorer in scorers]
@@ -142,7 +143,7 @@ class Command(BaseCommand):
                 record = json.loads(line)
                 if record["by"] != what:
                     raise ScoresError(
-                        f"{file} has scores of {record['by']}, not of {what}. Name another folder."
+                        f"{file} contains scores of {record['by']}, not of {what}. Choose another folder."
                     )
                 scores[record["dataset"], record["example_id"], record["model"]] = record["score"]
         wanted = [one for one in answers if one.human and one.text.strip() and one.key not in scores]
@@ -178,5 +179,5 @@ def _keep(folder: Path, column: ScoreColumn) -> None:
 def _named_file(given: str) -> tuple[str, Path]:
     name, equals, file = given.partition("=")
     if not name.strip() or not equals or not file:
-        raise ArgumentTypeError(f"{given!r}: give a name and a file, as NAME=FILE")
+        raise ArgumentTypeError(f"{given!r}: write NAME=FILE")
     return name.strip(), Path(file)

@@ -53,7 +53,9 @@ class InOrder(MigrationExecutor):
 
 
 class Command(migrate.Command):
-    help = "Bring the database up to date with this version, also while people work: they wait for it, and it for them."
+    help = (
+        "Migrate the database to this version. Safe while people are working: both sides wait for each other."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """As Django's own. On PostgreSQL a migration that does not get its locks at once is undone and begun again.
@@ -61,7 +63,12 @@ class Command(migrate.Command):
         No statement of a migration is cut for the time it takes.
         """
         connection: Any = connections[options.get("database") or DEFAULT_DB_ALIAS]
-        require_no_newer_database()
+        if newer := migration_state.unknown(migration_state.applied()):
+            raise CommandError(
+                f"The database is newer than this program: it has migration {newer[0]}. Install that "
+                "version or a later one, or restore a backup of this version (docs/operations.md, "
+                "Upgrading)."
+            )
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return
@@ -83,7 +90,7 @@ class Command(migrate.Command):
             except OperationalError as error:
                 if getattr(error.__cause__, "pgcode", "") not in BUSY or not left:
                     raise
-                self.stdout.write("  people are working in these tables; once more")
+                self.stdout.write("  tables are in use; trying again")
                 time.sleep(PAUSE)
             finally:
                 with connection.cursor() as cursor:

@@ -15,30 +15,33 @@ from tableqa.selection import KINDS, RULES
 
 class Command(RefusingCommand):
     help = (
-        "Perturb a project's examples automatically. One that was interrupted goes on where it stopped; "
-        "what is there already is not made again."
+        "Perturb the examples of a project automatically. Continues an interrupted run and skips "
+        "existing perturbations."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
-            "--kinds", required=True, type=_names, metavar="K,K", help=f"of {', '.join(PERTURBATIONS)}"
+            "--kinds", required=True, type=_names, metavar="K,K", help=f"one of {', '.join(PERTURBATIONS)}"
         )
         seeds = ",".join(map(str, SEEDS))
         parser.add_argument(
             "--seeds", type=_numbers, default=list(SEEDS), metavar="N,N", help=f"default: {seeds}"
         )
         parser.add_argument(
-            "--source", action="append", default=[], metavar="NAME", help="default: every source"
+            "--source", action="append", default=[], metavar="NAME", help="default: all sources"
         )
         parser.add_argument(
             "--select", choices=KINDS, default="", help="only these questions, by FREB-TQA's rules"
         )
-        parser.add_argument("--rules", choices=RULES, default=RULES[0], help="which reading of the rules")
+        parser.add_argument("--rules", choices=RULES, default=RULES[0], help="version of the rules")
         parser.add_argument(
-            "--decided", default="", metavar="KIND.FIELD=VALUE", help="only examples decided so in a batch"
+            "--decided",
+            default="",
+            metavar="KIND.FIELD=VALUE",
+            help="only examples with this decision in a batch",
         )
-        parser.add_argument("--dry-run", action="store_true", help="count, and write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="count and write nothing")
 
     def run(self, **options: Any) -> None:
         project = self.project(options["project"])
@@ -46,7 +49,7 @@ class Command(RefusingCommand):
         for name in options["source"]:
             found = list(Source.objects.ready().filter(project=project, name=name))
             if not found:
-                raise Refused("invalid_request", f"{project.slug} has no source called {name!r}.")
+                raise Refused("invalid_request", f"{project.slug} has no source {name!r}.")
             sources += found
         asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
         if options["dry_run"]:
@@ -84,4 +87,4 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ArgumentTypeError("numbers with commas between them, as 33,16") from None
+        raise ArgumentTypeError("write numbers separated by commas, for example 33,16") from None

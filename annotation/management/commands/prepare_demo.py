@@ -12,14 +12,14 @@ from annotation import demo_world
 
 
 class Command(BaseCommand):
-    help = "What ./run demo does before it is ready: migrate, load the demo world, print the sign-in links."
+    help = "Prepare ./run demo: migrate, load the demo world, print the sign-in links."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--base-url", required=True, metavar="URL")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEMO_SECRET:
-            raise CommandError("The demo world exists under ./run demo only.", returncode=2)
+            raise CommandError("The demo world is only available under ./run demo.", returncode=2)
         call_command("migrate", verbosity=0, interactive=False)
         demo_world.load(now=timezone.now())
         self.stdout.write("\n".join(demo_world.links(options["base_url"])))

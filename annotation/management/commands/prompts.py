@@ -31,8 +31,9 @@ from tableqa.tables import Table
 
 class Command(RefusingCommand):
     help = (
-        "Write prompts with their right answers, a line each: ToRR's 35 configurations of every example (torr), SUC's "
-        "seven tasks about every table in every design (suc), or self-augmented prompting (sap)."
+        "Write prompts with correct answers as JSON Lines: ToRR's 35 configurations of every "
+        "example (torr), SUC's seven tasks on every table in every design (suc), or "
+        "self-augmented prompting (sap)."
     )
     requires_migrations_checks = False
 
@@ -42,16 +43,16 @@ class Command(RefusingCommand):
         where = parser.add_mutually_exclusive_group(required=True)
         where.add_argument("--project", metavar="SLUG")
         where.add_argument("--release", type=Path, metavar="DIR")
-        where.add_argument("--data", type=Path, metavar="PATH", help="a published dataset, with --reader")
-        parser.add_argument(
-            "--name", default="", help="what to call the dataset of --data; default: the file's name"
-        )
-        parser.add_argument("--source", default="", metavar="NAME", help="of the project, only this source")
+        where.add_argument("--data", type=Path, metavar="PATH", help="published dataset, with --reader")
+        parser.add_argument("--name", default="", help="name of the --data dataset; default: file name")
+        parser.add_argument("--source", default="", metavar="NAME", help="only this source of the project")
         parser.add_argument("--reader", choices=sorted(READERS))
         parser.add_argument("--tables", type=Path, metavar="DIR")
-        parser.add_argument("--limit", type=int, metavar="N", help="at most so many examples of each source")
         parser.add_argument(
-            "--most-cells", type=int, metavar="N", help="leave out larger tables; ToRR has at most 200 of WTQ"
+            "--limit", type=int, metavar="N", help="at most this number of examples per source"
+        )
+        parser.add_argument(
+            "--most-cells", type=int, metavar="N", help="skip larger tables; ToRR uses at most 200 for WTQ"
         )
         add_length_options(parser)
         of_torr = parser.add_argument_group("torr")
@@ -60,7 +61,8 @@ class Command(RefusingCommand):
             "--pool",
             type=Path,
             metavar="PATH",
-            help="take demonstrations from this dataset (same --reader); without it, from the others of the source",
+            help="take demonstrations from this dataset (same --reader); default: other examples of the "
+            "source",
         )
         of_torr.add_argument("--instruction", default=torr.INSTRUCTION)
         of_torr.add_argument(
@@ -69,7 +71,7 @@ class Command(RefusingCommand):
         of_torr.add_argument(
             "--shuffle",
             action="store_true",
-            help="shuffle all rows and all columns, as ToRR's released recipes do; without it two are swapped",
+            help="shuffle all rows and all columns, as in ToRR's released recipes; default: swap two",
         )
         of_torr.add_argument(
             "--unitxt",
@@ -84,7 +86,7 @@ class Command(RefusingCommand):
             "--replies",
             type=Path,
             metavar="FILE",
-            help="what the model replied to the first requests: writes the second ones",
+            help="replies of the model to the first requests; writes the second requests",
         )
 
     def run(self, **options: Any) -> None:
@@ -93,7 +95,7 @@ class Command(RefusingCommand):
         self._nothing: Counter[str] = Counter()
         out: Path = options["out"]
         if out.exists():
-            raise CommandError(f"{out} is there already: name a new file.", returncode=2)
+            raise CommandError(f"{out} already exists. Name a new file.", returncode=2)
         try:
             sources = self._sources(options)
             written = self._write(out, self._records(sources, options))
@@ -104,15 +106,15 @@ class Command(RefusingCommand):
         counts = ", ".join(f"{len(of)} examples of {name}" for name, of in sources.items())
         self.stdout.write(f"{written} prompts in {out} ({counts}).")
         for name, number in self._too_long.items():
-            self.stdout.write(f"{number} examples of {name} are too large and were left out.")
+            self.stdout.write(f"{number} examples of {name} were skipped because their tables are too large.")
         if options["design"] == "suc":
             for name, of in sources.items():
                 if not any(example.table.spans for example in of):
                     self.stdout.write(
-                        f"No table of {name} has merged cells: the answer to merged_cell_detection is None throughout."
+                        f"No table of {name} has merged cells: the answer to merged_cell_detection is always None."
                     )
         for task, number in self._nothing.items():
-            self.stdout.write(f"{task}: {number} tables have nothing to ask about.")
+            self.stdout.write(f"{task}: {number} tables have no possible question.")
 
     def _check(self, options: Mapping[str, Any]) -> None:
         if options["data"] is not None and options["reader"] is None:
@@ -120,7 +122,7 @@ class Command(RefusingCommand):
         if options["pool"] is not None and options["reader"] is None:
             raise CommandError("--pool needs --reader NAME.", returncode=2)
         if options["limit"] is not None and options["limit"] < 1:
-            raise CommandError("--limit is a number from 1 on.", returncode=2)
+            raise CommandError("--limit must be at least 1.", returncode=2)
 
     def _sources(self, options: Mapping[str, Any]) -> dict[str, list[Example]]:
         """The examples by their source, without those that are too long, as many as were asked for."""
@@ -138,7 +140,7 @@ class Command(RefusingCommand):
                 continue
             of_source.append(example)
         if not any(found.values()):
-            raise CommandError("There is no example to make prompts of.")
+            raise CommandError("There are no examples to write prompts for.")
         return found
 
     def _all(self, options: Mapping[str, Any]) -> Iterable[tuple[str, Example]]:

@@ -11,16 +11,16 @@ from annotation.management.commands._refusing import RefusingCommand
 
 class Command(RefusingCommand):
     help = (
-        "Make proposals of a batch examples of a source of their own, to be rated beside people's examples."
+        "Copy the proposals of a batch into a separate source, to rate them together with examples by people."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--batch", required=True, metavar="NAME")
         parser.add_argument(
-            "--size", type=int, default=100, metavar="N", help="at most so many (100, as in RobuT)"
+            "--size", type=int, default=100, metavar="N", help="maximum number of examples (100, as in RobuT)"
         )
-        parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample")
+        parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample")
 
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])

@@ -19,33 +19,33 @@ from tableqa.writers import hub
 
 
 class Command(RefusingCommand):
-    help = "Write a benchmark with its raw annotations, decisions, agreement and checksums."
+    help = "Create a release: benchmark, raw annotations, decisions, agreement and checksums."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--name", help="of the release; not asked for in a dry run")
-        parser.add_argument("--format", choices=FORMATS, help="not asked for in a dry run")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="not asked for in a dry run")
+        parser.add_argument("--name", help="name of the release; not needed for a dry run")
+        parser.add_argument("--format", choices=FORMATS, help="not needed for a dry run")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="not needed for a dry run")
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="write nothing: say what a release now would lack; status 1 then",
+            help="write nothing and list what is missing; exit status 1 if anything is",
         )
         parser.add_argument(
-            "--mix", type=int, metavar="SEED", help="compose accepted perturbations of different levels, too"
+            "--mix", type=int, metavar="SEED", help="also compose accepted perturbations of different levels"
         )
         parser.add_argument(
             "--waive",
             action="append",
             default=[],
             metavar="OUTCOME=REASON",
-            help="release an outcome although it breaks its contract; the reason is published",
+            help="release an outcome that breaks its contract; the reason is published",
         )
         parser.add_argument(
             "--purpose",
             choices=PURPOSES,
             default="",
-            help="evaluation leaves out what machines proposed and nobody verified; training adds what nobody looked at",
+            help="evaluation leaves out unverified machine proposals; training adds them, marked",
         )
         parser.add_argument("--allow-simulated", action="store_true")
 
@@ -54,7 +54,7 @@ class Command(RefusingCommand):
             self.dry_run(options["project"])
             return
         if wanted := [f"--{name}" for name in ("name", "format", "out") if options[name] is None]:
-            raise CommandError(f"Say {', '.join(wanted)}; only a dry run does without.", returncode=2)
+            raise CommandError(f"Add {', '.join(wanted)}. Only a dry run works without.", returncode=2)
         release = releasing.make_release(
             project=self.project(options["project"]),
             name=options["name"],
@@ -75,34 +75,35 @@ class Command(RefusingCommand):
         )
         if not any(release_files.is_benchmark(name) for name in release.manifest["files"]):
             self.stdout.write(
-                f"There is no benchmark file: nothing in this project has a place in the format {options['format']}."
+                f"There is no benchmark file: the format {options['format']} has no record for the data of "
+                "this project."
             )
         reasons = Counter(one["reason"] for one in release.manifest["contradicted"] if one["left_out"])
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
-            self.stdout.write(f"Left out of the benchmark: {why}. The manifest names each.")
+            self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
         if options["format"] == "hf" and hub.PARQUET not in release.manifest["files"]:
             self.stdout.write(
-                f"The records are in JSON Lines only: the Parquet file needs pyarrow ({hub.EXTRA})."
+                f"The records are in JSON Lines only. A Parquet file needs pyarrow ({hub.EXTRA})."
             )
         if mix := release.manifest["mix"]:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
-            self.stdout.write(f"{mix['made']} mixes made, {refused or 'none'} refused.")
+            self.stdout.write(f"{mix['made']} mixes created, {refused or 'none'} rejected.")
 
     def dry_run(self, slug: str) -> None:
         found = missing.missing(self.project(slug))
         for one in found:
             self.stdout.write(str(one))
         if found:
-            raise CommandError(f"{len(found)} missing. A release can be made; it would be without these.")
+            raise CommandError(f"{len(found)} missing. A release is possible without these.")
         self.stdout.write("Nothing is missing.")
 
 
 LEFT_OUT = {
     "excluded": "whose check was excluded",
-    "other_answer": "with another answer by decision",
-    "undecided": "with another answer that waits for a decision",
-    "parent": "made of such",
+    "other_answer": "decided with another answer",
+    "undecided": "with another answer, waiting for a decision",
+    "parent": "based on such",
 }
 
 
@@ -116,6 +117,6 @@ def _waivers(given: list[str]) -> dict[str, str]:
     for one in given:
         outcome, _, reason = one.partition("=")
         if not outcome.strip() or not reason.strip():
-            raise CommandError(f"--waive {one}: give the id of an outcome and a reason, as ID=REASON")
+            raise CommandError(f"--waive {one}: write the id of an outcome and a reason as ID=REASON")
         found[outcome.strip()] = reason.strip()
     return found

@@ -9,14 +9,12 @@ from annotation import backing_up
 
 
 class Command(BaseCommand):
-    help = "Put a backup into an empty database and an empty data folder."
+    help = "Restore a backup into an empty database and an empty data folder."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="what `backup` made")
-        parser.add_argument(
-            "--check", action="store_true", help="compare every byte with the manifest, and end there"
-        )
+        parser.add_argument("folder", type=Path, help="folder created by `backup`")
+        parser.add_argument("--check", action="store_true", help="only compare every file with the manifest")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -28,4 +26,4 @@ class Command(BaseCommand):
             f"{options['folder']}, made {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
         )
         if not options["check"]:
-            self.stdout.write("Now: ./run manage migrate, then ./run manage doctor.")
+            self.stdout.write("Next: ./run manage migrate, then ./run manage doctor.")

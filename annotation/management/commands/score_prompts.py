@@ -27,8 +27,9 @@ DEFAULT = "exact"
 
 class Command(BaseCommand):
     help = (
-        "How well models did on files of prompts (`prompts`). Of torr: performance P, robustness R, win rates, impact of "
-        "perturbations, rank curve, separability, tau and W. Of suc and sap: accuracy per task and design. No database."
+        "Score model predictions on files of prompts (see `prompts`). torr: performance P, "
+        "robustness R, win rates, impact of perturbations, rank curve, separability, tau and W. "
+        "suc and sap: accuracy per task and design. Needs no database."
     )
     requires_migrations_checks = False
 
@@ -40,7 +41,7 @@ class Command(BaseCommand):
             required=True,
             type=_model_file,
             metavar="MODEL=FILE",
-            help='JSON Lines, {"id", "prediction"} a line; several times for several models',
+            help='JSON Lines with {"id", "prediction"}; repeatable, one file per model',
         )
         parser.add_argument(
             "--score",
@@ -48,7 +49,7 @@ class Command(BaseCommand):
             default=[],
             type=_score,
             metavar="[DATASET=]NAME",
-            help=f"of torr, how an answer is scored: {', '.join(SCORES)}; {DEFAULT} unless said otherwise",
+            help=f"score of an answer (torr): {', '.join(SCORES)}; default: {DEFAULT}",
         )
         add_sheet_options(parser)
 
@@ -61,7 +62,7 @@ class Command(BaseCommand):
             prompts = chain.from_iterable(map(read_prompts, options["prompts"]))
             first = next(prompts, None)
             if first is None:
-                raise PromptError("The file has no prompt.")
+                raise PromptError("The file contains no prompts.")
             design = first["design"]
             same = _of(design, chain((first,), prompts))
             if design == "torr":
@@ -77,8 +78,8 @@ class Command(BaseCommand):
                 put_out(self, options, "SUC", list(suc_sheets(found)), {"scores": rows})
             else:
                 raise PromptError(
-                    f"{options['prompts'][0]} has prompts of {design}, which have no right answer: write the second "
-                    "requests with `prompts sap --replies FILE`."
+                    f"{options['prompts'][0]} contains {design} prompts, which have no correct answer. Write "
+                    "the second requests with `prompts sap --replies FILE`."
                 )
         except (PromptError, TorrError, NotInstalled) as error:
             raise CommandError(str(error)) from None
@@ -88,7 +89,8 @@ def _of(design: str, prompts: Iterator[Record]) -> Iterator[Record]:
     for prompt in prompts:
         if prompt["design"] != design:
             raise PromptError(
-                f"{prompt['id']} is of {prompt['design']}, the first prompt of {design}: score them apart."
+                f"{prompt['id']} is of {prompt['design']}, the first prompt of {design}. Score them "
+                "separately."
             )
         yield prompt
 
@@ -96,12 +98,12 @@ def _of(design: str, prompts: Iterator[Record]) -> Iterator[Record]:
 def _model_file(given: str) -> tuple[str, Path]:
     name, equals, file = given.partition("=")
     if not name.strip() or not equals or not file:
-        raise ArgumentTypeError(f"{given!r}: give a model and a file, as MODEL=FILE")
+        raise ArgumentTypeError(f"{given!r}: write MODEL=FILE")
     return name.strip(), Path(file)
 
 
 def _score(given: str) -> tuple[str, str]:
     dataset, _, name = given.rpartition("=")
     if name not in SCORES:
-        raise ArgumentTypeError(f"there is no score {name!r}; there are {', '.join(SCORES)}")
+        raise ArgumentTypeError(f"there is no score {name!r}. Available: {', '.join(SCORES)}")
     return dataset, name

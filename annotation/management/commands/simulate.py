@@ -13,7 +13,7 @@ from annotation.management.commands._refusing import RefusingCommand
 
 
 class Command(RefusingCommand):
-    help = "Work a batch to its end with simulated annotators, through the REST interface."
+    help = "Complete a batch with simulated annotators through the REST API."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -22,7 +22,7 @@ class Command(RefusingCommand):
         parser.add_argument("--seed", type=int, default=0, metavar="N")
         parser.add_argument("--accuracy", type=_share, default=0.9, metavar="0..1")
         parser.add_argument(
-            "--url", default="", help="a running server on this database; default: in this process"
+            "--url", default="", help="running server on this database; default: this process"
         )
 
     def run(self, **options: Any) -> None:
@@ -45,12 +45,12 @@ class Command(RefusingCommand):
         for name, done in counts.items():
             self.stdout.write(f"{name}: {done['submitted']} submitted, {done['skipped']} skipped")
         waiting = adjudicating.waiting(batch).count()
-        self.stdout.write(f"{resolved} items resolved, {waiting} wait for an adjudicator.")
+        self.stdout.write(f"{resolved} items resolved, {waiting} in adjudication.")
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 200:
-        raise ArgumentTypeError("a number from 1 to 200")
+        raise ArgumentTypeError("must be a number from 1 to 200")
     return int(text)
 
 
@@ -60,5 +60,5 @@ def _share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise ArgumentTypeError("a number from 0 to 1")
+        raise ArgumentTypeError("must be a number from 0 to 1")
     return value

@@ -25,23 +25,23 @@ from annotation.studying.yaml_file import StudyError
 
 class Command(RefusingCommand):
     help = (
-        "A study as a file: validate it, plan what it would change and cost, apply it (twice is once), or export "
-        "the file of a project. Exit status: 0 done, 1 a finding, 2 wrong use."
+        "Validate a study file, plan its changes and costs, apply it (idempotent), or export the "
+        "study file of a project. Exit status: 0 success, 1 findings, 2 usage error."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         told = {
             "validate": "check a study file; needs no project",
-            "plan": "what applying it would change, and what its work costs",
-            "apply": "bring the project to what the file says",
-            "export": "write the file of a project ('-': to the terminal)",
+            "plan": "show changes and costs",
+            "apply": "change the project to match the file",
+            "export": "write the study file of a project ('-': standard output)",
         }
         files = {name: actions.add_parser(name, help=help) for name, help in told.items()}
         for name, one in files.items():
             one.add_argument("file", metavar="FILE")
             if name != "validate":
-                one.add_argument("--project", metavar="SLUG", help="in place of the one that the file names")
+                one.add_argument("--project", metavar="SLUG", help="overrides the project named in the file")
         for name in ("plan", "apply"):
             files[name].add_argument(
                 "--source",
@@ -49,14 +49,14 @@ class Command(RefusingCommand):
                 default=[],
                 type=_source,
                 metavar="NAME=PATH",
-                help="where the files of a source lie, in place of what the study file says",
+                help="path of a source; overrides the study file",
             )
         files["plan"].add_argument("--json", action="store_true")
         files["apply"].add_argument(
             "--manager",
             required=True,
             metavar="EMAIL",
-            help="in whose name; for a new project its first manager, who gets an account if need be",
+            help="acting manager; becomes the first manager of a new project, with a new account if needed",
         )
         files["export"].add_argument("--without-people", action="store_true")
         actions.add_parser("schema", help="print the JSON Schema of study files")
@@ -71,7 +71,7 @@ class Command(RefusingCommand):
         said = self.read(options["file"])
         sections = (("people", said.people), ("sources", said.sources), ("batches", said.batches))
         counts = ", ".join(f"{len(section)} {name}" for name, section in sections)
-        self.stdout.write(f"{options['file']} is a study file: {said.name}, {counts}.")
+        self.stdout.write(f"{options['file']} is a valid study file: {said.name}, {counts}.")
 
     def plan(self, options: dict[str, Any]) -> None:
         said = self.read(options["file"])
@@ -85,15 +85,15 @@ class Command(RefusingCommand):
             for line in words.lines(plan, effects):
                 self.stdout.write(line)
             for one in missing.missing(project) if project is not None else ():
-                self.stdout.write(f"A release now would lack: {one}")
+                self.stdout.write(f"Missing from a release now: {one}")
         self.refuse(plan)
 
     def refuse(self, plan: Plan) -> None:
         if plan.cannot:
             number = len(plan.cannot)
-            things, they = ("thing is", "it is") if number == 1 else ("things are", "they are")
+            things, they = ("problem", "it is") if number == 1 else ("problems", "they are")
             raise CommandError(
-                f"{number} {things} in the way (marked !). Nothing is applied before {they} mended."
+                f"{number} {things} to fix first (marked !). No changes are made until {they} resolved."
             )
 
     def apply(self, options: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ class Command(RefusingCommand):
             raise
         if made:
             self.stdout.write(
-                f"{by.name} has an account now. Set a password: ./run manage changepassword {by.email}"
+                f"Created an account for {by.name}. Set a password: ./run manage changepassword {by.email}"
             )
         for link in applied.links:
             address = reverse("join", args=[link.token])
@@ -124,21 +124,17 @@ class Command(RefusingCommand):
             whole = urljoin(settings.PUBLIC_URL, address) if settings.PUBLIC_URL else address
             self.stdout.write(f"Send {link.name} this link, shown once: {whole}")
         if applied.links and not settings.PUBLIC_URL:
-            self.stdout.write(
-                "Put the address of your site before each link (PUBLIC_URL says it once and for all)."
-            )
-        for sentence in applied.left_out:
-            self.stdout.write(sentence)
+            self.stdout.write("Put the address of your site before each link, or set PUBLIC_URL.")
         if applied.failed is not None:
             left = applied.failed
             raise CommandError(
-                f"Stopped at {left.section} {left.name}: {applied.why} What was done before stays. "
-                "Mend it and apply the file again: it goes on from here."
+                f"Stopped at {left.section} {left.name}: {applied.why} Earlier changes are kept. Fix the "
+                "file and apply it again to continue."
             )
         for change in applied.waits:
             self.stdout.write(words.line(change))
         if not applied.done:
-            said_nothing = "Nothing to do: the project is as the file says."
+            said_nothing = "Nothing to do: the project matches the file."
             self.stdout.write(words.NOTHING_YET if applied.waits else said_nothing)
 
     def tell(self, change: Change) -> None:
@@ -147,7 +143,7 @@ class Command(RefusingCommand):
     def export(self, options: dict[str, Any]) -> None:
         slug = options["project"]
         if slug is None:
-            raise CommandError("Say which project: --project SLUG", returncode=2)
+            raise CommandError("Name the project: --project SLUG", returncode=2)
         here = standing.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
         text = writing.written(here, people=not options["without_people"])
         if options["file"] == "-":
@@ -157,7 +153,7 @@ class Command(RefusingCommand):
                 Path(options["file"]).write_text(text, encoding="utf-8")
             except OSError as error:
                 raise CommandError(
-                    f"{options['file']} cannot be written: {error.strerror}.", returncode=2
+                    f"Cannot write {options['file']}: {error.strerror}.", returncode=2
                 ) from None
         for note in here.notes:
             sys.stderr.write(f"Note: {note}\n")
@@ -168,9 +164,9 @@ class Command(RefusingCommand):
         try:
             text = Path(name).read_text(encoding="utf-8")
         except OSError as error:
-            raise CommandError(f"{name} cannot be read: {error.strerror}.", returncode=2) from None
+            raise CommandError(f"Cannot read {name}: {error.strerror}.", returncode=2) from None
         except UnicodeDecodeError:
-            raise CommandError(f"{name} is not text in UTF-8.") from None
+            raise CommandError(f"{name} is not UTF-8 text.") from None
         try:
             return parse(text, folder=_folder(name))
         except StudyError as error:
@@ -189,7 +185,7 @@ class Command(RefusingCommand):
             roles = project.memberships.filter(person=person, removed_at__isnull=True).first()
             may = permissions(roles.roles if roles else [])
             if Permission.SET_UP not in may and not person.is_administrator:
-                raise CommandError(f"{email} is no manager of {project.slug}.", returncode=2)
+                raise CommandError(f"{email} is not a manager of {project.slug}.", returncode=2)
             return person, False
         found = Person.objects.filter(email=email.lower()).first()
         if found is not None:
@@ -206,5 +202,5 @@ def _folder(name: str) -> Path:
 def _source(text: str) -> tuple[str, Path]:
     name, said, path = text.partition("=")
     if not (name and said and path):
-        raise ArgumentTypeError("NAME=PATH, for example wtq=data/dev.tsv")
+        raise ArgumentTypeError("write NAME=PATH, for example wtq=data/dev.tsv")
     return name, Path(path).resolve()

@@ -10,7 +10,10 @@ from annotation.releases import release_files
 
 
 class Command(BaseCommand):
-    help = "Replay and recompute everything in a release folder; needs no database. Fails naming the first difference."
+    help = (
+        "Replay and recompute everything in a release folder. Needs no database. Stops at the "
+        "first difference."
+    )
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -44,22 +44,23 @@ PATIENCE = 3.0
 
 
 class Command(BaseCommand):
-    help = "Run background jobs, resolve complete items, and take up jobs whose worker was lost. Run as many as you like."
+    help = (
+        "Run background jobs, resolve complete items, and recover jobs of lost workers. You can "
+        "run several workers."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--interval", type=float, default=0.5, help="seconds between two looks at the queue"
-        )
+        parser.add_argument("--interval", type=float, default=0.5, help="seconds between queue checks")
         parser.add_argument(
             "--housekeeping",
             action="store_true",
-            help="run no jobs: another queue's workers do (Celery); only what has to happen in time",
+            help="run no jobs, only scheduled tasks; for jobs run by Celery",
         )
         parser.add_argument(
             "--metrics",
             type=_address,
             metavar="HOST:PORT",
-            help="answer Prometheus there, for whoever can reach it, e.g. 127.0.0.1:9134",
+            help="address for Prometheus metrics, for example 127.0.0.1:9134",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -90,7 +91,7 @@ class Command(BaseCommand):
 def _address(said: str) -> tuple[str, int]:
     host, _, port = said.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
-        raise ArgumentTypeError(f"{said!r} is not HOST:PORT")
+        raise ArgumentTypeError(f"{said!r} must be HOST:PORT")
     return host.strip("[]"), int(port)
 
 
@@ -144,7 +145,7 @@ def _let_go(hands: Sequence[Hand]) -> None:
     try:
         jobs.hand_back(now=jobs.clock())
     except AWAY:
-        log.warning("jobs under way could not be queued again; another worker takes them up", exc_info=True)
+        log.warning("running jobs could not be requeued; another worker recovers them", exc_info=True)
 
 
 def _take_jobs(interval: float) -> None:
@@ -178,5 +179,5 @@ def _keep_house(stop: threading.Event) -> None:
         except AWAY:
             log.warning("housekeeping waits for the database", exc_info=True)
         except Exception:
-            log.exception("housekeeping failed; it goes on")
+            log.exception("housekeeping failed; it will run again")
     connection.close()
