@@ -908,7 +908,7 @@ class TestChains:
         assert any(
             "They use the decisions of “Types” and are released once it is closed." in one for one in said
         )
-        assert any(one.startswith("data statement: Nothing is said of Recruitment") for one in said)
+        assert any(one.startswith("data statement: No statement on Recruitment") for one in said)
 
 
 @pytest.mark.parametrize(
@@ -1200,7 +1200,7 @@ class TestThePage:
 
         assert "name: Types" in page.content.decode()
         assert "Missing from a release now" in page.content.decode()
-        assert "Nothing is said of Recruitment" in mara.get(self.ADDRESS + "?missing").content.decode()
+        assert "No statement on Recruitment" in mara.get(self.ADDRESS + "?missing").content.decode()
         assert file["Content-Disposition"] == 'attachment; filename="films-study.yaml"'
         assert parse(file.content.decode()).batches[0].name == "Types"
 
