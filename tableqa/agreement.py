@@ -141,7 +141,7 @@ def krippendorff_alpha(
     distance between things not sets.
     """
     if level not in get_args(Level):
-        raise ValueError(f"level is {level!r}; it is one of {', '.join(get_args(Level))}.")
+        raise ValueError(f"level is {level!r}; it must be one of {', '.join(get_args(Level))}.")
     return agreement(
         ratings,
         f"krippendorff_alpha_{level}",
@@ -395,13 +395,15 @@ def _nltk_distance(labels: list[object], distance: str) -> Callable[..., Array]:
 
 def _check_request(measure: str, order: Sequence[object] | None, replicates: int, confidence: float) -> None:
     if measure not in (*MEASURES, *SET_MEASURES):
-        raise ValueError(f"measure is {measure!r}; it is one of {', '.join((*MEASURES, *SET_MEASURES))}.")
+        raise ValueError(
+            f"measure is {measure!r}; it must be one of {', '.join((*MEASURES, *SET_MEASURES))}."
+        )
     if order is not None and measure not in WITH_ORDER:
         raise ValueError(f"order is for the ordinal level only (and AC1); {measure} has no use for it.")
     if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
 
 
 # ---- from ratings to patterns --------------------------------------------------------------------------------

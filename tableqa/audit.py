@@ -44,24 +44,24 @@ file of other people's tables should be: a copy."""
 PAIRING: Mapping[str, str] = {
     "only_in_base": "The edited file has no item of this id.",
     "only_in_edited": "The base file has no item of this id.",
-    "repeated_id": "The id stands in the file more than once; items are paired in their order.",
-    "question_differs": "The question is another one.",
+    "repeated_id": "The id occurs more than once in the file; items are paired in order.",
+    "question_differs": "The question differs.",
 }
 """Findings about two files as a whole, with what they say."""
 
 _UNPAIRED = ("only_in_base", "only_in_edited")
 
 _BREACHES: Mapping[str, str] = {
-    "table_unchanged": "The table is not edited at all.",
-    "operation_not_allowed": "Something was done that the contract does not allow.",
-    "shape_changed": "The table has another number of rows or columns.",
+    "table_unchanged": "The table is unchanged.",
+    "operation_not_allowed": "An operation is not allowed by the contract.",
+    "shape_changed": "The number of rows or columns differs.",
     "too_many_operations": "There are more changes than the contract allows.",
-    "protected_cell": "A cell that had to stay was changed or removed.",
-    "cell_format": "A new text is not written as its column is.",
-    "answer_missing": "There is no answer.",
-    "answer_unchanged": "The answer had to change and did not.",
-    "answer_changed": "The answer had to stay and did not.",
-    "same_table_other_answer": "The table is not edited, and yet there is another answer.",
+    "protected_cell": "A protected cell was changed or removed.",
+    "cell_format": "A new text has a different format from its column.",
+    "answer_missing": "The answer is missing.",
+    "answer_unchanged": "The answer did not change, but had to.",
+    "answer_changed": "The answer changed, but had to stay the same.",
+    "same_table_other_answer": "The table is unchanged, but the answer differs.",
     "computed_answer_differs": "The item's own derivation gives another answer on the edited table.",
 }
 
@@ -789,7 +789,7 @@ def _finding(code: str, places: Sequence[_Place]) -> Finding:
     shown = "; ".join(place.words for place in places[:_SHOWN]) + ("; …" if len(places) > _SHOWN else "")
     sure = any(place.sure for place in places)
     level = "warning" if code in _WARNINGS or not sure or inherited == len(places) else "error"
-    doubt = "" if sure else " It may have been meant."
+    doubt = "" if sure else " It may be intended."
     return Finding(code, f"{DAMAGE[code]}{doubt} {number}: {shown}.", level, len(places))
 
 

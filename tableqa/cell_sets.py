@@ -207,9 +207,9 @@ def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float 
 def _check_request(distance: str, replicates: int, confidence: float) -> None:
     check_distance(distance)
     if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
 
 
 # ---- one unit ------------------------------------------------------------------------------------------------
@@ -244,14 +244,14 @@ class Pattern:
 
 
 def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: object) -> Pattern:
-    """The pattern of a unit; its name is for the ValueError of what is no set of cells of a table of this shape."""
+    """The pattern of a unit; its name is for the ValueError of what is not a set of cells of a table of this shape."""
     rows, columns = shape
     if rows < 0 or columns < 0:
         raise ValueError(f"Unit {name} has a table of {rows} rows and {columns} columns.")
     given = [cells for cells in sets if cells is not None]
     for cells in given:
         if not isinstance(cells, Set):
-            raise ValueError(f"Unit {name} holds {cells!r}, which is no set of cells.")
+            raise ValueError(f"Unit {name} holds {cells!r}, which is not a set of cells.")
         if len(cells) > rows * columns:
             raise ValueError(
                 f"Unit {name} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."

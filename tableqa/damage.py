@@ -18,17 +18,17 @@ from functools import lru_cache
 from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of, visible
 
 DAMAGE: Mapping[str, str] = {
-    "blanks_changed": "Blanks or invisible characters were added or lost.",
+    "blanks_changed": "Whitespace or invisible characters were added or lost.",
     "case_changed": "Capital letters were lost or added.",
-    "date_rewritten": "A date or time is written in another way, or a text was taken for one.",
-    "number_reformatted": "A number is written in another way; its value is the same.",
+    "date_rewritten": "A date or time has another format, or a text was read as one.",
+    "number_reformatted": "A number has another format but the same value.",
     "sign_changed": "A number lost or gained its minus sign; its digits are the same.",
-    "decimal_point_lost": "A decimal point was lost, so that the number is about ten times or a hundred times what it was.",
-    "number_malformed": "A number has groups of digits that no number has, as 1,6630.",
+    "decimal_point_lost": "A decimal point was lost, so the number is about ten or a hundred times larger.",
+    "number_malformed": "A number has invalid digit groups, such as 1,6630.",
     "encoding_lost": "Characters were lost or turned into others by a wrong encoding.",
     "line_break_escaped": "A line break became the two characters \\n, or the other way round.",
-    "nan_cell": "A cell holds the text nan.",
-    "unnamed_header": "A header is what pandas calls a column without a name.",
+    "nan_cell": "A cell contains the text nan.",
+    "unnamed_header": "A header is the pandas name for an unnamed column.",
     "numbered_header": "A repeated header has the number that pandas appends to it.",
 }
 """Every code of this module with what it says."""

@@ -88,9 +88,9 @@ def dawid_skene(
     import numpy as np
 
     if not 0 <= smoothing < float("inf"):
-        raise ValueError(f"smoothing is {smoothing}; it is 0 or more.")
+        raise ValueError(f"smoothing is {smoothing}; it must be 0 or more.")
     if iterations < 1:
-        raise ValueError(f"iterations is {iterations}; it is 1 or more.")
+        raise ValueError(f"iterations is {iterations}; it must be 1 or more.")
     given = list(rows)
     items = _numbered(row[0] for row in given)
     people = _numbered(row[1] for row in given)

@@ -70,9 +70,9 @@ def edit_agreement(
     """
     check_distance(distance)
     if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
     counted, observed, expected = _prepared(units, distance)
     return of_ratios(
@@ -220,7 +220,7 @@ def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Patter
     given = [edits for edits in sets if edits is not None]
     for edits in given:
         if not isinstance(edits, Set):
-            raise ValueError(f"Unit {number} holds {edits!r}, which is no set of edits.")
+            raise ValueError(f"Unit {number} holds {edits!r}, which is not a set of edits.")
         if len({(row, column) for row, column, _ in edits}) < len(edits):
             raise ValueError(f"Unit {number} holds two edits of one rater at one place.")
         if len(edits) > places:

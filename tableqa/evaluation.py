@@ -348,10 +348,10 @@ def judge(
     if sentences and not asked:
         listed = ", ".join(sentences)
         raise EvaluationError(
-            f"The answers of {listed} are sentences, which no exact match can judge. Use ./run manage metrics."
+            f"The answers of {listed} are sentences, which exact match cannot judge. Use ./run manage metrics."
         )
     if not asked:
-        raise EvaluationError("There is nothing to evaluate: no instance was given.")
+        raise EvaluationError("There are no instances to evaluate.")
     if missing and not leave_out_missing:
         listed = ", ".join(f"{one.id} ({one.source})" for one in missing[:5])
         raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {listed}")

@@ -93,7 +93,7 @@ class Example:
     ) -> None:
         put = object.__setattr__
         if not _text(id, "id"):
-            raise ExampleError("id is empty: every example of a source needs an id of its own")
+            raise ExampleError("id is empty: every example of a source needs its own id")
         if not isinstance(table, Table):
             raise ExampleError(f"table is a {type(table).__name__}, not a Table")
         put(self, "id", id)
@@ -184,7 +184,7 @@ def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise ExampleError(f"{where} is a string, not a {type(value).__name__}")
     if reason := unstorable(value):
-        raise ExampleError(f"{where} holds {reason}")
+        raise ExampleError(f"{where} contains {reason}")
     return value
 
 

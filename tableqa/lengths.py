@@ -47,7 +47,7 @@ class Limit:
 
     def __post_init__(self) -> None:
         if self.most < 1:
-            raise ValueError(f"the longest length is {self.most}: a number of tokens from 1 on")
+            raise ValueError(f"the longest length is {self.most}; it must be 1 or more")
 
     def length(self, example: Example) -> int:
         """The tokens of the example's table, with its question where that counts."""

@@ -233,7 +233,7 @@ def instance_correlation(
     Raises ValueError for an unknown method, DifferentExamples where the examples differ.
     """
     if method not in get_args(Method):
-        raise ValueError(f"method is {method!r}; it is one of {', '.join(get_args(Method))}.")
+        raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(Method))}.")
     _same(human, metric)
     found: list[float] = []
     undefined = 0

@@ -54,7 +54,7 @@ def concentration(
     for a `top` below 1.
     """
     if top < 1:
-        raise ValueError(f"top is {top}; it is 1 or more.")
+        raise ValueError(f"top is {top}; it must be 1 or more.")
     counted = Counter(values)
     number = sum(counted.values())
     commonest = sorted(counted.items(), key=lambda entry: (-entry[1], str(entry[0])))[:top]
@@ -162,7 +162,7 @@ def places(items: Iterable[tuple[Collection[int], int]]) -> Places:
 def openings(questions: Iterable[str], words: int = 2, top: int = 10) -> Concentration:
     """How questions begin: their first words in lower case without punctuation, such as "how many"."""
     if words < 1:
-        raise ValueError(f"words is {words}; it is 1 or more.")
+        raise ValueError(f"words is {words}; it must be 1 or more.")
     begun = (" ".join(re.findall(r"\w+(?:['’]\w+)*", question.casefold())[:words]) for question in questions)
     return concentration(begun, top)
 

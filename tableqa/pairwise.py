@@ -97,9 +97,9 @@ def cohen_of_counts(
     raters: who of the two has any rating at all, where no unit has both.
     """
     if replicates < 0:
-        raise ValueError(f"replicates is {replicates}; it is 0 (no interval) or more.")
+        raise ValueError(f"replicates is {replicates}; it must be 0 (no interval) or more.")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it lies between 0 and 1, as in 0.95.")
+        raise ValueError(f"confidence is {confidence}; it must be between 0 and 1, as in 0.95.")
     number = sum(table.values())
     value, low, high, left_out, reason, note = None, None, None, 0, None, None
     if not number:

@@ -129,8 +129,9 @@ def read_lines(
                 if said.setdefault(once, answers) != answers:
                     # Published files repeat ids: which of the questions is meant, nothing says.
                     raise EvaluationError(
-                        f"{where}: another line says something else of {record['perturb']} of {record['id']} in {source}. "
-                        "Where an id stands for several questions, name the ids of the instances: {id, answers, source}."
+                        f"{where}: another line gives a different prediction for {record['perturb']} of {record['id']} "
+                        f"in {source}. "
+                        "Where several questions share an id, name the ids of the instances: {id, answers, source}."
                     )
             found[key] = answers
     return found

@@ -211,7 +211,7 @@ def sap_second(
             wanted = f"{dataset}/{_sap_table(example)}/{kind}"
             if not replies.get(wanted, "").strip():
                 raise PromptError(
-                    f"There is no reply to {wanted}: put the first requests to the model before."
+                    f"There is no reply to {wanted}: send the first requests to the model first."
                 )
             made[kind] = second(example.table, request, kind, replies[wanted], text=text)
         for variant, prompt in made.items():
@@ -245,7 +245,7 @@ def read_prompts(path: Path) -> Iterator[Record]:
     needed = ("id", "design", "dataset", "prompt")
     for where, record in _lines(path):
         if missing := [name for name in needed if not isinstance(record.get(name), str)]:
-            raise PromptError(f"{where}: a prompt has {', '.join(missing)}, which this has not")
+            raise PromptError(f"{where}: the prompt lacks {', '.join(missing)}")
         yield record
 
 

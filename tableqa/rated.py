@@ -178,9 +178,7 @@ def _named_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
             key = _named(record, _IDS, where), _named(record, _SYSTEMS, where)
             named = found.setdefault(key, {})
             if path.stem in named:
-                raise ScoresError(
-                    f"{where}: {key[0]} of {key[1]} has a score already; take one of the two out"
-                )
+                raise ScoresError(f"{where}: {key[0]} of {key[1]} has a score already; remove one of the two")
             named[path.stem] = _number(record.get("score"), where)
     return found
 
@@ -214,7 +212,7 @@ def read_column(name: str, path: Path, answers: Sequence[RatedAnswer]) -> ScoreC
             )
         key = str(given), example, system
         if key in scores:
-            raise ScoresError(f"{where}: {example} of {system} has a score already; take one of the two out")
+            raise ScoresError(f"{where}: {example} of {system} has a score already; remove one of the two")
         scores[key] = _number(record.get("score"), where)
     kept = {key: score for key, score in scores.items() if key in known}
     if not kept:

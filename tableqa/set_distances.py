@@ -16,7 +16,7 @@ Distance = Literal["jaccard", "masi"]
 def check_distance(distance: str) -> None:
     """Raise ValueError for what is no distance."""
     if distance not in get_args(Distance):
-        raise ValueError(f"distance is {distance!r}; it is one of {', '.join(get_args(Distance))}.")
+        raise ValueError(f"distance is {distance!r}; it must be one of {', '.join(get_args(Distance))}.")
 
 
 def distance_of_sizes(common: int, one: int, other: int, distance: Distance) -> float:

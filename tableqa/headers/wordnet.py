@@ -30,7 +30,7 @@ def read_wordnet(nltk_data: Path) -> Thesaurus:
     """The thesaurus of `nltk_data`/corpora/wordnet, a folder as nltk's downloader lays it out.
 
     Names of single persons, places and events (WordNet's instances) are left out, and so are the examples of the
-    definitions, and words that offend. Raises LookupError where the folder holds no WordNet.
+    definitions, and words that offend. Raises LookupError where the folder contains no WordNet.
     """
     reader = _reader(nltk_data)
     return Thesaurus(_name(reader), **_parts(reader))

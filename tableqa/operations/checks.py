@@ -100,7 +100,7 @@ def check_text(value: object, name: str) -> None:
     if len(value) > MAX_TEXT:
         raise bad(f"{name} has {len(value):,} characters; a cell takes {MAX_TEXT:,}")
     if reason := unstorable(value):
-        raise bad(f"{name} holds {reason}")
+        raise bad(f"{name} contains {reason}")
 
 
 def check_texts(values: object, name: str, at_most: int) -> tuple[str, ...]:

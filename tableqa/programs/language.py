@@ -524,7 +524,7 @@ def _text(value: str, name: str) -> None:
     if len(value) > MAX_TEXT:
         raise bad(f"{name} is longer than {MAX_TEXT:,} characters")
     if reason := unstorable(value):
-        raise bad(f"{name} holds {reason}")
+        raise bad(f"{name} contains {reason}")
 
 
 def _one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:

@@ -93,7 +93,9 @@ def _ours(fields: Fields, names: Names) -> Example:
     try:
         found = example_of(fields.value)
     except (ExampleError, ValueError, TypeError, AttributeError) as error:
-        raise fields.place.error(f"it is no record of Askew: {error}", "Release the dataset again") from error
+        raise fields.place.error(
+            f"it is not an Askew record: {error}", "Release the dataset again"
+        ) from error
     unique = names.unique(found.id)
     lineage: dict[str, Any] = {}
     if fields.value["perturbation"]:
@@ -103,7 +105,7 @@ def _ours(fields: Fields, names: Names) -> Example:
             operations = read_json(text)
         except ValueError as error:
             raise fields.place.error(
-                f"its operations are no JSON: {error}", "Release the dataset again"
+                f"its operations are not JSON: {error}", "Release the dataset again"
             ) from error
         lineage = {**said, "parent": fields.text("original"), "operations": operations}
         if fields.value["seed"] is not None:
@@ -184,7 +186,7 @@ def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
         shards = sorted({file for place in _SHARDS for file in path.glob(place) if file.is_file()})
         if not shards:
             mend = f"Name a .parquet file, a folder of such files, or one that save_to_disk wrote ({_STATE})"
-            raise ReaderError(path, None, "the folder holds no dataset", mend)
+            raise ReaderError(path, None, "the folder contains no dataset", mend)
         splits = {file.name.split("-")[0].removesuffix(".parquet") for file in shards}
         for file in shards:
             yield file, file.name.split("-")[0].removesuffix(".parquet") if len(splits) > 1 else ""
@@ -204,7 +206,7 @@ def _splits(path: Path) -> list[str]:
 def _below(said_in: Path, folder: Path, name: str) -> Path:
     if "/" in name or "\\" in name or name in ("", ".", ".."):
         raise ReaderError(
-            said_in, 1, f"the split {name!r} is no plain name", "Correct it, or save the data again"
+            said_in, 1, f"the split {name!r} is not a plain name", "Correct it, or save the data again"
         )
     return folder / name
 

@@ -84,7 +84,7 @@ class AskewRelease:
                     parent = source, example.text("parent")
                     if parent not in raw.originals and parent not in edited:
                         raise example.error(
-                            "parent", f"is {parent[1]}, which comes nowhere before it", _WHOLE
+                            "parent", f"is {parent[1]}, which is not defined before it", _WHOLE
                         )
                     id = example.name("id")
                     edited[source, id] = 1
@@ -116,7 +116,7 @@ class AskewRelease:
         if not number:
             return ""
         said = "1 example was" if number == 1 else f"{number} examples were"
-        return f"{said} left out: people contradicted its answer, or that of what it was made of ({MANIFEST}, contradicted)."
+        return f"{said} excluded: people contradicted its answer or the answer of its original ({MANIFEST}, contradicted)."
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
@@ -154,7 +154,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     fields = Fields(Place(path, 1), manifest)
     if fields.value.get("layout") != LAYOUT:
         mend = f"Name the {MANIFEST} of a release of Askew"
-        raise fields.place.error(f"it is no release of layout {LAYOUT}", mend)
+        raise fields.place.error(f"it is not a release of layout {LAYOUT}", mend)
     fields.nested("files")
     fields.listed("sources")
     return dict(fields.value)
@@ -165,7 +165,7 @@ def _contradicted(path: Path, described: Mapping[str, Any]) -> dict[tuple[str, s
     place = Place(path, 1, "contradicted")
     listed = described.get("contradicted", [])
     if not isinstance(listed, list):
-        raise place.error("is no list", _WHOLE)
+        raise place.error("is not a list", _WHOLE)
     fields = [Fields(place, one) for one in listed]
     return {
         (one.text("source"), one.name("id")): {**one.value, "reason": one.text("reason")} for one in fields
@@ -207,7 +207,7 @@ class _Raw:
             elif kind == "example":
                 key = fields.text("source"), fields.name("id")
                 if key in self.originals:
-                    what = f"{key[1]} of {key[0]} stands in line {self.originals[key][0]} already"
+                    what = f"{key[1]} of {key[0]} is already in line {self.originals[key][0]}"
                     raise fields.place.error(what, _WHOLE)
                 self.originals[key] = line, offset
         self._tables = TableLines(path, tables, _table)
@@ -230,7 +230,7 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
     try:
         table = Table.from_dict(fields.required("content"))
     except TableError as error:
-        raise fields.error("content", f"is no table: {error}", _WHOLE) from error
+        raise fields.error("content", f"is not a table: {error}", _WHOLE) from error
     if table.digest() != fields.text("digest"):
         raise fields.error("digest", f"is not that of the table, {table.digest()}", _WHOLE)
     return table, {}
@@ -286,7 +286,7 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
         fields.integer("seed"),
     )
     if (source, id) not in raw.originals or kind not in PERTURBATIONS:
-        what = f"{kind} of {id} in {source} is no perturbation of an example of this release"
+        what = f"{kind} of {id} in {source} is not a perturbation of an example of this release"
         raise fields.place.error(what, _WHOLE)
     original = raw.original(source, id)
     listed = fields.listed("cells") if "cells" in fields else []
@@ -324,7 +324,7 @@ def _mixed(fields: Fields, names: Names) -> Example:
     try:
         table = Table.from_dict(fields.required("table"))
     except TableError as error:
-        raise fields.error("table", f"is no table: {error}", _WHOLE) from error
+        raise fields.error("table", f"is not a table: {error}", _WHOLE) from error
     lineage = {
         "source": fields.text("source"),
         "parent": fields.text("original"),

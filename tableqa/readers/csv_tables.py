@@ -47,7 +47,7 @@ class CsvTables:
         for line, row in read_questions(path, ",", _COLUMNS):
             place = Place(path, line)
             if not row["id"]:
-                raise place.error("the id is empty", "Give each question an id of its own")
+                raise place.error("the id is empty", "Give each question its own id")
             ids.add(row["id"], line)
             table = tables.table(row["table"], line)
             context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})

@@ -23,8 +23,8 @@ def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]
     """
     name = {"\t": "tab", ",": "comma"}[delimiter]
     mend = (
-        f"Part the fields by a {name}; a field that holds a {name}, a quote or a line break stands in quotes, "
-        "and a quote in it is doubled"
+        f"Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes, "
+        "and double the quotes in it"
     )
     lines = (text for _, text in read_lines(path, keep_ends=True))
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -39,7 +39,7 @@ def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]
             what = "the file ends within a quoted field" if ended else f"a field cannot be read: {error}"
             raise ReaderError(path, start, what, mend) from error
         if not fields:
-            mend = 'Take the line out; an empty field on its own is written ""'
+            mend = 'Remove the line; a single empty field is written ""'
             raise ReaderError(path, start, "the line is empty", mend)
         yield start, fields
 
@@ -64,7 +64,7 @@ def read_questions(
     for line, fields in rows:
         if len(fields) != len(header):
             what = f"the row has {len(fields)} fields, the first line names {len(header)}"
-            mend = "Is the file whole? A field that holds the separator or a line break stands in quotes"
+            mend = "Check that the file is complete. A field with the separator or a line break needs quotes"
             raise ReaderError(path, line, what, mend)
         yield line, dict(zip(header, fields, strict=True))
 
@@ -96,7 +96,7 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
     try:
         return Table(header, rows)
     except TableError as error:
-        raise ReaderError(path, None, str(error), "Correct the table or leave it out") from error
+        raise ReaderError(path, None, str(error), "Correct or remove the table") from error
 
 
 def names_columns(path: Path, delimiter: str, columns: tuple[str, ...]) -> bool:

@@ -68,7 +68,7 @@ class FrebTqa:
     ) -> Iterator[Example]:
         """The items of the file at `path` in its order; ReaderError at the first fault."""
         if limit is not None and limit < 0:
-            raise ValueError(f"limit is {limit}: a number of examples from 0 on")
+            raise ValueError(f"limit is {limit}; it must be 0 or more")
         return self._examples(_located(path), limit)
 
     def _examples(self, path: Path, limit: int | None) -> Iterator[Example]:
@@ -93,7 +93,11 @@ def _located(path: str | Path) -> Path:
     if len(found) == 1:
         return found[0]
     names = ", ".join(file.name for file in found[:10])
-    what = f"the folder holds several files: {names}" if found else "the folder holds no .json or .jsonl file"
+    what = (
+        f"the folder contains several files: {names}"
+        if found
+        else "the folder contains no .json or .jsonl file"
+    )
     raise ReaderError(path, None, what, "Name one file of FREB-TQA")
 
 
@@ -168,7 +172,7 @@ def _relevant_cells(place: Place, meta: Mapping[str, Any], table: Table) -> list
     places = meta.get("rel_cell", [])
     if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
         raise place.error(
-            "rel_cell is no list of [row, column]", "Both are counted from 0, rows from below the header"
+            "rel_cell is not a list of [row, column]", "Both are counted from 0, rows from below the header"
         )
     rows, columns = table.shape
     if any(row >= rows or column >= columns for row, column in places):

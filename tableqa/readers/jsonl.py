@@ -123,7 +123,7 @@ def _program(program: Fields) -> dict[str, Any]:
     try:
         from_dict(value)
     except ProgramError as error:
-        mend = "Leave it out, or write it as tableqa.programs does"
+        mend = "Remove it, or write it as tableqa.programs does"
         raise program.place.error(str(error), mend) from error
     return value
 
@@ -133,7 +133,7 @@ def _meta(fields: Fields, table: Table) -> dict[str, Any]:
     own = fields.nested("meta").value if "meta" in fields else {}
     special = {name: fields.value[name] for name in (*MARKED, *_RATED) if name in fields}
     if twice := next((name for name in special if name in own), None):
-        raise fields.error(twice, "stands in the record and in its meta", "Take one of the two out")
+        raise fields.error(twice, "is both in the record and in its meta", "Remove one of the two")
     meta = plain({**own, **special})
     for name in MARKED:
         if name in meta:

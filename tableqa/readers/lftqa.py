@@ -125,7 +125,7 @@ class _Scores:
                 key = record.fields.name("example_id"), _system(record.fields), name
                 if key in self._scores:
                     what = f"{key[0]} of {key[1]} has a score of {name} already"
-                    raise record.fields.place.error(what, "Take one of the two out")
+                    raise record.fields.place.error(what, "Remove one of the two")
                 score = record.fields.number("score")
                 if kind == _HUMAN and not 1 <= score <= 5:
                     raise record.fields.error("score", f"is {score}", "People rate from 1 to 5")
@@ -146,7 +146,7 @@ def _dimension(path: Path) -> str:
     found = [name for name in DIMENSIONS if name in path.stem]
     if len(found) != 1:
         what = f"the name of the file says none of {' and '.join(DIMENSIONS)}"
-        raise Place(path, 1).error(what, "Call it human_faithfulness_scores.json, or take it out")
+        raise Place(path, 1).error(what, "Call it human_faithfulness_scores.json, or remove it")
     return found[0]
 
 

@@ -149,7 +149,7 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             rows_of = [list(row) for row in zip(*columns, strict=True)]
             return table_of(place, list(value), rows_of, title, caption)
     mend = 'Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv'
-    raise place.error(f"there is {kind(value)} that is no table", mend)
+    raise place.error(f"there is {kind(value)} that is not a table", mend)
 
 
 def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
@@ -177,19 +177,19 @@ def _from_text(place: Place, text: str) -> object:
         try:
             return SERIALISATIONS["html"].loads(text)
         except ValueError as error:
-            raise place.error(f"the text is no HTML of a table: {error}", "Correct it") from error
+            raise place.error(f"the text is not an HTML table: {error}", "Correct it") from error
     try:
         lines = list(_csv(text))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
             what = f"the text {text.strip()[:80]!r} looks like the path of a file, and gives a table without rows"
-            mend = "Put the table itself there. Tables in files of their own are read by the reader csv"
+            mend = "Put the table itself there. The reader csv reads tables in separate files"
             raise place.error(what, mend)
         if lines and (hint := separator_hint(lines[0])):
             raise place.error(f"the table has one column: {lines[0][0][:80]!r}", hint)
         return lines
     except csv.Error as error:
-        mend = "A field that holds a comma, a quote or a line break stands in quotes"
-        raise place.error(f"the text is no csv: {error}", mend) from error
+        mend = "Put fields with a comma, a quote or a line break in quotes"
+        raise place.error(f"the text is not CSV: {error}", mend) from error
 
 
 def _csv(text: str) -> Iterator[list[str]]:

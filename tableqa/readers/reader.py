@@ -88,7 +88,7 @@ class Sifting(Protocol):
 def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
     if limit is not None and limit < 0:
-        raise ValueError(f"limit is {limit}: a number of examples from 0 on")
+        raise ValueError(f"limit is {limit}; it must be 0 or more")
     return islice(examples, limit)
 
 
@@ -101,8 +101,8 @@ class Ids:
 
     def add(self, id: str, line: int) -> None:
         if not self._lines.add(id, line):
-            what = f"the id {id} stands in line {self._lines[id]} already"
-            raise ReaderError(self._path, line, what, "Give each question an id of its own")
+            what = f"the id {id} is already in line {self._lines[id]}"
+            raise ReaderError(self._path, line, what, "Give each question its own id")
 
 
 class Names:
@@ -153,7 +153,7 @@ def only_file(folder: Path, patterns: Iterable[str], fits: Callable[[Path], bool
     if len(found) == 1:
         return found[0]
     names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
-    what = f"the folder holds several such files: {names}" if found else "the folder holds no such file"
+    what = f"the folder contains several such files: {names}" if found else "the folder contains no such file"
     raise ReaderError(folder, None, what, mend)
 
 
@@ -197,7 +197,7 @@ def read_text(path: Path) -> str:
                 path,
                 None,
                 f"the file has {size:,} bytes; a table may have {MAX_TABLE_BYTES:,}",
-                "Leave this table out",
+                "Remove this table",
             )
         data = path.read_bytes()
     except OSError as error:
@@ -276,7 +276,7 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
     if "\0" in text:
         line = first_line + text.count("\n", 0, text.index("\0"))
         raise ReaderError(
-            path, line, "the line holds a NUL character", "Fetch the file again: it is damaged or binary"
+            path, line, "the line contains a NUL character", "Fetch the file again: it is damaged or binary"
         )
     return text
 
@@ -291,7 +291,7 @@ def check_size(path: Path, line: int, rows: int, columns: int) -> None:
     for number, limit, what in found:
         if number > limit:
             raise ReaderError(
-                path, line, f"the table has more than {limit:,} {what}", "Split the table or leave it out"
+                path, line, f"the table has more than {limit:,} {what}", "Split or remove the table"
             )
 
 
@@ -302,7 +302,7 @@ def check_cells(path: Path, line: int, cells: list[str]) -> None:
     for j, cell in enumerate(cells):
         if len(cell) > MAX_TEXT:
             what = f"column {j + 1} has {len(cell):,} characters; a cell may have {MAX_TEXT:,}"
-            raise ReaderError(path, line, what, "Shorten the cell or leave the table out")
+            raise ReaderError(path, line, what, "Shorten the cell or remove the table")
 
 
 def inside(folder: Path, name: str) -> Path | None:

@@ -163,7 +163,7 @@ class Fields:
             raise self.error(name, f"is {kind(value)}, not a number", "Correct it")
         number = float(value) if isinstance(value, Number) else value
         if number in (float("inf"), float("-inf")):
-            raise self.error(name, "is larger than any number that can be kept", "Correct it")
+            raise self.error(name, "is too large to be stored", "Correct it")
         return number
 
     def listed(self, name: str) -> list[Any]:
@@ -286,7 +286,7 @@ def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Recor
         yield from _lines(path, repeated)
 
 
-_MEND = "A file of records has one JSON object a line, or one JSON array of objects"
+_MEND = "A file of records has one JSON object per line, or one JSON array of objects"
 
 
 def _lines(path: Path, repeated: Repeated | None) -> Iterator[Record]:
@@ -342,7 +342,9 @@ def _array(path: Path) -> Iterator[Record]:
                 source.skip(",")
         source.skip("]")
         if not source.at_end():
-            raise Place(path, source.line_here()).error("something follows the end of the array", _MEND)
+            raise Place(path, source.line_here()).error(
+                "unexpected content after the end of the array", _MEND
+            )
 
 
 def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
@@ -364,8 +366,8 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             name = source.value()
             if not isinstance(name, str) or name in names:
                 known = isinstance(name, str)  # what is no text need not be hashable
-                what = f"the name {name!r} stands in line {names[name]} already" if known else "no name"
-                raise Place(path, line).error(what, "Give every object of the file a name of its own")
+                what = f"the name {name!r} is already in line {names[name]}" if known else "no name"
+                raise Place(path, line).error(what, "Give every object of the file its own name")
             names[name] = line
             source.skip(":")
             line = source.line_here()
@@ -376,7 +378,9 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
                 source.skip(",")
         source.skip("}")
         if not source.at_end():
-            raise Place(path, source.line_here()).error("something follows the end of the object", _MEND)
+            raise Place(path, source.line_here()).error(
+                "unexpected content after the end of the object", _MEND
+            )
 
 
 class _Source:
@@ -508,7 +512,7 @@ def table_of(
     try:
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
-        raise place.error(str(error), "Correct the table or leave the record out") from error
+        raise place.error(str(error), "Correct the table or remove the record") from error
 
 
 def check_parted(place: Place, table: Table) -> None:
@@ -580,7 +584,7 @@ def example(
     try:
         return Example(id, question, table, answers, meta, program, context, history or [])
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or leave the record out") from error
+        raise place.error(str(error), "Correct the field or remove the record") from error
 
 
 def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
@@ -588,7 +592,7 @@ def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
     try:
         return Turn(question, answers)
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or leave the record out") from error
+        raise place.error(str(error), "Correct the field or remove the record") from error
 
 
 def has_fields(path: Path, *names: str) -> bool:
@@ -607,4 +611,4 @@ def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") ->
     try:
         return Context(text, unit, scale)
     except ExampleError as error:
-        raise place.error(str(error), "Correct the field or leave the record out") from error
+        raise place.error(str(error), "Correct the field or remove the record") from error

@@ -108,7 +108,7 @@ def _located(path: str | Path) -> list[Path]:
     found = [file for file in there if has_fields(file, "question", "answers", "perturbation_type")]
     if not found:
         mend = "Name a file of questions, for example robut_wtq_qa.json, or a folder with some"
-        raise ReaderError(path, None, "the folder holds no such file", mend)
+        raise ReaderError(path, None, "the folder contains no such file", mend)
     return found
 
 

@@ -122,7 +122,7 @@ def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
 def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
     """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
     coordinates = _texts(place, row, "answer_coordinates")
-    mend = "Correct the line, or leave it out; coordinates count from 0 below the header"
+    mend = "Correct or remove the line; coordinates count from 0 below the header"
     if len(coordinates) != len(answers):
         raise place.error(f"there are {len(coordinates)} coordinates for {len(answers)} answers", mend)
     cells = []

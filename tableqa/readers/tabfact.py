@@ -90,9 +90,9 @@ def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
         raise place.error(f"there is {kind(value)}, not a list of three", mend)
     statements, labels, caption = value
     if not isinstance(statements, list) or not all(isinstance(text, str) for text in statements):
-        raise place.error("the first of the three is no list of texts", mend)
+        raise place.error("the first of the three is not a list of texts", mend)
     if not isinstance(labels, list) or not all(type(label) is int and label in LABELS for label in labels):
-        raise place.error("the second of the three is no list of labels, 1 or 0", mend)
+        raise place.error("the second of the three is not a list of labels, 1 or 0", mend)
     if len(labels) != len(statements):
         raise place.error(f"there are {len(labels)} labels for {len(statements)} statements", mend)
     if not isinstance(caption, str):

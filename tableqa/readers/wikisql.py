@@ -125,7 +125,7 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
     for i, condition in enumerate(conditions):
         if not _is_condition(condition, columns):
             mend = f"It is [column, operator, value]: a column of {columns}, an operator from 0 to 3, a text or number"
-            raise sql.error(f"conds[{i}]", "is no condition on this table", mend)
+            raise sql.error(f"conds[{i}]", "is not a condition on this table", mend)
     return {**sql.rest("conds"), "sel": selected, "agg": aggregation}
 
 
@@ -157,7 +157,7 @@ def _tables(path: Path) -> TableLines:
     for line, offset, fields in lines_with_places(path):
         table_id = fields.name("id")
         if table_id in places:
-            mend = "Take one of the two tables out"
+            mend = "Remove one of the two tables"
             raise fields.error("id", f"is {table_id}, as in line {places[table_id][0]}", mend)
         places[table_id] = line, offset
     return TableLines(path, places, _table)

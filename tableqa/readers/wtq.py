@@ -47,7 +47,7 @@ class Wtq:
     ) -> Iterator[Example]:
         """The questions of the .tsv at `path` in its order, with their tables; ReaderError at the first fault."""
         if limit is not None and limit < 0:
-            raise ValueError(f"limit is {limit}: a number of examples from 0 on")
+            raise ValueError(f"limit is {limit}; it must be 0 or more")
         return self._examples(*_located(path, tables), limit)
 
     def _examples(self, path: Path, library: TableFiles, limit: int | None) -> Iterator[Example]:
@@ -57,11 +57,11 @@ class Wtq:
                 return
             question_id, utterance, context, target = fields
             if not question_id:
-                raise ReaderError(path, line, "the id is empty", "Give each question an id of its own")
+                raise ReaderError(path, line, "the id is empty", "Give each question its own id")
             if question_id in seen:
                 first = next(line for line, (other, *_) in _questions(path) if other == question_id)
-                what = f"the id {question_id} stands in line {first} already"
-                raise ReaderError(path, line, what, "Give each question an id of its own")
+                what = f"the id {question_id} is already in line {first}"
+                raise ReaderError(path, line, what, "Give each question its own id")
             seen[question_id] = 1
             yield Example(
                 id=_unescape(question_id),
@@ -95,7 +95,9 @@ def _only_questions_in(folder: Path) -> Path:
         return found[0]
     names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
     what = (
-        f"the folder holds several files of questions: {names}" if found else "the folder holds no questions"
+        f"the folder contains several files of questions: {names}"
+        if found
+        else "the folder contains no questions"
     )
     raise ReaderError(folder, None, what, f"Name one .tsv file whose first line is {_HEADER}")
 
@@ -118,7 +120,7 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str]]]:
         fields = text.split("\t")
         if len(fields) != len(_COLUMNS):
             found = "is empty" if not text else f"has {len(fields)} of {len(_COLUMNS)} columns"
-            mend = "Columns are parted by one tab; a line that is cut off means that the file is not whole: fetch it again"
+            mend = "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
             raise ReaderError(path, number, f"the line {found}", mend)
         yield number, fields
 
@@ -159,7 +161,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         if match["end"] != ",":
             if len(cells) == 1 and quoted is None and not cell:
                 raise ReaderError(
-                    path, start, "the line is empty", 'Take the line out; an empty cell is written ""'
+                    path, start, "the line is empty", 'Remove the line; an empty cell is written ""'
                 )
             yield start, cells
             line += 1
@@ -169,7 +171,9 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 def _not_wtq(path: Path, text: str, place: int, line: int) -> ReaderError:
     mend = 'Quote every field with ", write a quote in one as \\" and a backslash as \\\\'
     if text.startswith('"', place) and not re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, place):
-        return ReaderError(path, line, "the file ends within a quoted field", f"Is the file whole? {mend}")
+        return ReaderError(
+            path, line, "the file ends within a quoted field", f"Check that the file is complete. {mend}"
+        )
     around = text[place : place + 40].split("\n")[0]
     return ReaderError(path, line, f"this is not WTQ's form of csv: {around!r}", mend)
 

@@ -15,7 +15,7 @@ HEADER_AND_ROWS: frozenset[Part] = frozenset()
 
 
 class SerialisationError(ValueError):
-    """A text that is no table in this form, or a form that cannot be read back.
+    """A text that is not a table in this form, or a form that cannot be read back.
 
     line   the line of the text, counted from 1; None where the fault is not in a line
     """

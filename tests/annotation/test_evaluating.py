@@ -377,7 +377,7 @@ def test_a_named_tokenizer_says_what_is_too_long(tmp_path: Path) -> None:
     options = ("--longest", "1000", "--tokenizer", str(tmp_path / "words"), "--format", "markdown")
     call_command("evaluate", str(out), "--predictions", str(file), *options, stdout=printed)
     assert "at most 1000 tokens of words (sha256 " in printed.getvalue()
-    with pytest.raises(CommandError, match="nothing to evaluate"):
+    with pytest.raises(CommandError, match="no instances to evaluate"):
         call_command("evaluate", str(out), "--predictions", str(file), "--longest", "3", *options[2:])
 
 

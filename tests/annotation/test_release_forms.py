@@ -118,7 +118,7 @@ def test_what_people_contradicted_is_not_imported_and_the_import_says_so(tmp_pat
     done = importing.import_examples(
         project=world.project, reader="askew", path=tmp_path / "askew", name="again", now=LATER
     )
-    assert done.left_out.startswith("1 example was left out: people contradicted")
+    assert done.left_out.startswith("1 example was excluded: people contradicted")
     rows = {row.external_id: row.example() for row in Example.objects.filter(source=done.source)}
     assert id not in rows
     assert rows["nu-1"].meta["contradicted"] == "excluded"

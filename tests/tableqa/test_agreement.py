@@ -892,7 +892,9 @@ def test_a_senseless_request_is_refused(request_: dict[str, int], complaint: str
 
 
 def test_an_unknown_measure_or_level_is_refused() -> None:
-    with pytest.raises(ValueError, match="measure is 'kappa'; it is one of percent_agreement, fleiss_kappa"):
+    with pytest.raises(
+        ValueError, match="measure is 'kappa'; it must be one of percent_agreement, fleiss_kappa"
+    ):
         agreement([[1, 2]], "kappa")
     with pytest.raises(ValueError, match="level is 'ratio'"):
         krippendorff_alpha([[1, 2]], "ratio")  # type: ignore[arg-type]

@@ -315,7 +315,7 @@ def test_without_a_derivation_a_lost_point_is_a_warning() -> None:
         ("cell_format", "warning"),
         ("decimal_point_lost", "warning"),
     ]
-    assert "It may have been meant." in item.violations[-1].message
+    assert "It may be intended." in item.violations[-1].message
 
 
 def test_a_sign_that_the_base_lost_is_put_back_before_the_answer_is_judged() -> None:

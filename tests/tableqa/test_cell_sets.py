@@ -90,7 +90,7 @@ def test_an_unknown_distance_is_refused() -> None:
         lambda: cell_set_distance(frozenset(), frozenset(), "dice"),  # type: ignore[arg-type]
         lambda: cell_set_agreement([], "dice"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(ValueError, match="'dice'; it is one of jaccard, masi"):
+        with pytest.raises(ValueError, match="'dice'; it must be one of jaccard, masi"):
             call()
 
 
@@ -295,7 +295,7 @@ def test_a_seed_gives_these_digits_on_every_machine(
     [
         ([((1, 1), [frozenset(cells_of(1, 2)), None])], {}, "a set of 2 cells; its table of 1 x 1 has 1"),
         ([((1, 1), [None]), ((1, 1), [None, None])], {}, "Unit 0 has 1 ratings and another one has 2"),
-        ([((1, 1), ["r0", None])], {}, "'r0', which is no set of cells"),
+        ([((1, 1), ["r0", None])], {}, "'r0', which is not a set of cells"),
         ([((-1, 1), [None, None])], {}, "-1 rows"),
         ([], {"replicates": -1}, "replicates is -1"),
         ([], {"confidence": 1}, "confidence is 1"),

@@ -152,7 +152,7 @@ def test_more_items_can_be_asked_for() -> None:
 @pytest.mark.parametrize(
     ("units", "complaint"),
     [
-        ([(6, [[("r0", "c0", "1")]])], "which is no set of edits"),
+        ([(6, [[("r0", "c0", "1")]])], "which is not a set of edits"),
         ([(6, [{("r0", "c0", "1"), ("r0", "c0", "2")}])], "two edits of one rater at one place"),
         ([(1, [{("r0", "c0", "1"), ("r0", "c1", "2")}])], "2 edits; its table has 1 places"),
     ],

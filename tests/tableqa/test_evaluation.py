@@ -177,7 +177,7 @@ def test_an_instance_without_a_prediction_is_an_error_that_names_it_unless_it_is
     found = evaluate(instances, answers, leave_out_missing=True, replicates=20)
     assert found.missing == 1
     assert row(found.rows, "transpose").questions == 2
-    with pytest.raises(EvaluationError, match="nothing to evaluate"):
+    with pytest.raises(EvaluationError, match="no instances to evaluate"):
         evaluate([], {})
 
 
@@ -464,7 +464,7 @@ def test_two_lines_that_say_different_things_of_one_published_id_are_refused(tmp
     assert read_predictions(path, ["sqa"]) == {("sqa", "q"): ("1",)}
     path.write_text(line % "1" + line % "2")
     with pytest.raises(
-        EvaluationError, match="line 2: another line says something else of no_shuffle of q in sqa"
+        EvaluationError, match="line 2: another line gives a different prediction for no_shuffle of q in sqa"
     ):
         read_predictions(path, ["sqa"])
 

@@ -230,7 +230,7 @@ def test_a_dataset_does_not_lead_out_of_its_folder(tmp_path: Path, name: str) ->
     with pytest.raises(ReaderError, match=r"state\.json, line 1: .*filename"):
         list(READERS["hf"](tmp_path))
     (tmp_path / "dataset_dict.json").write_text(json.dumps({"splits": ["../other"]}))
-    with pytest.raises(ReaderError, match="no plain name"):
+    with pytest.raises(ReaderError, match="not a plain name"):
         list(READERS["hf"](tmp_path))
 
 

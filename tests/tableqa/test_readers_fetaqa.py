@@ -115,7 +115,7 @@ def test_a_fault_is_named_with_its_line(tmp_path: Path, change: dict[str, Any], 
 
 
 def test_an_id_that_is_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReaderError, match="the id 7 stands in line 1 already"):
+    with pytest.raises(ReaderError, match="the id 7 is already in line 1"):
         read(tmp_path, RECORD, RECORD)
 
 

@@ -117,15 +117,15 @@ def test_what_people_and_models_said_is_kept_and_may_be_the_answer(tmp_path: Pat
 @pytest.mark.parametrize(
     ("table", "what"),
     [
-        (3, "a number that is no table"),
+        (3, "a number that is not a table"),
         ([], "the table has no header"),
         ({"Name": ["Ann"], "Wins": []}, "the columns are not of one length"),
         ([{"Name": "Ann"}, {"Nome": "Bob"}], "object 2 has other names"),
         ({"header": ["a"], "rows": [["b", "c"]]}, "row 1 has 2 cells"),
         ([["a"], [None]], "row 1, column 1 is null"),
         ('[{"a": 1, "a": 2}]', "the name 'a' twice"),
-        ('a,"b', "the text is no csv"),
-        ("<table><tr>", "the text is no HTML"),
+        ('a,"b', "the text is not CSV"),
+        ("<table><tr>", "the text is not an HTML"),
     ],
 )  # fmt: skip
 def test_what_is_no_table_is_refused(tmp_path: Path, table: Any, what: str) -> None:

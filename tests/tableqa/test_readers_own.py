@@ -143,7 +143,7 @@ def test_the_one_file_of_a_folder_is_found(tmp_path: Path) -> None:
         ({"context": {"text": 3}}, "context: text is a number"),
         ({"history": [{"question": "q"}]}, "history[0]: the field answers is missing"),
         ({"history": {}}, "history is an object, not a list"),
-        ({"history": [{"question": "\0", "answers": []}]}, "history.question holds a NUL"),
+        ({"history": [{"question": "\0", "answers": []}]}, "history.question contains a NUL"),
         ({"program": []}, "program: there is a list"),
         ({"program": {"op": "guess"}}, "program: the program has the op 'guess'"),
         ({"meta": 3}, "meta: there is a number, not an object"),
@@ -154,7 +154,7 @@ def test_the_one_file_of_a_folder_is_found(tmp_path: Path) -> None:
         ),
         ({"relevant_cells": {}}, "relevant_cells is an object, not a list"),
         ({"meta": {"relevant_cells": [["r0", "c2"]]}}, "relevant_cells[0] is r0/c2"),
-        ({"meta": {"metrics": {}}, "metrics": {}}, "metrics stands in the record and in its meta"),
+        ({"meta": {"metrics": {}}, "metrics": {}}, "metrics is both in the record and in its meta"),
         ({"rated_answer": "Ann won."}, "rated_answer: there is a text, not an object"),
         ({"rated_answer": {"text": "", "model": "A"}}, "rated_answer: there is no field model"),
         ({"rated_answer": {"system": "A"}}, "rated_answer: the field text is missing"),
@@ -172,7 +172,7 @@ def test_a_fault_of_a_line_is_named_with_its_field(tmp_path: Path, change: dict[
 
 
 def test_an_id_that_is_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReaderError, match="line 3: the id 1 stands in line 1 already"):
+    with pytest.raises(ReaderError, match="line 3: the id 1 is already in line 1"):
         list(jsonl(lines(tmp_path, LINE, {**LINE, "id": "2"}, {**LINE, "id": 1})))
 
 

@@ -93,7 +93,7 @@ def test_empty_lines_between_records_are_passed_over(tmp_path: Path) -> None:
         ('{"a": NaN}', 1, "NaN is not a JSON number"),
         ('{"a": ' + "9" * 5_000 + "}", 1, "a number of 5,000 digits"),
         ('{"a": ' + "[" * 100_000 + "}", 1, "it is nested too deeply"),
-        ("[]\n[]", 2, "something follows the end of the array"),
+        ("[]\n[]", 2, "unexpected content after the end of the array"),
         ('[\n{"a": 1}\n{"a": 2}]', 3, "there is '{', not ','"),
         ('[{"a": 1},\n]', 2, "this is not JSON: Expecting value"),
         ('[\n{"a": 1},\n\n{"a": "b}]', 4, "this is not JSON: Unterminated string"),

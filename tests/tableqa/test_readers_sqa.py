@@ -165,5 +165,5 @@ def test_a_fault_is_named_with_its_line(
 def test_a_dialogue_that_is_torn_apart_is_refused(folder: Path) -> None:
     lines = ROWS.split("\n", 2)
     (folder / "dev.tsv").write_text(HEADER + lines[0] + "\n" + lines[2] + lines[0] + "\n")
-    with pytest.raises(ReaderError, match="the id nt-1-0-0 stands in line 2 already"):
+    with pytest.raises(ReaderError, match="the id nt-1-0-0 is already in line 2"):
         read(folder)

@@ -187,7 +187,7 @@ def test_one_file_is_its_own_folder(tmp_path: Path) -> None:
         ),
         (
             lambda c: c["questions"][0].update(question="\0"),
-            "record 1, questions[0]: question holds a NUL character",
+            "record 1, questions[0]: question contains a NUL character",
         ),
         (
             lambda c: c["questions"][0].update(scale=3),
@@ -213,5 +213,5 @@ def test_a_fault_is_named_with_its_field(
 
 
 def test_an_id_that_is_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReaderError, match="the id q1 stands in line 2 already"):
+    with pytest.raises(ReaderError, match="the id q1 is already in line 2"):
         read(tmp_path, CONTEXT, CONTEXT)

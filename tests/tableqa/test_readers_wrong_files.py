@@ -47,7 +47,7 @@ def test_a_path_is_not_taken_for_a_table_without_rows(tmp_path: Path, text: str)
     error = refused("label_studio", label_studio(tmp_path, text))
 
     assert "looks like the path of a file" in error.what
-    assert "the reader csv" in error.mend
+    assert "The reader csv" in error.mend
 
 
 @pytest.mark.parametrize("text", ["Name,Wins", "Name", "Wins in/out,Name\nAnn,3"])
