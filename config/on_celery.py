@@ -74,7 +74,7 @@ class Backend(BaseTaskBackend):
         """Send the message. Where the broker is away that is logged; housekeeping queues such a job again."""
         self.validate_task(task)
         if task.module_path not in tasks() or kwargs:
-            raise InvalidTaskError(f"{task.module_path} is no task for Celery.")
+            raise InvalidTaskError(f"{task.module_path} is not a Celery task.")
         result: TaskResult[Any, Any] = TaskResult(
             task=task,
             id=get_random_string(32),

@@ -34,8 +34,8 @@ class LargestRequest:
         while left > 0 and (piece := request.read(min(left, MEGABYTE))):
             left -= len(piece)
         detail = (
-            f"This request has {size / MEGABYTE:.1f} MB; at most {limit / MEGABYTE:.1f} MB are taken at once. "
-            "Nothing of it was stored."
+            f"This request has {size / MEGABYTE:.1f} MB; the maximum is {limit / MEGABYTE:.1f} MB. "
+            "Nothing was stored."
         )
         if not request.path_info.startswith("/api/"):
             return HttpResponse(detail, status=413, content_type="text/plain; charset=utf-8")

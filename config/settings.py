@@ -65,9 +65,9 @@ SHORTEST_KEY = 32
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured(
-        "SECRET_KEY is not set. Askew does not invent one: put a long random string into the environment "
-        '(python3 -c "import secrets; print(secrets.token_urlsafe(50))") and keep it. '
-        "./run demo keeps one for its own data; ./run manage uses that one."
+        'SECRET_KEY is not set. Set it to a long random string and keep it (python3 -c "import '
+        'secrets; print(secrets.token_urlsafe(50))"). ./run demo creates one for its own data; '
+        "./run manage uses that one."
     )
 DEBUG = env.bool("DEBUG", default=False)
 
@@ -82,8 +82,8 @@ def _public_url(url: str) -> tuple[str, str, str]:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ImproperlyConfigured(
-            f"PUBLIC_URL is {url!r}; it must be the whole address, such as https://askew.example.org or "
-            "https://example.org/askew."
+            f"PUBLIC_URL is {url!r}; it must be a complete address, such as https://askew.example.org "
+            "or https://example.org/askew."
         )
     return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
 
@@ -102,19 +102,18 @@ HTTPS = False
 if PUBLIC_URL:
     if len(SECRET_KEY) < SHORTEST_KEY:
         raise ImproperlyConfigured(
-            f"SECRET_KEY has {len(SECRET_KEY)} characters; where people reach the site (PUBLIC_URL is set) it needs at "
-            f"least {SHORTEST_KEY} that nobody guesses: sessions and links for new passwords hang on it."
+            f"SECRET_KEY has {len(SECRET_KEY)} characters; with PUBLIC_URL it needs at least "
+            f"{SHORTEST_KEY}. Sessions and password links depend on it."
         )
     if DEBUG:
-        raise ImproperlyConfigured(
-            "DEBUG shows the inside to whoever comes: leave it out where PUBLIC_URL is set."
-        )
+        raise ImproperlyConfigured("DEBUG exposes internals. Remove it if PUBLIC_URL is set.")
     _scheme, _host, _path = _public_url(PUBLIC_URL)
     HTTPS = _scheme == "https"
     if not HTTPS and not env.bool("PLAIN_HTTP", default=False) and not _is_here(_host):
         raise ImproperlyConfigured(
-            f"PUBLIC_URL is {PUBLIC_URL!r}: passwords and sessions would travel where everybody on the way can read them. "
-            "Put a proxy with https in front (docs/operations.md), or set PLAIN_HTTP=true on a network that you all trust."
+            f"PUBLIC_URL is {PUBLIC_URL!r}: passwords and sessions would travel unencrypted. Put a "
+            "proxy with https in front (docs/operations.md), or set PLAIN_HTTP=true on a trusted "
+            "network."
         )
     ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
     CSRF_TRUSTED_ORIGINS = [f"{_scheme}://{_host}"]
@@ -364,7 +363,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Askew",
-    "DESCRIPTION": "Annotate tables, adjudicate, and release benchmarks whose every number can be recomputed.",
+    "DESCRIPTION": "Annotate tables, adjudicate, and release benchmarks whose figures can be recomputed.",
     "VERSION": "1",
     # The paths of the schema begin below the path of the site.
     "SERVERS": [{"url": globals()["FORCE_SCRIPT_NAME"]}] if "FORCE_SCRIPT_NAME" in globals() else [],
@@ -395,7 +394,7 @@ except ConfigurationError as error:
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and not re.fullmatch(r"[!-~]{16,}", METRICS_TOKEN):
     raise ImproperlyConfigured(
-        "METRICS_TOKEN must have at least 16 characters, without spaces: whoever has it reads the figures."
+        "METRICS_TOKEN must have at least 16 characters, without spaces: it gives access to the metrics."
     )
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")

@@ -230,7 +230,7 @@ class Batcher:
             pace.popleft()
         if len(pace) >= self.settings.per_second:
             self.counts["too_fast"] += 1
-            raise refused("too_fast", f"More than {self.settings.per_second} requests in a second.", 1)
+            raise refused("too_fast", f"More than {self.settings.per_second} requests per second.", 1)
         pace.append(now)
         while len(self._paces) > 10_000:
             self._paces.popitem(last=False)
@@ -241,7 +241,7 @@ class Batcher:
         if other is None or other.future.done() or other.seq == waiter.seq:
             return
         self.counts["superseded"] += 1
-        error = refused("superseded", "A newer request of this slot has come.")
+        error = refused("superseded", "A newer request of this slot has arrived.")
         if other.seq > waiter.seq:
             raise error
         other.future.set_exception(error)
@@ -258,7 +258,7 @@ class Batcher:
         self._purge()
         if len(self._queue) >= self.settings.most_waiting:
             self.counts["busy"] += 1
-            raise refused("busy", f"{len(self._queue)} requests wait already.", self._patience())
+            raise refused("busy", f"{len(self._queue)} requests are already waiting.", self._patience())
         work = _Work(request, now, {waiter})
         self._queue.append(work)
         self._by_key[request.key] = work

@@ -28,7 +28,7 @@ def bertscore(model: str = MODEL, layers: int | None = None) -> Scorer:
         ready = bert_score.BERTScorer(model_type=model, num_layers=layers)
     except KeyError:
         raise NotInstalled(
-            f"bert-score knows no best layer of {model}: name it with --bertscore-layer."
+            f"bert-score has no best layer for {model}. Set it with --bertscore-layer."
         ) from None
 
     def scores(answers: Sequence[RatedAnswer]) -> list[float | None]:

@@ -154,7 +154,7 @@ class ChatModel:
             try:
                 answer = self._in_time(client, address, body)
             except (httpx.ReadTimeout, httpx.WriteTimeout):
-                raise ChatError(f"{address} gave no answer in {self.timeout:g} seconds.") from None
+                raise ChatError(f"{address} did not answer in {self.timeout:g} seconds.") from None
             except httpx.HTTPError as error:
                 if last:
                     raise ChatError(f"{address} cannot be reached ({type(error).__name__}).") from None
@@ -175,7 +175,7 @@ class ChatModel:
             if self.heard is not None and isinstance(usage, dict):
                 self.heard(usage)
             return _completions(answer, address, body["max_tokens"])
-        raise ChatError(f"{address} gave no answer in {TRIES} tries.")
+        raise ChatError(f"{address} did not answer after {TRIES} attempts.")
 
     def _in_time(self, client: httpx.Client, address: str, body: dict[str, Any]) -> _Answer:
         """One answer, no longer than one may be and in no more than the agreed time, however it trickles."""
@@ -185,7 +185,7 @@ class ChatModel:
             for chunk in response.iter_bytes():
                 data += chunk
                 if len(data) > MOST_BYTES:
-                    raise ChatError(f"{address} answered with more than {MOST_BYTES:,} bytes.", "unreadable")
+                    raise ChatError(f"{address} sent more than {MOST_BYTES:,} bytes.", "unreadable")
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("it trickles")
             after = response.headers.get("retry-after", "")
@@ -221,9 +221,9 @@ def _completions(answer: _Answer, address: str, most_tokens: int) -> list[Comple
         # Some endpoints report a refusal with status 200. A page is of something else at this address.
         kind: Kind = "unreadable" if isinstance(said, dict) or not answer.text.strip() else "away"
         shown = answer.text.strip()[:300] or "nothing"
-        raise ChatError(f"{address} answered something that is no chat completion: {shown}", kind) from None
+        raise ChatError(f"{address} did not send a chat completion: {shown}", kind) from None
     if not choices:
-        raise ChatError(f"{address} answered without a text.", "unreadable")
+        raise ChatError(f"{address} sent no text.", "unreadable")
     return [_completion(content, reason, address, most_tokens) for content, reason in choices]
 
 
@@ -236,8 +236,10 @@ def _completion(content: object, finish: object, address: str, most_tokens: int)
         )
         return Completion("", ChatError(reason, "cut_off", text))
     if not isinstance(content, str):
-        return Completion("", ChatError(f"{address} answered without a text.", "unreadable"))
+        return Completion("", ChatError(f"{address} sent no text.", "unreadable"))
     final = final_reply(text)
     if final is None:
-        return Completion("", ChatError("The reply ends within its thinking.", "cut_off", text))
+        return Completion(
+            "", ChatError("The reply ends before the model finished thinking.", "cut_off", text)
+        )
     return Completion(final)

@@ -172,7 +172,7 @@ class Model:
         def read(data: object) -> str:
             found = [info.id for info in models_from_dict(data) if info.name == self.model]
             if not found:
-                raise refused("bad_answer", f"the server has no model called {self.model}")
+                raise refused("bad_answer", f"the server has no model {self.model}")
             return found[0]
 
         return self._ask("GET", "/v1/models", None, read, within)
@@ -186,7 +186,7 @@ class Model:
         self, method: str, path: str, body: Any, read: Callable[[object], Answer], within: float
     ) -> Answer:
         if not _waiting.acquire(blocking=False):
-            raise Unanswered("busy", "Too many people are asking at once.")
+            raise Unanswered("busy", "Too many requests at once.")
         try:
             return self._in_time(method, path, body, read, within)
         finally:
@@ -196,7 +196,9 @@ class Model:
         self, method: str, path: str, body: Any, read: Callable[[object], Answer], within: float
     ) -> Answer:
         if not self.breaker.lets_through():
-            raise Unanswered("gone", "The model does not answer at the moment. It is tried again by itself.")
+            raise Unanswered(
+                "gone", "The model does not respond at the moment. It is tried again automatically."
+            )
         if not self._free.acquire(blocking=False):
             self.breaker.report(False)
             raise Unanswered("busy", "The model is still busy with earlier questions.")
@@ -205,7 +207,7 @@ class Model:
             call: Future[Answer] = self._threads.submit(self._call, method, path, body, read, until)
         except RuntimeError:  # closed while a request was on its way here
             self._free.release()
-            raise Unanswered("gone", "The server is about to stop. Ask again in a moment.") from None
+            raise Unanswered("gone", "The server is shutting down. Ask again in a moment.") from None
         call.add_done_callback(lambda _: self._free.release())
         try:
             answer = call.result(timeout=within)
@@ -221,7 +223,7 @@ class Model:
         except Exception:
             log.exception("asking %s failed", self.url)
             self.breaker.report(False)
-            raise Unanswered("wrong", "The model's answer could not be read.") from None
+            raise Unanswered("wrong", "The model's answer is not readable.") from None
         self.breaker.report(True)
         return answer
 
@@ -238,16 +240,14 @@ class Model:
                 raise self._refusal(response, data)
         except httpx.TimeoutException as error:
             if isinstance(error, httpx.ConnectTimeout):
-                raise Unanswered("gone", "The model's server does not answer.") from None
+                raise Unanswered("gone", "The model's server does not respond.") from None
             raise Unanswered("late", "The model did not answer in time.") from None
         except httpx.HTTPError as error:
             log.info("%s: %s", self.url, error)
             raise Unanswered("gone", "The model's server cannot be reached.") from None
         except ProtocolError as error:
             log.warning("%s: %s", self.url, error.message)
-            raise Unanswered(
-                "wrong", "The model's server answered something that is no prediction."
-            ) from None
+            raise Unanswered("wrong", "The model's server sent an invalid prediction.") from None
 
     @staticmethod
     def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
@@ -255,13 +255,13 @@ class Model:
         if status in (413, 422):
             return Unanswered("too_large", _sentence(_said(data) or "the model cannot read this example"))
         if status == 409:
-            return Unanswered("superseded", "A newer question has taken the place of this one.")
+            return Unanswered("superseded", "A newer question has replaced this one.")
         if status == 429:  # said to one who types, not to everybody
-            return Unanswered("busy", "The model was asked too often at once.")
+            return Unanswered("busy", "The model received too many questions at once.")
         if status == 503:
             after = response.headers.get("retry-after", "")
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 4 else 1.0
-            return Unanswered("busy", "The model has no room for a question just now.", pause)
+            return Unanswered("busy", "The model is busy. Ask again in a moment.", pause)
         if status == 504:
             return Unanswered("late", "The model did not answer in time.")
         return Unanswered("gone", f"The model's server answered {status}.")
@@ -283,7 +283,7 @@ def connect(entry: Mapping[str, Any]) -> Model:
 def _body(response: httpx.Response, until: float) -> bytes:
     """The bytes of an answer, no more than one may have and no longer than agreed, however they trickle."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise refused("bad_answer", "the answer is compressed, which was not asked for")
+        raise refused("bad_answer", "the answer is compressed, although this was not requested")
     data = bytearray()
     for chunk in response.iter_raw():
         data += chunk

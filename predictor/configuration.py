@@ -35,31 +35,31 @@ def read(text: str) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ConfigurationError(f"PREDICTORS is not JSON: {error}") from None
+        raise ConfigurationError(f"PREDICTORS is not valid JSON: {error}") from None
     if not isinstance(found, dict):
-        raise ConfigurationError("PREDICTORS is an object: names of models, each with its settings")
+        raise ConfigurationError("PREDICTORS must be an object that maps names of models to settings")
     for name, entry in found.items():
         if not isinstance(entry, dict):
-            raise ConfigurationError(f"PREDICTORS: {name!r} is an object with protocol, url and model")
+            raise ConfigurationError(f"PREDICTORS: {name!r} must be an object with protocol, url and model")
         protocol = entry.get("protocol", "predict")
         if not isinstance(protocol, str) or protocol not in FIELDS:
             raise ConfigurationError(
-                f"PREDICTORS: the protocol of {name!r} is predict or chat, not {protocol!r}"
+                f"PREDICTORS: the protocol of {name!r} must be predict or chat, not {protocol!r}"
             )
         if unknown := sorted(entry.keys() - FIELDS[protocol]):
             known = ", ".join(sorted(FIELDS[protocol]))
             raise ConfigurationError(
-                f"PREDICTORS: {name!r} has no setting {', '.join(unknown)}; there are {known}"
+                f"PREDICTORS: {name!r} has no setting {', '.join(unknown)}. Available: {known}"
             )
         for needed in ("url", "model"):
             if not isinstance(entry.get(needed), str) or not entry[needed]:
-                raise ConfigurationError(f"PREDICTORS: {name!r} needs {needed}, a text")
+                raise ConfigurationError(f"PREDICTORS: {name!r} needs {needed} as text")
         if not entry["url"].startswith(("http://", "https://")):
-            raise ConfigurationError(f"PREDICTORS: the url of {name!r} begins with http:// or https://")
+            raise ConfigurationError(f"PREDICTORS: the url of {name!r} must begin with http:// or https://")
         deadline = entry.get("deadline_ms", LIVE_MS)
         if isinstance(deadline, bool) or not isinstance(deadline, int) or not 1 <= deadline <= 120_000:
             raise ConfigurationError(
-                f"PREDICTORS: deadline_ms of {name!r} is a number of milliseconds up to 120000"
+                f"PREDICTORS: deadline_ms of {name!r} must be a number of milliseconds up to 120000"
             )
         price = entry.get("price", [0, 0])
         if (
@@ -70,13 +70,14 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             )
         ):
             raise ConfigurationError(
-                f"PREDICTORS: price of {name!r} is [USD for a million tokens read, USD for a million tokens written]"
+                f"PREDICTORS: price of {name!r} must be [USD per million input tokens, USD per million "
+                "output tokens]"
             )
         most = entry.get("max_tokens", 1)
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ConfigurationError(f"PREDICTORS: max_tokens of {name!r} is a whole number above 0")
+            raise ConfigurationError(f"PREDICTORS: max_tokens of {name!r} must be a whole number above 0")
         if not isinstance(entry.get("licence", ""), str):
-            raise ConfigurationError(f"PREDICTORS: licence of {name!r} is a text")
+            raise ConfigurationError(f"PREDICTORS: licence of {name!r} must be text")
         found[name] = {**entry, "protocol": protocol}
     return found
 
@@ -92,10 +93,10 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
 
     if name not in predictors:
         known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
-        raise LookupError(f"There is no predictor called {name!r}; there are: {known}.")
+        raise LookupError(f"There is no predictor {name!r}. Available: {known}.")
     entry = predictors[name]
     if entry["protocol"] != "chat":
-        raise LookupError(f"The predictor {name!r} is no chat model.")
+        raise LookupError(f"The predictor {name!r} is not a chat model.")
     return ChatModel(
         url=entry["url"],
         model=entry["model"],

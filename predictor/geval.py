@@ -52,7 +52,7 @@ class Unrated(Exception):
 def messages(answer: RatedAnswer, dimension: str) -> list[dict[str, str]]:
     """The conversation that asks for the score of an answer. KeyError for an unknown dimension."""
     if answer.table is None:
-        raise ValueError(f"the table of {answer.example} is not known, so nothing can be looked up in it")
+        raise ValueError(f"the table of {answer.example} is not available, so the answer cannot be checked")
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, start=1))
     task = (
         "You rate an answer that somebody gave to a question about a table, on one dimension.\n"
@@ -100,8 +100,8 @@ def rate(
     if not scores:
         first = completions[0]
         raise Unrated(
-            f"{model.model} gave no score for {answer.example} of {answer.system or 'an unnamed system'}: "
-            f"{first.unread or repr(first.text[:80])}"
+            f"{model.model} returned no score for {answer.example} of "
+            f"{answer.system or 'an unnamed system'}: {first.unread or repr(first.text[:80])}"
         )
     return sum(scores) / len(scores)
 

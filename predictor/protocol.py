@@ -202,15 +202,15 @@ class PredictRequest:
             optional=("model", "table_sha", "options", "history", "context", "slot", "seq", "deadline_ms"),
         )
         if given["protocol"] != PROTOCOL or isinstance(given["protocol"], bool):
-            raise refused("bad_request", f"protocol is {PROTOCOL}, not {str(given['protocol'])[:40]!r}")
+            raise refused("bad_request", f"protocol must be {PROTOCOL}, not {str(given['protocol'])[:40]!r}")
         question = _text(given["question"], "question", LIMITS.question_characters, "too_large")
         if not question.strip():
             raise refused("bad_request", "question is empty")
         slot, model = given.get("slot", ""), given.get("model", "")
         if not isinstance(slot, str) or (slot and not _SLOT.fullmatch(slot)):
-            raise refused("bad_request", "slot is a string of 1 to 64 letters, digits and _.:-")
+            raise refused("bad_request", "slot must be a string of 1 to 64 letters, digits and _.:-")
         if not isinstance(model, str) or (model and not _MODEL.fullmatch(model)):
-            raise refused("bad_request", "model is a name, or a name, @ and the hash of its weights")
+            raise refused("bad_request", "model must be a name, or a name, @ and the hash of its weights")
         request = cls(
             question=question,
             table=_table_from_dict(given["table"]),
@@ -300,14 +300,14 @@ class Prediction:
         names = tuple(one.name for one in fields(cls))
         given = _object(data, "the answer", required=names, code="bad_answer")
         if not isinstance(given["topk"], list) or len(given["topk"]) > LIMITS.topk:
-            raise refused("bad_answer", f"topk is a list of at most {LIMITS.topk}")
+            raise refused("bad_answer", f"topk must be a list of at most {LIMITS.topk}")
         for name in ("truncated", "cached"):
             if not isinstance(given[name], bool):
-                raise refused("bad_answer", f"{name} is true or false")
+                raise refused("bad_answer", f"{name} must be true or false")
         if not isinstance(given["op"], str) or not _OPERATION.fullmatch(given["op"]):
-            raise refused("bad_answer", "op is a word of small letters")
+            raise refused("bad_answer", "op must be a word of small letters")
         if not isinstance(given["model"], str) or not _MODEL.fullmatch(given["model"]):
-            raise refused("bad_answer", "model is a name, @ and the hash of its weights")
+            raise refused("bad_answer", "model must be a name, @ and the hash of its weights")
         rows_total = _whole(given["rows_total"], "rows_total", 0, LIMITS.rows, "bad_answer")
         if shape is not None and rows_total != shape[0]:
             raise refused("bad_answer", f"rows_total is {rows_total}, but the table has {shape[0]} rows")
@@ -370,7 +370,7 @@ class ModelInfo:
         texts = {name: _text(given[name], name, 2_000, "bad_answer") for name in given}
         info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"])
         if texts["id"] != info.id or not NAME.fullmatch(info.name) or not _MODEL.fullmatch(info.id):
-            raise refused("bad_answer", "the id of a model is its name, @ and the hash of its weights")
+            raise refused("bad_answer", "the id of a model must be its name, @ and the hash of its weights")
         return info
 
 
@@ -378,7 +378,7 @@ def models_from_dict(data: object) -> tuple[ModelInfo, ...]:
     """Read the answer of GET /v1/models. Raises ProtocolError(502, "bad_answer")."""
     given = _object(data, "the list of models", required=("protocol", "models"), code="bad_answer")
     if given["protocol"] != PROTOCOL or not isinstance(given["models"], list) or len(given["models"]) > 100:
-        raise refused("bad_answer", f"the list of models is {{protocol: {PROTOCOL}, models: [...]}}")
+        raise refused("bad_answer", f"the list of models must be {{protocol: {PROTOCOL}, models: [...]}}")
     return tuple(ModelInfo.from_dict(one) for one in given["models"])
 
 
@@ -397,7 +397,9 @@ def _table_to_dict(table: Table) -> dict[str, Any]:
 def _table_from_dict(data: object) -> Table:
     given = _object(data, "table", required=("header", "rows"), optional=("title", "caption"))
     if not isinstance(given["rows"], list) or not isinstance(given["header"], list):
-        raise refused("bad_request", "table.header is a list of texts, table.rows a list of lists of texts")
+        raise refused(
+            "bad_request", "table.header must be a list of texts, table.rows a list of lists of texts"
+        )
     rows, columns = len(given["rows"]), len(given["header"])
     for count, most, what in (
         (rows, LIMITS.rows, "rows"),
@@ -405,9 +407,7 @@ def _table_from_dict(data: object) -> Table:
         (rows * columns, LIMITS.cells, "cells"),
     ):
         if count > most:
-            raise refused(
-                "too_large", f"the table has {count:,} {what}; models are asked about {most:,} at most"
-            )
+            raise refused("too_large", f"the table has {count:,} {what}; the maximum is {most:,}")
     if not columns:
         raise refused("bad_request", "the table has no columns")
     try:
@@ -427,9 +427,9 @@ def _table_from_dict(data: object) -> Table:
 
 def _history(data: object) -> tuple[Turn, ...]:
     if not isinstance(data, list):
-        raise refused("bad_request", "history is a list of turns")
+        raise refused("bad_request", "history must be a list of turns")
     if len(data) > LIMITS.turns:
-        raise refused("too_large", f"the history has {len(data):,} turns; {LIMITS.turns} at most are read")
+        raise refused("too_large", f"the history has {len(data):,} turns; the maximum is {LIMITS.turns}")
     try:
         turns = tuple(Turn.from_dict(turn) for turn in data)
     except ExampleError as error:
@@ -453,12 +453,12 @@ def _context(data: object) -> Context | None:
 
 def _cells(data: object, shape: tuple[int, int] | None) -> tuple[tuple[int, int], ...]:
     if not isinstance(data, list) or len(data) > LIMITS.answer_cells:
-        raise refused("bad_answer", f"cells is a list of at most {LIMITS.answer_cells:,} places")
+        raise refused("bad_answer", f"cells must be a list of at most {LIMITS.answer_cells:,} positions")
     cells = []
     rows, columns = shape or (LIMITS.rows, LIMITS.columns)
     for place in data:
         if not isinstance(place, list) or len(place) != 2:
-            raise refused("bad_answer", "a place in cells is [row, column]")
+            raise refused("bad_answer", "a position in cells must be [row, column]")
         cells.append(
             (
                 _whole(place[0], "a row in cells", 0, rows - 1, "bad_answer"),
@@ -472,13 +472,13 @@ def _timings(data: object) -> dict[str, float]:
     given = _object(data, "ms", required=("queue", "compute"), code="bad_answer")
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-            raise refused("bad_answer", f"ms.{name} is a number of milliseconds")
+            raise refused("bad_answer", f"ms.{name} must be a number of milliseconds")
     return {name: float(value) for name, value in given.items()}
 
 
 def _answers(data: object, where: str) -> tuple[str, ...]:
     if not isinstance(data, list) or len(data) > LIMITS.answers:
-        raise refused("bad_answer", f"{where} is a list of at most {LIMITS.answers:,} texts")
+        raise refused("bad_answer", f"{where} must be a list of at most {LIMITS.answers:,} texts")
     return tuple(_text(one, where, LIMITS.answer_characters, "bad_answer") for one in data)
 
 
@@ -502,23 +502,23 @@ def _object(
 def _text(value: object, where: str, most: int, code: str) -> str:
     wrong = "bad_request" if code == "too_large" else code
     if not isinstance(value, str):
-        raise refused(wrong, f"{where} is not a text")
+        raise refused(wrong, f"{where} is not text")
     if len(value) > most:
         raise refused(code, f"{where} is longer than {most:,} characters")
     if reason := unstorable(value):
-        raise refused(wrong, f"{where} holds {reason}")
+        raise refused(wrong, f"{where} contains {reason}")
     return value
 
 
 def _whole(value: object, where: str, least: int, most: int, code: str = "bad_request") -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise refused(code, f"{where} is a whole number from {least} to {most:,}")
+        raise refused(code, f"{where} must be a whole number from {least} to {most:,}")
     return value
 
 
 def _share(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise refused("bad_answer", f"{where} is a number")
+        raise refused("bad_answer", f"{where} must be a number")
     if not -1e-6 <= value <= 1 + 1e-6:
-        raise refused("bad_answer", f"{where} is a number from 0 to 1")
+        raise refused("bad_answer", f"{where} must be a number from 0 to 1")
     return min(max(float(value), 0.0), 1.0)

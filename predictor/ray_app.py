@@ -36,7 +36,7 @@ class Answering:
         self.info = info(self.model)
         (canary,) = predict_all(self.model, [CANARY])
         if isinstance(canary, ProtocolError):
-            raise ModelError(f"{self.info.id} fails its first question: {canary.message}")
+            raise ModelError(f"{self.info.id} failed its first question: {canary.message}")
         self.canary = canary
 
     async def __call__(self, request: Request) -> Response:

@@ -90,7 +90,7 @@ class Served:
 def create_app(models: Sequence[Model], settings: Settings | None = None) -> Starlette:
     """The application for these models, whose names differ."""
     if len({model.name for model in models}) < len(models) or not models:
-        raise ModelError("a process serves at least one model, each under a name of its own")
+        raise ModelError("give at least one model, each with a different name")
     served: dict[str, Served] = {}
 
     @contextlib.asynccontextmanager
@@ -153,11 +153,11 @@ def _chosen(served: dict[str, Served], wanted: str) -> Served:
     if not name and len(served) == 1:
         return next(iter(served.values()))
     if name not in served:
-        raise refused("no_such_model", f"There is no model {name!r} here; there are: {', '.join(served)}.")
+        raise refused("no_such_model", f"There is no model {name!r}. Available: {', '.join(served)}.")
     if sha and served[name].info.sha != sha:
         raise refused(
             "no_such_model",
-            f"{name} has other weights now: {served[name].info.id}, and {wanted} was asked for.",
+            f"{name} has different weights: {served[name].info.id} instead of {wanted}.",
         )
     return served[name]
 
@@ -220,20 +220,20 @@ def _canary(one: Served) -> dict[str, Any]:
 
 
 COUNTED = {
-    "requests": "Requests that came.",
-    "answered": "Requests that were answered by a computation.",
-    "cached": "Requests that were answered from memory.",
-    "merged": "Requests that joined a computation of the same request.",
-    "superseded": "Requests that a newer one of the same slot made superfluous.",
-    "withdrawn": "Requests whose client hung up.",
-    "dropped": "Computations that left the queue because nobody waited any more.",
-    "stopped": "Computations that were begun and that nobody waited for at their end.",
-    "too_late": "Requests whose deadline passed.",
-    "too_fast": "Requests refused because their slot asked too often.",
+    "requests": "Requests received.",
+    "answered": "Requests answered by a computation.",
+    "cached": "Requests answered from the cache.",
+    "merged": "Requests that joined the computation of an identical request.",
+    "superseded": "Requests replaced by a newer one of the same slot.",
+    "withdrawn": "Requests whose client disconnected.",
+    "dropped": "Computations removed from the queue because no client was waiting.",
+    "stopped": "Computations that ended after all their clients had gone.",
+    "too_late": "Requests that exceeded their deadline.",
+    "too_fast": "Requests refused because of the rate limit per slot.",
     "busy": "Requests refused because the queue was full.",
     "failed": "Computations that failed.",
-    "computed": "Computations that were begun.",
-    "batches": "Batches that were begun.",
+    "computed": "Computations started.",
+    "batches": "Batches started.",
 }
 
 
@@ -281,14 +281,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=[],
         type=Path,
         metavar="DIR",
-        help="the folder of a model, several times for several; without it, the bundled model",
+        help="folder of a model, repeatable; default: the bundled model",
     )
     parser.add_argument("--port", type=int, default=8100, metavar="N", help="default 8100")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="default 127.0.0.1: this machine alone. There is no password"
+        "--host", default="127.0.0.1", help="default 127.0.0.1: this machine only. The server has no password"
     )
-    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, or one of several, as cuda:1")
-    parser.add_argument("--quiet", action="store_true", help="do not say what is served")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, or a device such as cuda:1")
+    parser.add_argument("--quiet", action="store_true", help="do not print what is served")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     try:

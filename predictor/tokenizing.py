@@ -24,14 +24,14 @@ def read_tokenizer(folder: Path) -> Tokenizer:
         data = path.read_bytes()
     except OSError as error:
         raise NoTokenizer(
-            f"{path} cannot be opened ({error.strerror}). Name a folder that holds a {FILE}."
+            f"{path} cannot be opened ({error.strerror}). Name a folder with a {FILE}."
         ) from None
     from tokenizers import Tokenizer as Read  # a library that only this needs
 
     try:
         found = Read.from_buffer(data)
     except Exception as error:  # the library raises no class of its own
-        raise NoTokenizer(f"{path} is no tokenizer: {error}") from None
+        raise NoTokenizer(f"{path} is not a tokenizer: {error}") from None
     found.no_truncation()
     found.no_padding()
     name = path.resolve().parent.name if path.name == FILE else path.stem

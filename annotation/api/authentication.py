@@ -48,7 +48,7 @@ class TokenAuthentication(BaseAuthentication):
 def _not_valid(request: Request) -> AuthenticationFailed:
     """What a token that is not valid is answered with; too many of them from one address are too many attempts."""
     attempts.wrong(attempts.WRONG_TOKEN, request._request, now=timezone.now())
-    return AuthenticationFailed("This token is not valid (any more).")
+    return AuthenticationFailed("This token is not valid or has been revoked.")
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

@@ -55,7 +55,7 @@ class Ask(APIView):
 
     @extend_schema(request=AskRequest, responses=AskedShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Ask the managers about an item; the answer is for everybody of the project. The item stays with you."""
+        """Ask the managers about an item. Everyone in the project can read the answer. You keep the item."""
         assignment = access.assignment(access.actor(request), public_id)
         data = valid(AskRequest, request)
         inquiry = inquiring.ask(
@@ -73,7 +73,7 @@ class Try(APIView):
 
     @extend_schema(request=TryRequest, responses=shapes.FeedbackShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Look at a response to an item of a batch as a submission would; nothing is stored."""
+        """Check a response to an item as a submission would. Nothing is stored."""
         batch = _batch(access.actor(request), public_id)
         data = valid(TryRequest, request)
         tried = _tried(batch, data["number"])
@@ -96,7 +96,7 @@ class TryPredictions(APIView):
 
     @extend_schema(request=TryPredictionRequest, responses=shapes.SeenShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """What a model says of a response to an item. Nothing is kept and nothing is counted."""
+        """Get the model's answer to a response. Nothing is stored or counted."""
         actor = access.actor(request)
         batch = _batch(actor, public_id)
         task = batch.task()

@@ -37,7 +37,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return problem(404, "not_found", gettext("This page is not available to you."))
     if isinstance(error, ValidationError):
         return problem(
-            422, "invalid_request", "The request does not have the right form.", errors=error.detail
+            422, "invalid_request", "The request does not have the required form.", errors=error.detail
         )
     handled = default_handler(error, context)
     if handled is None or not isinstance(error, APIException):

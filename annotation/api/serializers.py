@@ -235,7 +235,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     annotation = AnnotationRef(allow_null=True)
     lease = LeaseShape()
     guidelines = serializers.IntegerField(
-        help_text="The version of the guidelines that the item is shown with, and that a response is made under."
+        help_text="Version of the guidelines shown with the item and used for the response."
     )
     progress = ProgressShape()
     loop = LoopShape(allow_null=True)
@@ -243,7 +243,8 @@ class AssignmentShape(serializers.Serializer[Any]):
     sent_back = serializers.CharField(allow_null=True)
     same_question = SameQuestionShape(
         allow_null=True,
-        help_text="Where several answers to one question are rated: which of them this is for the person, of how many.",
+        help_text="If several answers to one question are rated: the position of this one for the person, "
+        "and the total.",
     )
     answers = AnswerShape(many=True)
 

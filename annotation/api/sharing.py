@@ -87,7 +87,7 @@ class State(APIView):
 
     @extend_schema(request=StateRequest, responses=StateShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Open, pause, resume or close a batch. What is so already stays so."""
+        """Open, pause, resume or close a batch. Idempotent."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         action = assigning.ACTIONS[valid(StateRequest, request)["action"]]
@@ -101,7 +101,7 @@ class Change(APIView):
 
     @extend_schema(request=ChangeRequest, responses=ChangeShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Say what a change of terms does, and with `confirmed` do it."""
+        """Preview a change of terms; with `confirmed`, apply it."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         given = valid(ChangeRequest, request)
@@ -120,7 +120,7 @@ class Accounts(APIView):
 
     @extend_schema(responses=AccountsShape)
     def get(self, request: Request, public_id: str) -> Response:
-        """Who was given how much, and where it is."""
+        """Get the counts of assigned items per person."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         if not visibility.sees_counts(actor.person, batch):
@@ -136,7 +136,7 @@ class Move(APIView):
 
     @extend_schema(request=MoveRequest, responses=MovedShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Give what a person has not finished to others, evenly, or to whoever comes next."""
+        """Move a person's unfinished items to others, evenly, or back to the pool."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         given = valid(MoveRequest, request)
@@ -157,5 +157,5 @@ def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
     here = Membership.objects.filter(project=batch.project, pseudonym__in=pseudonyms)
     known = {membership.pseudonym: membership.person for membership in here.select_related("person")}
     if unknown := [one for one in pseudonyms if one not in known]:
-        raise Refused("invalid_request", f"Nobody in this project is called {unknown[0]}.")
+        raise Refused("invalid_request", f"{unknown[0]} is not in this project.")
     return [known[one] for one in pseudonyms]

@@ -53,7 +53,7 @@ class TaskTypes(APIView):
 
     @extend_schema(responses=shapes.TaskTypeShape(many=True))
     def get(self, request: Request) -> Response:
-        """The kinds of annotation that are installed here."""
+        """The installed task types."""
         return Response(shapes.TaskTypeShape(list(task_types().values()), many=True).data)
 
 
@@ -62,7 +62,7 @@ class WorkOut(APIView):
 
     @extend_schema(request=shapes.QuestionShape, responses=shapes.WorkedOutShape)
     def post(self, request: Request, type: str) -> Response:
-        """Work something out from what is sent, for a tool on the page. Nothing is read or stored."""
+        """Compute a result from the request for a tool on the page. Reads and stores nothing."""
         if type not in task_types():
             raise Http404(access.NOT_HERE)
         answer = task_types()[type].work_out(valid(shapes.QuestionShape, request)["question"])
@@ -85,7 +85,7 @@ class Next(APIView):
 
     @extend_schema(request=shapes.Holding, responses={200: shapes.AssignmentShape, 204: None})
     def post(self, request: Request, public_id: str) -> Response:
-        """The next item: one you hold and did not list, else a new lease. 204 when nothing is left for you."""
+        """Get the next item: one you already hold and did not list, else a new lease. 204 if none is left."""
         batch = access.batch(access.actor(request), public_id, Permission.ANNOTATE)
         batch.task()  # a kind that is not installed is said so before anything is leased
         data = valid(shapes.Holding, request)
@@ -100,7 +100,7 @@ class Draft(APIView):
 
     @extend_schema(request=shapes.DraftRequest, responses=shapes.SavedDraftShape)
     def put(self, request: Request, public_id: str) -> Response:
-        """Save what was typed. `revision` is the one it was typed on; problems are told, not judged."""
+        """Save a draft. `revision` is the revision it is based on. Problems are returned but do not prevent saving."""
         assignment = access.assignment(access.actor(request), public_id)
         data = valid(shapes.DraftRequest, request)
         saved = annotating.save_draft(
@@ -123,7 +123,7 @@ class Submit(APIView):
 
     @extend_schema(request=shapes.SubmitRequest, responses=shapes.SubmittedShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Submit, and with `next` take the next item in the same request."""
+        """Submit a response. With `next`, also get the next item."""
         assignment = access.assignment(access.actor(request), public_id)
         data = valid(shapes.SubmitRequest, request)
         annotation, following = annotating.submit_and_next(
@@ -148,7 +148,7 @@ class Skip(APIView):
 
     @extend_schema(request=shapes.SkipRequest, responses=shapes.NextShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Give the item up for good, with a reason."""
+        """Skip the item for good, with a reason."""
         assignment = access.assignment(access.actor(request), public_id)
         data = valid(shapes.SkipRequest, request)
         now = timezone.now()
@@ -166,7 +166,7 @@ class Flag(APIView):
 
     @extend_schema(request=shapes.FlagRequest, responses={204: None})
     def post(self, request: Request, public_id: str) -> Response:
-        """Leave a note on the item; nothing else changes."""
+        """Flag the item with a note. Nothing else changes."""
         assignment = access.assignment(access.actor(request), public_id)
         data = valid(shapes.FlagRequest, request)
         annotating.flag(assignment=assignment, note=data["note"], now=timezone.now())
@@ -178,7 +178,7 @@ class Return(APIView):
 
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, public_id: str) -> Response:
-        """Give the item back unanswered; somebody else may have it, and you may again."""
+        """Return the item unanswered. Any annotator, including you, may get it again."""
         assignment = access.assignment(access.actor(request), public_id)
         annotating.give_back(assignment=assignment, now=timezone.now())
         return Response(status=204)
@@ -189,7 +189,7 @@ class Ping(APIView):
 
     @extend_schema(request=None, responses=shapes.LeaseAnswer)
     def post(self, request: Request, public_id: str) -> Response:
-        """Still at work: the lease is renewed."""
+        """Renew the lease."""
         assignment = access.assignment(access.actor(request), public_id)
         held = annotating.ping(assignment=assignment, now=timezone.now())
         return Response({"lease": {"seconds": int(queue.LEASE.total_seconds()) if held else 0}})
@@ -200,7 +200,7 @@ class Suggestions(APIView):
 
     @extend_schema(responses=shapes.SuggestionsShape)
     def get(self, request: Request, public_id: str) -> Response:
-        """Suggestions for an item on your desk; null with a reason where there are none, or none yet."""
+        """Get suggestions for an item you hold; null with a reason if there are none yet."""
         assignment = access.assignment(access.actor(request), public_id)
         found = suggesting.suggestions(assignment)
         return Response({"suggestions": found.suggestions, "reason": found.reason})
@@ -211,7 +211,7 @@ class Proposals(APIView):
 
     @extend_schema(request=None, responses=shapes.ProposalsShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Be shown the proposals for an item on your desk. What was shown is kept; none where the place has no help."""
+        """Get the proposals for an item you hold and record the impression. Empty in the control group."""
         assignment = access.assignment(access.actor(request), public_id)
         found = helping.tell(assignment=assignment, now=timezone.now())
         return Response({"help": helping.mode(assignment), "proposals": found})
@@ -222,7 +222,7 @@ class Handle(APIView):
 
     @extend_schema(request=shapes.HandleRequest, responses={204: None})
     def post(self, request: Request, public_id: str) -> Response:
-        """Keep that you took a proposal into the form, or rejected it and what is wrong with it."""
+        """Record that you used a proposal or rejected it, with its errors."""
         assignment = access.assignment(access.actor(request), public_id)
         helping.handle(assignment=assignment, now=timezone.now(), **valid(shapes.HandleRequest, request))
         return Response(status=204)
@@ -233,10 +233,10 @@ class Predictions(APIView):
 
     @extend_schema(request=shapes.PredictionRequest, responses={200: shapes.SeenShape, 202: shapes.SeenShape})
     def post(self, request: Request, public_id: str) -> Response:
-        """What the batch's model says of a response as it is now. A preview is not kept, a try is kept and counted.
+        """Get the model's answer to a response. A preview is not stored; a check is stored and counted.
 
-        202 while a model is asked in the background: the same try again gives its answer once it is there. Not there
-        for kinds that know no model.
+        202 while the model is asked in the background: repeat the request to get the answer. Not available
+        for task types without a model.
         """
         assignment = access.assignment(access.actor(request), public_id)
         if not assignment.batch.task().predicts:
@@ -251,7 +251,7 @@ class Undo(APIView):
 
     @extend_schema(request=None, responses=shapes.AssignmentShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Withdraw a submission and open its item again, with it as the draft."""
+        """Undo a submission and reopen its item, with the response as the draft."""
         annotation = access.annotation(access.actor(request), public_id)
         assignment = annotating.undo(annotation=annotation, now=timezone.now())
         return Response(_payload(request, assignment))
@@ -262,7 +262,7 @@ class AdjudicationQueue(APIView):
 
     @extend_schema(responses=shapes.AdjudicationShape(many=True))
     def get(self, request: Request, public_id: str) -> Response:
-        """Items that wait for you as adjudicator, at most 50: what matters most first."""
+        """List up to 50 items for you to adjudicate, most important first."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.ADJUDICATE)
         items = list(visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50])
@@ -275,7 +275,7 @@ class Decide(APIView):
 
     @extend_schema(request=shapes.DecideRequest, responses=shapes.DecisionShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Choose responses, write one, or exclude the item; with a note."""
+        """Decide an item: choose responses, write one, or exclude the item, with a note."""
         actor = access.actor(request)
         item = access.item(actor, public_id, Permission.ADJUDICATE)
         if not visibility.may_adjudicate(actor.person, item):
@@ -299,7 +299,7 @@ class SendBack(APIView):
 
     @extend_schema(request=shapes.SendBackRequest, responses=shapes.SentBackShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Give one response of a waiting item back to whoever wrote it, with a note for them."""
+        """Send one response of a waiting item back to its author, with a note."""
         actor = access.actor(request)
         item = access.item(actor, public_id, Permission.ADJUDICATE)
         if not visibility.may_adjudicate(actor.person, item):
@@ -321,12 +321,12 @@ class BatchRule(APIView):
 
     @extend_schema(responses=shapes.RuleShape)
     def get(self, request: Request, public_id: str) -> Response:
-        """The rule that decides in a batch, and the JSON Schema of those that fit its kind."""
+        """Get the decision rule of a batch, and the JSON Schema of the rules for its task type."""
         return Response(_rule(access.batch(access.actor(request), public_id, Permission.SET_UP), None))
 
     @extend_schema(request=shapes.RuleRequest, responses=shapes.RuleShape)
     def put(self, request: Request, public_id: str) -> Response:
-        """Have another rule decide from now on; what waits for an adjudicator is resolved anew by it, in a job."""
+        """Change the decision rule. A job resolves items in adjudication again."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.SET_UP)
         rule = valid(shapes.RuleRequest, request)["rule"]
@@ -339,7 +339,7 @@ class Practice(APIView):
 
     @extend_schema(request=shapes.PracticeRequest, responses=shapes.FeedbackShape)
     def post(self, request: Request, slug: str, type: str) -> Response:
-        """Judge a response to an exercise of a kind's practice set. The response is not stored."""
+        """Check a response to a practice exercise. The response is not stored."""
         project = access.project(access.actor(request), slug)
         if type not in task_types():
             raise Http404(access.NOT_HERE)
@@ -378,7 +378,7 @@ class PracticePredictions(APIView):
 
     @extend_schema(request=shapes.PracticePredictionRequest, responses=shapes.SeenShape)
     def post(self, request: Request, slug: str, type: str) -> Response:
-        """What a model says of a response to an exercise. Nothing is kept and nothing is counted."""
+        """Get the model's answer to a practice response. Nothing is stored or counted."""
         actor = access.actor(request)
         access.project(actor, slug)
         if type not in task_types() or not task_types()[type].predicts:
@@ -402,7 +402,7 @@ class MakeRelease(APIView):
 
     @extend_schema(request=shapes.ReleaseRequest, responses={202: shapes.ReleaseShape})
     def post(self, request: Request, slug: str) -> Response:
-        """Start a release; its job tells how far it is."""
+        """Start a release. Poll its job for progress."""
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.RELEASE)
         visibility.require_no_open_work(actor.person, project)
@@ -416,13 +416,13 @@ class JobDetail(APIView):
 
     @extend_schema(responses=shapes.JobShape)
     def get(self, request: Request, public_id: str) -> Response:
-        """How far a job is."""
+        """Get the progress of a job."""
         return Response(shapes.JobShape(access.job(access.actor(request), public_id)).data)
 
 
 def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
     """Addresses below /api/ that do not exist are said no to in the form of every other refusal."""
-    answer = problem(404, "not_found", "There is no such address here.")
+    answer = problem(404, "not_found", "There is no such endpoint.")
     return JsonResponse(answer.data, status=404, content_type=CONTENT_TYPE)
 
 
@@ -437,9 +437,7 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     found = checks.run_validation(request.data)
     if unknown := sorted(set(request.data) - set(checks.fields)):
         known = ", ".join(checks.fields)
-        raise ValidationError(
-            {name: [f"There is no such field here; there are: {known}."] for name in unknown}
-        )
+        raise ValidationError({name: [f"Unknown field. Available: {known}."] for name in unknown})
     return dict(found)
 
 

@@ -33,49 +33,48 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="./run train", description="Train a model that answers questions on tables."
     )
-    parser.add_argument("--data", type=Path, required=True, help="the folder of WikiTableQuestions")
+    parser.add_argument("--data", type=Path, required=True, help="folder of WikiTableQuestions")
     parser.add_argument(
         "--architecture",
         choices=["bundled"],
         default="bundled",
-        help="or tapex, omnitab, tapas, tabert: a model of a folder (./run train --architecture tapex --help)",
+        help="or tapex, omnitab, tapas, tabert: fine-tune a model from a folder (./run train "
+        "--architecture tapex --help)",
     )
-    parser.add_argument("--out", type=Path, default=Path("var/training"), help="where everything is written")
+    parser.add_argument("--out", type=Path, default=Path("var/training"), help="output folder")
     parser.add_argument(
-        "--tiny", action="store_true", help="a network of no use, in seconds: does the way work?"
+        "--tiny", action="store_true", help="train a tiny, useless network in seconds to test the pipeline"
     )
-    parser.add_argument("--init", type=Path, help="the encoder's folder, instead of the installed package's")
+    parser.add_argument("--init", type=Path, help="folder of the encoder, instead of the installed package")
     parser.add_argument(
-        "--questions", type=int, help="how many questions are seen altogether (60,000; with --augment 2,000)"
+        "--questions", type=int, help="total number of training questions (60,000; with --augment 2,000)"
     )
-    parser.add_argument("--made", type=int, default=20_000, help="how many questions are made from tables")
-    parser.add_argument("--minutes", type=float, help="stop then; the same command goes on later")
+    parser.add_argument("--made", type=int, default=20_000, help="number of questions generated from tables")
+    parser.add_argument(
+        "--minutes", type=float, help="stop after this time; the same command continues later"
+    )
     parser.add_argument("--every", type=float, default=600, help="seconds between checkpoints")
-    parser.add_argument("--device", help="cpu or cuda; the GPU where there is one unless given")
-    parser.add_argument("--threads", type=int, help="threads of torch on the CPU")
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes that prepare the questions beforehand"
-    )
-    parser.add_argument(
-        "--loaders", type=int, default=0, help="processes that put batches together in training"
-    )
+    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
+    parser.add_argument("--threads", type=int, help="CPU threads of torch")
+    parser.add_argument("--workers", type=int, default=1, help="processes that prepare questions")
+    parser.add_argument("--loaders", type=int, default=0, help="processes that build batches during training")
     parser.add_argument("--batch", type=int)
-    parser.add_argument("--width", type=int, default=192, help="size of a cell's vector")
+    parser.add_argument("--width", type=int, default=192, help="size of a cell vector")
     parser.add_argument("--layers", type=int, default=3, help="layers over the table")
-    parser.add_argument("--rate", type=float, help="8e-4 unless given; with --augment 2e-4")
-    parser.add_argument("--encoder-rate", type=float, help="8e-5 unless given; with --augment 2e-5")
-    parser.add_argument("--dropout", type=float, help="0.1 on a GPU and 0 on a CPU unless given")
+    parser.add_argument("--rate", type=float, help="default 8e-4; with --augment 2e-4")
+    parser.add_argument("--encoder-rate", type=float, help="default 8e-5; with --augment 2e-5")
+    parser.add_argument("--dropout", type=float, help="default 0.1 on a GPU and 0 on a CPU")
     parser.add_argument(
         "--storage",
         choices=["float32", "float16", "int8"],
         default="float16",
-        help="how the exported model's matrices are stored",
+        help="storage type of the exported matrices",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--card",
         action="store_true",
-        help="train nothing: write the card and the recorded answers of the run with these arguments anew",
+        help="no training: write the card and recorded answers of a run with these arguments again",
     )
     parser.add_argument(
         "--record", type=Path, metavar="DIR", help="only write recorded.json into the folder of a model"
@@ -84,14 +83,15 @@ def main(arguments: list[str] | None = None) -> int:
         "--calibrate",
         type=Path,
         metavar="DIR",
-        help="only fit what the scores of the model in this folder mean, on the held-out training tables of --data",
+        help="only calibrate the scores of the model in this folder on the held-out training tables of "
+        "--data",
     )
     parser.add_argument(
         "--from",
         dest="trained",
         type=Path,
         metavar="DIR",
-        help="with --augment: the --out of a training that is done",
+        help="with --augment: the --out of a finished training",
     )
     add_arguments(parser)
     options = parser.parse_args(arguments)
@@ -122,7 +122,7 @@ def record(folder: Path) -> int:
         print(f"train: {error}", file=sys.stderr)
         return 1
     right = sum(one.right for one in answers)
-    print(f"{len(answers)} answers recorded in {folder}, {right} of them right")
+    print(f"{len(answers)} answers recorded in {folder}, {right} of them correct")
     return 0
 
 

@@ -149,7 +149,7 @@ def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmenta
     kept = without(found, test)
     if not kept:
         raise ModelError(
-            f"{folder} has {len(found)} perturbed examples, and none on a table and question that --test does not ask about"
+            f"all {len(found)} perturbed examples of {folder} are on tables or questions of --test"
         )
     return Augmentation(
         name,
@@ -275,7 +275,7 @@ def compare_columns(
     for column in columns:
         folder = column.make()
         if folder is None:
-            say(f"{column.name}: nothing that could be asked")
+            say(f"{column.name}: no questions to ask")
             continue
         found[column.name] = {
             "model": weights_sha(folder),
@@ -284,7 +284,7 @@ def compare_columns(
         }
         told = found[column.name]["kinds"]
         last = EVERY if EVERY in told else ORIGINAL
-        say(f"{column.name}: {told[last]['right']} of {told[last]['examples']} {last} right")
+        say(f"{column.name}: {told[last]['right']} of {told[last]['examples']} {last} correct")
     result = {**about, "asked": asked, "columns": found}
     (out / "augmented.json").write_text(json.dumps(result, indent=1) + "\n")
     (out / "augmented.md").write_text(markdown(result))
@@ -367,14 +367,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=DIR",
-        help="a release to learn from as well; may be given several times; a table compares them (needs --test)",
+        help="additional release to learn from; repeatable; results are compared in a table (needs --test)",
     )
-    parser.add_argument("--test", type=Path, metavar="DIR", help="the release that all are asked about")
+    parser.add_argument("--test", type=Path, metavar="DIR", help="release to test on")
     parser.add_argument(
         "--test-format",
         choices=["askew", "robut"],
         default="askew",
-        help="how --test is read (default askew)",
+        help="reader of --test (default askew)",
     )
 
 
@@ -407,18 +407,16 @@ class Wanted:
 def wanted(options: argparse.Namespace) -> Wanted:
     """Read the releases that the options name. Raises ModelError, ReaderError (a ValueError)."""
     if options.test is None:
-        raise ModelError("--augment needs --test: the release whose kinds of perturbation are counted")
+        raise ModelError("--augment needs --test: the release with the perturbations to count")
     named: dict[str, Path] = {}
     for text in options.augment:
         name, _, folder = text.rpartition("=")
         place = Path(folder)
         name = name or place.resolve().name
         if not name.replace("-", "").replace("_", "").isalnum() or f"+{name}" in named:
-            raise ModelError(
-                f"--augment {text}: a name of letters, digits, - and _, which no other release has, before the ="
-            )
+            raise ModelError(f"--augment {text}: before = write a unique name of letters, digits, - and _")
         named[f"+{name}"] = place
     test = tuple(read_release(options.test, options.test_format))
     if not any(one.kind for one in test):
-        raise ModelError(f"{options.test} has no perturbed example to ask about")
+        raise ModelError(f"{options.test} has no perturbed examples to ask about")
     return Wanted(test, tuple(augmentation(name, place, test) for name, place in named.items()))

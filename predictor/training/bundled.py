@@ -82,13 +82,13 @@ def train(options: Namespace, say: Any = print) -> Path:
     network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
     if not options.tiny:
         load_encoder(network, encoder)
-    say(f"reading {len(kept):,} questions and making {made:,}", flush=True)
+    say(f"reading {len(kept):,} questions and generating {made:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in kept}.values())
     make(out / "corpus", encoder, kept, tables, made, options.seed, options.workers)
     readings = Tables(tokenizer_of(encoder))
     training = Training(network, plan, out, device, options.loaders)
     if training.resume():
-        say(f"going on after {training.state.seen:,} questions", flush=True)
+        say(f"continuing after {training.state.seen:,} questions", flush=True)
     check = read_all((development or held)[:CHECKED], readings)
     training.run(
         Corpus(out / "corpus" / "answered"),
@@ -157,7 +157,7 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
 
     examples, development = data(data_folder)
     if not development:
-        raise TrainingError(f"{data_folder} holds no {DEVELOPMENT}, which the calibration is measured on")
+        raise TrainingError(f"{data_folder} has no {DEVELOPMENT}, which is needed for calibration")
     model = Bundled(folder)
 
     def judged(asked: Sequence[Any]) -> list[Any]:
@@ -208,7 +208,7 @@ def describe(
         parameters=parameters_of(folder),
         tiny=options.tiny,
     )
-    say(f"{card.name} and {len(answers)} recorded answers lie beside the weights", flush=True)
+    say(f"{card.name} and {len(answers)} recorded answers written next to the weights", flush=True)
 
 
 def describe_again(options: Namespace, say: Any = print) -> None:
@@ -219,7 +219,7 @@ def describe_again(options: Namespace, say: Any = print) -> None:
 
     folder: Path = options.out / "model"
     if not (folder / "bundled.json").is_file() or not (options.out / "measured.json").is_file():
-        raise TrainingError(f"{options.out} holds no finished run; --card needs the --out of one")
+        raise TrainingError(f"{options.out} contains no finished run; --card needs the --out of one")
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
     if Plan(**json.loads((folder / "bundled.json").read_text())["plan"]) != plan:
@@ -258,9 +258,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
     if trained is None or not all(
         (trained / name).is_file() for name in ("checkpoint.pt", "model/bundled.json")
     ):
-        raise TrainingError(
-            "--augment goes on from a training: name the --out of one that is done with --from"
-        )
+        raise TrainingError("--augment continues a training: give the --out of a finished one with --from")
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -278,7 +276,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
     )
     unseen = asked.unseen(kept)
     learnt = random.Random(f"augment:{plan.seed}").sample(unseen, min(plan.questions, len(unseen)))
-    say(f"{len(learnt):,} questions that share no table and no question with the test", flush=True)
+    say(f"{len(learnt):,} questions share no table and no question with the test", flush=True)
 
     def network() -> Network:
         fresh = Network(Shape(**begun["shape"]))
@@ -338,7 +336,7 @@ def data(folder: Path, limit: int | None = None) -> tuple[list[Example], list[Ex
         if place.is_file()
     ]
     if not found:
-        raise TrainingError(f"{folder} holds no {TRAIN}: name the folder of WikiTableQuestions with --data")
+        raise TrainingError(f"{folder} has no {TRAIN}: give the folder of WikiTableQuestions with --data")
     development = found[0].with_name(DEVELOPMENT)
     return _examples(found[0], limit), _examples(development, limit // 4 if limit else None)
 

@@ -117,11 +117,12 @@ def finetune(
     train += added
     if not train or not validation:
         raise ModelError(
-            f"of {len(examples)} examples {len(train)} are for training and {len(validation)} for validation: too few"
+            f"of {len(examples)} examples {len(train)} are for training and {len(validation)} for "
+            "validation: too few"
         )
     if more:
-        say(f"{len(added)} of {len(more)} perturbed examples are learnt from as well")
-    say(f"{len(train)} examples to learn from, {len(validation)} to validate on; {device}")
+        say(f"training also uses {len(added)} of {len(more)} perturbed examples")
+    say(f"{len(train)} training examples, {len(validation)} validation examples; {device}")
     out.mkdir(parents=True, exist_ok=True)
     # `epochs` is left out of what must be equal: a longer run of the same kind goes on.
     run = digest([{**asdict(recipe), "epochs": 0}, [one.id for one in (*train, *validation)]])
@@ -156,7 +157,7 @@ def finetune(
             learner.save(out)
         _keep(out, run, learner, optimizer, curve)
     best = min(curve, key=lambda one: one.validation_loss)
-    say(f"kept: epoch {best.epoch}, validation {best.validation_loss:.4f}, in {out}")
+    say(f"best: epoch {best.epoch}, validation {best.validation_loss:.4f}, saved in {out}")
     return curve
 
 
@@ -193,11 +194,13 @@ def _resumed(
         return []
     state = torch.load(out / "run.state", map_location="cpu", weights_only=True)
     if state["run"] != run:
-        raise ModelError(f"{out} holds another run: other data, seed, batch or rate. Name another --out")
+        raise ModelError(
+            f"{out} contains another run (data, seed, batch or rate differ). Choose another --out"
+        )
     learner.network.load_state_dict(state["network"])
     optimizer.load_state_dict(state["optimizer"])
     curve = [Epoch(**one) for one in state["curve"]]
-    say(f"going on after epoch {len(curve)}")
+    say(f"continuing after epoch {len(curve)}")
     return curve
 
 
@@ -422,27 +425,25 @@ def weak_loss(example: Example, cells: Tensor, operations: Tensor | None) -> Ten
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """`./run train --architecture tapex|omnitab|tapas|tabert`; 0 done, 1 with a reason on stderr."""
-    parser = argparse.ArgumentParser(prog="./run train", description="Fine-tune a model of a folder.")
+    parser = argparse.ArgumentParser(prog="./run train", description="Fine-tune a model from a folder.")
     parser.add_argument("--architecture", choices=ARCHITECTURES, required=True)
-    parser.add_argument("--init", type=Path, required=True, help="the folder of the weights to begin with")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for the trained model")
-    parser.add_argument("--data", type=Path, required=True, help="a file or folder of questions")
-    parser.add_argument(
-        "--format", choices=sorted(READERS), default="wtq", help="how it is read (default wtq)"
-    )
-    parser.add_argument("--limit", type=int, help="only so many questions")
+    parser.add_argument("--init", type=Path, required=True, help="folder with the initial weights")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the trained model")
+    parser.add_argument("--data", type=Path, required=True, help="file or folder of questions")
+    parser.add_argument("--format", choices=sorted(READERS), default="wtq", help="reader (default wtq)")
+    parser.add_argument("--limit", type=int, help="maximum number of questions")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=3e-5)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", help="cpu or cuda; the GPU where there is one unless given")
+    parser.add_argument("--device", help="cpu or cuda; default: GPU if available")
     add_arguments(parser)
     options = parser.parse_args(arguments)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         found = find(options.init).architecture
         if found != options.architecture:
-            raise ModelError(f"{options.init} holds a {found}, not a {options.architecture}")
+            raise ModelError(f"{options.init} contains a {found}, not a {options.architecture}")
         examples = list(islice(READERS[options.format](options.data), options.limit))
         recipe = Recipe(options.epochs, options.batch, options.rate, options.seed)
         say = partial(print, flush=True)

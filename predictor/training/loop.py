@@ -261,7 +261,7 @@ class Training:
         found = torch.load(self._checkpoint, map_location=self.device, weights_only=True)
         if Plan(**found["plan"]) != self.plan or found["shape"] != self.network.shape.to_dict():
             raise ValueError(
-                f"{self._checkpoint} belongs to a run with other settings; name another folder with --out"
+                f"{self._checkpoint} belongs to a run with other settings; choose another folder with --out"
             )
         self.network.load_state_dict(found["network"])
         self.optimiser.load_state_dict(found["optimiser"])

@@ -117,7 +117,7 @@ def test_every_refusal_is_a_problem_document(world: World) -> None:
     misspelt = ada("POST", f"{here}/submit/", {"response": {}, "nxet": True})
     assert (misspelt.status_code, misspelt.body["code"]) == (422, "invalid_request")
     assert misspelt.body["errors"] == {
-        "nxet": ["There is no such field here. Available: response, holding, next, confirmed."]
+        "nxet": ["Unknown field. Available: response, holding, next, confirmed."]
     }
     malformed = ada.client.post(f"/api/{here}/submit/", b"{", content_type=JSON, headers=ada.headers)
     assert malformed.status_code == 400

@@ -104,7 +104,7 @@ def test_it_runs_as_a_job(endpoint: list[dict[str, Any]], tmp_path: Path) -> Non
         ({"samples": 0}, "from 1 to 50"),
         ({"samples": 1}, "at least two samples"),
         ({"temperature": 0.0}, "above 0"),
-        ({"predictor": "other"}, "no predictor called 'other'"),
+        ({"predictor": "other"}, "no predictor 'other'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(

@@ -229,7 +229,7 @@ def test_what_cannot_be_evaluated_is_said(tmp_path: Path) -> None:
     file.write_text('{"id": "nu-0", "answers": ["1995"]}\n', encoding="utf-8")
     with pytest.raises(CommandError, match="have no prediction"):
         call_command("evaluate", str(out), "--predictions", str(file))
-    with pytest.raises(CommandError, match="no predictor called 'nobody'"):
+    with pytest.raises(CommandError, match="no predictor 'nobody'"):
         call_command("evaluate", str(out), "--predictor", "nobody")
     with pytest.raises(CommandError, match="Give --predictions files"):
         call_command("evaluate", str(out))

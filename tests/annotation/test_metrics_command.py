@@ -173,7 +173,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, settings: Any) -> None:
         (["--geval", "judge"], "--geval needs --keep"),
         (
             ["--geval", "judge", "--keep", str(tmp_path / "k")],
-            "no predictor called 'judge'|There is no|no chat model",
+            "no predictor 'judge'|There is no|not a chat model",
         ),
         (["--scores", "meteor=nothing.csv"], "cannot be read"),
         (["--samples", "0"], "at least 1"),

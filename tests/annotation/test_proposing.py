@@ -272,7 +272,7 @@ def completion(content: str | None, finish: str = "stop") -> httpx.Response:
         (completion(None), "answered without a text", ""),
         (completion(""), "not one JSON object", ""),
         (httpx.Response(200, json={"choices": []}), "answered without a text", ""),
-        (httpx.Response(200, content=b""), "no chat completion: nothing", ""),
+        (httpx.Response(200, content=b""), "did not send a chat completion: nothing", ""),
         (httpx.Response(200, json={"error": {"message": "flagged"}}), '{"error":{"message":"flagged"}}', ""),
         (completion('{"why": "so', "length"), "finish_reason=length", '{"why": "so'),
         (completion("<think>\x00", "length"), "finish_reason=length", ""),

@@ -128,7 +128,7 @@ def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
 
 @pytest.mark.parametrize("out", ["release", "new/folders/release"])
 def test_a_refused_release_leaves_no_folder(world: World, tmp_path: Path, out: str) -> None:
-    with pytest.raises(CommandError, match="needs a name of at most 80 characters"):
+    with pytest.raises(CommandError, match="a release name of at most 80 characters"):
         call_command("release", project="films", name="v" * 81, format="askew", out=tmp_path / "kept" / out)
 
     assert [path for path in tmp_path.rglob("*") if "kept" in path.parts] == []
@@ -138,7 +138,7 @@ def test_a_refused_release_keeps_a_folder_that_was_there(world: World, tmp_path:
     out = tmp_path / "kept"
     out.mkdir()
 
-    with pytest.raises(CommandError, match="needs a name of at most 80 characters"):
+    with pytest.raises(CommandError, match="a release name of at most 80 characters"):
         call_command("release", project="films", name="v" * 81, format="askew", out=out)
 
     assert out.is_dir()

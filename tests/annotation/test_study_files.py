@@ -236,7 +236,7 @@ class TestBadFiles:
             (
                 "open: true\n  - name: Short",
                 "settings: {suggestions: sometimes}\n  - name: Short",
-                "line 9: batches[1].settings.suggestions: There is no value 'sometimes' here; there are:",
+                "line 9: batches[1].settings.suggestions: Unknown value 'sometimes'. Available:",
             ),
             ("name: Small", "name: 12", "line 2: project.name: Expected a text, not 12. Put it in quotes."),
             (

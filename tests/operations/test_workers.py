@@ -264,5 +264,5 @@ def test_a_task_that_celery_is_not_told_of_is_refused_where_it_is_queued() -> No
     from config.on_celery import Backend
 
     backend = Backend("default", {"QUEUES": ["default"]})
-    with pytest.raises(InvalidTaskError, match="no task for Celery"):
+    with pytest.raises(InvalidTaskError, match="not a Celery task"):
         backend.enqueue(jobs.run_job, [], {"job_id": 1})

@@ -135,7 +135,7 @@ class Scripted:
         elif mood == "failing":
             _send(handler, 500, {"error": {"code": "cannot_answer", "message": "<b>no</b>"}})
         elif mood == "too_large":
-            words = "the table has 5,000 rows; models are asked about 2,000 at most"
+            words = "the table has 5,000 rows; the maximum is 2,000"
             _send(handler, 413, {"error": {"code": "too_large", "message": words}})
         else:
             if mood == "slow":

@@ -116,7 +116,7 @@ def test_several_models_are_told_apart_by_name_and_by_weights() -> None:
         for name, words in {
             "": "echo, other",
             "third": "echo, other",
-            "other@aaaaaaaaaaaa": "other weights",
+            "other@aaaaaaaaaaaa": "different weights",
         }.items():
             refused = client.post("/v1/predict", json=body(model=name))
             assert refused.status_code == 404

@@ -34,5 +34,5 @@ def test_a_folder_without_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(NoTokenizer, match=r"tokenizer\.json cannot be opened"):
         read_tokenizer(tmp_path)
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": "none"}), encoding="utf-8")
-    with pytest.raises(NoTokenizer, match="is no tokenizer"):
+    with pytest.raises(NoTokenizer, match="is not a tokenizer"):
         read_tokenizer(tmp_path)

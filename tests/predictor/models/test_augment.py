@@ -113,11 +113,11 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(examples: list[Examp
     plain = release(tmp_path / "plain", examples[:2])
     with pytest.raises(ModelError, match="--augment needs --test"):
         wanted(options(test=None, augment=[f"RTA={test}"]))
-    with pytest.raises(ModelError, match="no perturbed example to ask about"):
+    with pytest.raises(ModelError, match="no perturbed examples to ask about"):
         wanted(options(test=plain, augment=[f"RTA={test}"]))
-    with pytest.raises(ModelError, match="none on a table and question"):
+    with pytest.raises(ModelError, match="are on tables or questions of --test"):
         wanted(options(test=test, augment=[f"RTA={test}"]))
-    with pytest.raises(ModelError, match="which no other release has"):
+    with pytest.raises(ModelError, match="a unique name of letters"):
         wanted(options(test=test, augment=[f"A={test}", f"A={test}"]))
 
 
@@ -207,4 +207,4 @@ def test_what_was_made_of_a_table_that_validates_is_not_learnt_from(
     )
     learnt = sum(one.meta["lineage"]["parent"] not in own for one in more)
     assert 0 < learnt < len(more)
-    assert f"{learnt} of {len(more)} perturbed examples are learnt from as well" in lines
+    assert f"training also uses {learnt} of {len(more)} perturbed examples" in lines

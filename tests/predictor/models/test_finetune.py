@@ -50,7 +50,7 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(
     whole = losses("whole", 3)
     losses("parts", 1)
     assert losses("parts", 3) == pytest.approx(whole, abs=1e-5)
-    with pytest.raises(ModelError, match="holds another run"):
+    with pytest.raises(ModelError, match="contains another run"):
         finetune(
             folders["tabert"], tmp_path / "parts", examples, Recipe(epochs=3, seed=1), say=lambda line: None
         )
