@@ -262,7 +262,7 @@ class Wanted:
 CONTRACT_SETTING: Mapping[str, Any] = {
     "type": "object",
     "title": "Contract",
-    "description": "Other terms than the kind's own, as JSON: at_most (a number or null), more_with_reason, "
+    "description": "Changes to the default contract, as JSON: at_most (a number or null), more_with_reason, "
     'cell_format ("warn", "require", "ignore"), table ("differs", "any"), allowed (a list of operations, only fewer, '
     'at least one), protected (a list of [row, column]). Such as {"at_most": 1}.',
     "properties": {
@@ -822,7 +822,7 @@ def task_types() -> dict[str, TaskType]:
     for module in modules:
         task: TaskType = importlib.import_module(module).task
         if task.key in found:
-            raise RuntimeError(f"two kinds of annotation are called {task.key!r}: {module} and another")
+            raise RuntimeError(f"two task types are called {task.key!r}: {module} and another")
         found[task.key] = task
     return found
 

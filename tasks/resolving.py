@@ -218,7 +218,7 @@ def check(task: TaskType, data: object, *, overlap: int | None = None) -> dict[s
 def schema() -> dict[str, Any]:
     """JSON Schema of every rule, for files that name one."""
     return {
-        "description": "The rule that decides from people's responses; {} is the kind's own.",
+        "description": "The decision rule; {} is the default rule of the task type.",
         "anyOf": [
             {"type": "object", "maxProperties": 0},
             *(rule.schema for rule in RULES.values()),

@@ -62,17 +62,17 @@ def relations(table: Table, least: float = 0.8) -> Relations:
     notes = []
     columns = range(min(len(table.header), MOST_COLUMNS))
     if len(table.header) > MOST_COLUMNS:
-        notes.append(f"Of {len(table.header)} columns, the first {MOST_COLUMNS} were looked at.")
+        notes.append(f"Of {len(table.header)} columns, the first {MOST_COLUMNS} were checked.")
     if len(table.rows) > MOST_ROWS:
-        notes.append(f"Of {len(table.rows):,} rows, the first {MOST_ROWS:,} were looked at.")
+        notes.append(f"Of {len(table.rows):,} rows, the first {MOST_ROWS:,} were checked.")
     looked_at = _first_rows(table, MOST_ROWS)
     most = max(200, ARITHMETIC_BUDGET // max(1, len(columns)) ** 3)
     if len(looked_at.rows) > most:
-        notes.append(f"Arithmetic was looked for in the first {most:,} rows.")
+        notes.append(f"Arithmetic was checked in the first {most:,} rows.")
     depends, cut = dependencies(looked_at, columns)
     step = -(-len(looked_at.rows) // MOST_ROWS_OF_TEXTS) or 1
     if step > 1:
-        notes.append(f"Texts within texts were looked for in every {step}. row.")
+        notes.append(f"Texts within texts were checked in every {step}th row.")
     repeated = list(texts(looked_at, columns, range(0, len(looked_at.rows), step), least))
     found = [*arithmetic(_first_rows(looked_at, most), columns, least), *repeated, *depends]
     found.sort(

@@ -51,11 +51,13 @@ def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> 
         column, name = table.column_ids[j], name_of(table, j)
         if distinct[j] == rows:
             words = f"{name} is different in every row"
-            why = "A column that is different in every row determines every other one; that says nothing about them."
+            why = (
+                "A column that is different in every row determines every other column, so this says nothing."
+            )
             yield Relation("key", column, (), words, rows, rows, trivial=why)
         elif distinct[j] == 1:
             words = f"{name} is {shown(table.rows[0][j])} in every row"
-            why = "A column that is the same in every row is determined by every other one."
+            why = "A column that is the same in every row is determined by every other column."
             yield Relation("constant", column, (), words, rows, rows, trivial=why)
 
 

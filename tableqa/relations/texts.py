@@ -11,9 +11,9 @@ _LEAST_ROWS = 3
 _WORDS = re.compile(r"\w+(?:['.-]\w+)*")
 
 _PARTS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("the text of {} without what stands in brackets", lambda text: without_details(without_notes(text))),
+    ("the text of {} without the part in brackets", lambda text: without_details(without_notes(text))),
     ("the year in {}", lambda text: (re.findall(r"\b(?:1[5-9]|20)\d\d\b", text) or [""])[0]),
-    ("what stands in brackets in {}", lambda text: (re.findall(r"\(([^()]*)\)", text) or [""])[-1].strip()),
+    ("the part in brackets in {}", lambda text: (re.findall(r"\(([^()]*)\)", text) or [""])[-1].strip()),
     ("the last word of {}", lambda text: (_WORDS.findall(text) or [""])[-1]),
     ("the first word of {}", lambda text: (_WORDS.findall(text) or [""])[0]),
 )

@@ -186,7 +186,7 @@ class _HtmlReader(HTMLParser):
         elif self.open and self.open[-1] == "caption":
             self.caption += data
         elif data.strip():
-            self.fail(f"{shown(data.strip())} stands outside the cells")
+            self.fail(f"{shown(data.strip())} is outside the cells")
 
     def handle_comment(self, data: str) -> None:
         self.fail("a comment has no place in a table")
@@ -348,7 +348,7 @@ class _XmlReader:
         if self.open[-1] in ("cell", "title", "caption"):
             self.add(data)
         elif data.strip():
-            self.fail(f"{shown(data.strip())} stands outside the cells")
+            self.fail(f"{shown(data.strip())} is outside the cells")
 
     def add(self, data: str) -> None:
         inner = next(tag for tag in reversed(self.open) if tag != "char")

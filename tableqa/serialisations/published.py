@@ -176,7 +176,7 @@ def _read_json_suc(text: str) -> Table:
 
 # -- the forms ---------------------------------------------------------------------------------------
 
-_UNTOLD = "a cell that holds the separator or a line break looks like several"
+_UNTOLD = "a cell that contains the separator or a line break looks like several"
 
 PUBLISHED = (
     Serialisation(
@@ -184,16 +184,16 @@ PUBLISHED = (
         "HTML",
         "ToRR, unitxt",
         _html_torr,
-        loses="a cell that holds < or & looks like markup",
+        loses="a cell that contains < or & looks like markup",
         safe="html",
         infer=read_html,
     ),
     Serialisation(
         "json_torr",
-        "JSON, an object a row",
+        "JSON, one object per row",
         "ToRR, unitxt",
         _json_torr,
-        loses="of columns with one header the last stays, and a table without rows has no header",
+        loses="of columns with the same header only the last stays, and a table without rows has no header",
         safe="json",
         infer=_infer_json_torr,
     ),
@@ -211,7 +211,7 @@ PUBLISHED = (
         "One line, each row with its number",
         "ToRR, unitxt",
         _indexed_row_major_torr,
-        loses="a cell that holds | or “row 2 :” looks like several",
+        loses="a cell that contains | or “row 2 :” looks like several",
         safe="indexed_row_major",
         infer=_infer_indexed_row_major,
     ),
@@ -226,7 +226,7 @@ PUBLISHED = (
     ),
     Serialisation(
         "concatenation_torr",
-        "Cells joined by blanks",
+        "Cells joined by spaces",
         "ToRR, unitxt",
         _concatenation_torr,
         loses="where a cell ends, and how many columns there are",
@@ -237,13 +237,13 @@ PUBLISHED = (
         "One line, each row with its number, in lower case",
         "TAPEX",
         _indexed_row_major_tapex,
-        loses="capitals, and a cell that holds | or “row 2 :” looks like several",
+        loses="capitals, and a cell that contains | or “row 2 :” looks like several",
         safe="indexed_row_major",
         infer=_infer_indexed_row_major,
     ),
     Serialisation(
         "nl_sep_suc",
-        "Cells parted by |",
+        "Cells separated by |",
         "SUC, released code",
         _nl_sep_suc,
         loses=_UNTOLD,
@@ -260,10 +260,10 @@ PUBLISHED = (
     ),
     Serialisation(
         "xml_suc",
-        "XML, a field a cell",
+        "XML, one field per cell",
         "SUC, released code",
         _xml_suc,
-        loses="blanks of headers become _, <, & and quotation marks are not escaped, and a table without rows is nothing",
+        loses="spaces in headers become _, <, & and quotation marks are not escaped, and a table without rows is nothing",
         safe="xml",
         infer=_infer_xml_suc,
     ),
@@ -272,13 +272,13 @@ PUBLISHED = (
         "HTML as pandas prints it",
         "SUC, released code",
         _html_suc,
-        loses="blanks at the ends of cells go, a line break looks like \\n, and the rows' numbers look like a column",
+        loses="spaces at the ends of cells disappear, a line break looks like \\n, and the rows' numbers look like a column",
         safe="html",
         infer=_infer_html_suc,
     ),
     Serialisation(
         "pipe_lines_freb",
-        "Cells parted by a blank, | and a blank",
+        "Cells separated by a space, | and a space",
         "FREB-TQA A.7, released code",
         _pipe_lines_freb,
         loses=_UNTOLD,

@@ -58,7 +58,7 @@ def _unquoted(name: str, separator: str) -> Callable[[str], Table]:
         if place < len(text):
             what = f"{shown(text[place:])} follows a field in quotation marks"
             if text[place] == '"' and not quoted:
-                what = "a quotation mark stands open, or in a field that is not in quotation marks"
+                what = "a quotation mark is not closed, or is in a field without quotation marks"
             raise SerialisationError(name, at_line(text, place), what)
         (_, header), *rows = lines
         if header and rows and not rows[-1][1]:  # the line break after the last row
@@ -198,7 +198,7 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
             while True:
                 match = cuts.match(line, place)
                 if match is None:
-                    raise SerialisationError(name, number, "a backslash stands at the end of the line")
+                    raise SerialisationError(name, number, "a backslash is at the end of the line")
                 parts.append(match[1])
                 place = match.end()
                 if not match[2]:
@@ -272,7 +272,7 @@ SEPARATED: Sequence[Serialisation] = (
     Serialisation("csv", "CSV", "RFC 4180; ToRR's CSV", _quoted(","), _unquoted("csv", ",")),
     Serialisation(
         "concatenation",
-        "Cells joined by blanks, quoted where needed, a row a line",
+        "Cells joined by spaces, quoted where needed, one row per line",
         "after ToRR",
         _quoted(" "),
         _unquoted("concatenation", " "),
@@ -282,14 +282,14 @@ SEPARATED: Sequence[Serialisation] = (
     ),
     Serialisation(
         "nl_sep",
-        "Cells parted by |, a row a line",
+        "Cells separated by |, one row per line",
         "after SUC",
         _write_lines("|"),
         _read_lines("nl_sep", "|"),
     ),
     Serialisation(
         "pipe_lines",
-        "Cells parted by a blank, | and a blank, a row a line",
+        "Cells separated by a space, | and a space, one row per line",
         "after FREB-TQA's prompts",
         _write_lines(" | "),
         _read_lines("pipe_lines", " | "),

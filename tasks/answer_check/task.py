@@ -115,7 +115,7 @@ class AnswerCheck(TaskType):
             return Accepted((), "unanswerable")
         first = responses[0].answers
         if any(one.unanswerable or not compare(one.answers, first).equal for one in responses):
-            return Adjudicate("They do not say the same. Choose one of them.")
+            return Adjudicate("The responses differ. Choose one of them.")
         names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
         outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
         return Accepted((outcome,), ", ".join(names))
@@ -257,7 +257,7 @@ def _consequence(name: str) -> str:
     kind = _kind(name)
     if kind in REAL:
         return "adjudication"
-    return "decided where somebody gives it" if kind in SLIPS else "equal"
+    return "decided if a response gives it" if kind in SLIPS else "equal"
 
 
 def _said(response: Response) -> str:

@@ -165,7 +165,7 @@ def test_differences_are_counted_by_name() -> None:
     ]
     _, found = task.report(rows)
     assert [(row[0], row[2], row[4]) for row in found.rows] == [
-        ("sign", 1, "decided where somebody gives it"),
+        ("sign", 1, "decided if a response gives it"),
         ("unit", 1, "equal"),
         ("value", 1, "adjudication"),
     ]

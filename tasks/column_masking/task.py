@@ -361,7 +361,7 @@ def _told(implication: Implication, table: Table) -> dict[str, Any]:
     odd = "".join(f" {example.words}." for example in relation.counterexamples)
     if relation.tied:
         tied = [table.row_index(row) + 1 for row in relation.tied]
-        odd += f" It leaves ties open in {rows_named(tied)}."
+        odd += f" Ties are undecided in {rows_named(tied)}."
     words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}.{odd}"
     return {
         "kind": relation.kind,

@@ -355,7 +355,7 @@ def test_ties_in_any_order_do_not_tell_which_is_which() -> None:
             raw["operations"][0]["old"] = ["Rank", *item.example.table.column("c0")]
         assert refused(raw, item) == ["answer_gone"]
     evidence = task.suggest(item, Context())["columns"]["c0"]["evidence"][-1]
-    words = "Rank = the rank of Medals (largest first), in all 5 rows. It leaves ties open in rows 2, 3."
+    words = "Rank = the rank of Medals (largest first), in all 5 rows. Ties are undecided in rows 2, 3."
     assert evidence["words"] == words
     shared, raw = asked_of(header, SHARED, "4", 0)
     assert task.parse(raw, shared).operations, "who is tied shares the better rank"

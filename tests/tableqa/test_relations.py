@@ -48,9 +48,9 @@ class TestDependencies:
 
         assert trivial == {
             "Team is different in every row": (
-                "A column that is different in every row determines every other one; that says nothing about them."
+                "A column that is different in every row determines every other column, so this says nothing."
             ),
-            "Year is 1999 in every row": "A column that is the same in every row is determined by every other one.",
+            "Year is 1999 in every row": "A column that is the same in every row is determined by every other column.",
         }
         assert told(table, "dependency") == []
 
@@ -161,11 +161,11 @@ class TestTexts:
             ),
             (
                 table_of(Who="Ann.(USA) Bob.(ITA) Cy.(FRA)", Nat="USA ITA FRA"),
-                "Nat is what stands in brackets in Who",
+                "Nat is the part in brackets in Who",
             ),
             (
                 table_of(Who="Ann.(USA) Bob.(ITA) Cye.(FRA)", Name="Ann Bob Cye"),
-                "Name is the text of Who without what stands in brackets",
+                "Name is the text of Who without the part in brackets",
             ),
             (
                 table_of(Song="My.Way.(live) La.Vie.en.Rose X.No.One.Y", Words="Way Vie.en No.One"),
@@ -230,7 +230,7 @@ class TestRelations:
             found = relations(Table([f"c{j}" for j in range(columns)], body))
             assert time.process_time() - started < 12, (rows, columns)
             assert bool(found.notes) == (rows * columns > 30_000)
-        assert "Of 70 columns, the first 60 were looked at." in found.notes
+        assert "Of 70 columns, the first 60 were checked." in found.notes
 
     def test_in_published_tables_sums_of_medals_are_found(self, dev_tables):
         medals = [table for table in dev_tables if {"Gold", "Silver", "Bronze", "Total"} <= set(table.header)]

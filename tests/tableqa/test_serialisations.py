@@ -247,7 +247,7 @@ def test_a_text_that_is_no_dictionary_of_suc_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("csv", 'a,b\n1,"2', "csv, line 2: a quotation mark stands open"),
+        ("csv", 'a,b\n1,"2', "csv, line 2: a quotation mark is not closed"),
         ("csv", 'a,b\n1,"2"x', "csv, line 2: 'x' follows a field"),
         ("csv", 'a,b\n"1\n2",3\n4', "csv, line 4: the row has 1 cells, the header has 2"),
         ("concatenation", "a b\n1", "concatenation, line 2: the row has 1 cells"),
@@ -291,7 +291,7 @@ def test_a_text_that_is_no_dictionary_of_suc_is_refused(text: str) -> None:
             "line 2: the row has no cell",
         ),
         ("html", "<table><thead><tr><th>a<script>", "html, line 1: <script> has no place in <th>"),
-        ("html", "<table>\nwords</table>", "'words' stands outside the cells"),
+        ("html", "<table>\nwords</table>", "'words' is outside the cells"),
         ("html", '<table><thead><tr><th colspan="9999999">', "colspan is '9999999': it is a number"),
         ("html", '<table><thead><tr><th rowspan="9">a</th></tr></thead></table>', "only 1 rows are left"),
         ("xml", "<table>", "xml, line 1: no element found"),
