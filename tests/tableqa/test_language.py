@@ -29,16 +29,16 @@ MODULES = (
     metric_failure,
 )
 GERMAN = {
-    habits.TOO_FEW: "Noch zu früh: {items} Aufgaben, {needed} sind nötig.",
+    habits.TOO_FEW: "Noch nicht genug Daten: {items} Aufgaben, {needed} sind nötig.",
     resolving.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
     resolving.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
     resolving.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
     resolving.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
-    needed.NOT_YET: "Das lässt sich noch nicht sagen.",
+    needed.NOT_YET: "Noch nicht bestimmbar.",
     agreement.NO_PAIR: "Nichts zu vergleichen.",
     metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
     metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
-    metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter, gleiche zählen halb",
+    metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter (gleiche zählen halb)",
     "neither": "keines von beiden",
     "extraction": "Entnahme",
     "sign": "Vorzeichen",
@@ -97,10 +97,13 @@ def test_sentences_behind_one_another_are_each_found() -> None:
             ),
             (
                 "Menschen geben 1,5 für Treue und 2 für Vollständigkeit, von 5: "
-                "2,5 der 4 anderen liegen darunter, gleiche zählen halb."
+                "2,5 der 4 anderen liegen darunter (gleiche zählen halb)."
             ),
         ),
-        (habits.TOO_FEW.format(items="1,204", needed=10), "Noch zu früh: 1.204 Aufgaben, 10 sind nötig."),
+        (
+            habits.TOO_FEW.format(items="1,204", needed=10),
+            "Noch nicht genug Daten: 1.204 Aufgaben, 10 sind nötig.",
+        ),
         (
             resolving.NO_LABEL.format(tally="extraction 2, neither 1"),
             "Kein Etikett hat eine Mehrheit (Entnahme 2, keines von beiden 1).",
@@ -113,7 +116,7 @@ def test_sentences_behind_one_another_are_each_found() -> None:
             resolving.DIFFER.format(number=2, of=3, names="2 x sign and neither"),
             "2 von 3 Antworten weichen ab: 2 x Vorzeichen und keines von beiden.",
         ),
-        (f"{needed.NOT_YET} {agreement.NO_PAIR}", "Das lässt sich noch nicht sagen. Nichts zu vergleichen."),
+        (f"{needed.NOT_YET} {agreement.NO_PAIR}", "Noch nicht bestimmbar. Nichts zu vergleichen."),
         ("What somebody wrote.", "What somebody wrote."),
         ("", ""),
     ],
