@@ -71,7 +71,7 @@ class CellRelevance(TaskType):
     predicts = "on_request"
     prediction_in_form = True
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))
-    check_label = gettext_noop("Check a model without the cells")
+    check_label = gettext_noop("Check without the cells")
     verdict_words = {
         "fooled": gettext_noop("Without the cells the model is wrong."),
         "not_fooled": gettext_noop("The model still gives the right answer without the cells."),
