@@ -98,8 +98,10 @@ def test_the_page_of_keys_has_the_keys_of_the_form(task: TaskType) -> None:
 def test_the_page_of_keys_names_no_kind_that_there_is_not() -> None:
     """Rows that no form asks for would be promises."""
     wanted = {line for task in KINDS for line in lines(task)}
-    section = PAGE.read_text("utf-8").partition("## By kind")[2].partition("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| kind")]
+    section = PAGE.read_text("utf-8").partition("## By task type")[2].partition("\n## ")[0]
+    rows = [
+        line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| task type")
+    ]
     assert sorted(rows) == sorted(wanted)
 
 
