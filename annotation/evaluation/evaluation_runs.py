@@ -110,8 +110,8 @@ def _require_predictions(file: UploadedFile, release: Release) -> None:
         mend = gettext("Evaluate it on the command line: ./run manage evaluate")
         raise Refused(
             "invalid_request",
-            gettext("{name} is larger than {value} MB. {mend}").format(
-                name=name, value=MOST_UPLOAD // 2**20, mend=mend
+            gettext("{name} is larger than {value} MB. {fix}").format(
+                name=name, value=MOST_UPLOAD // 2**20, fix=mend
             ),
         )
     try:

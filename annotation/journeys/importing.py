@@ -219,8 +219,8 @@ def keep_upload(*, project: Project, file: UploadedFile, by: Person, now: dateti
         mend = gettext("Import it from the command line: ./run manage import_examples")
         raise Refused(
             "import_failed",
-            gettext("{name} is larger than {value} MB. {mend}").format(
-                name=name, value=MOST_UPLOAD // 2**20, mend=mend
+            gettext("{name} is larger than {value} MB. {fix}").format(
+                name=name, value=MOST_UPLOAD // 2**20, fix=mend
             ),
         )
     upload = Upload(project=project, name=name[:255], made_by=by, made_at=now)

@@ -344,7 +344,7 @@ def _decided(source: Source, wanted: str) -> list[int]:
         mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example question_type.label=extraction.")
         raise Refused(
             "invalid_request",
-            gettext("{wanted!r} is not a decision filter. {mend}").format(wanted=wanted, mend=mend),
+            gettext("{wanted!r} is not a decision filter. {fix}").format(wanted=wanted, fix=mend),
         )
     kind, field, value = match.groups()
     if kind not in task_types():

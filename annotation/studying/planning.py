@@ -472,9 +472,9 @@ class _Comparing:
                 "Add them under `perturbations`, or remove the batch."
             ).format(of=of)
         return gettext(
-            "sample.of: people have created no examples from {of} in this project, and no planned "
-            "or open batch of the file does so. Add such a batch, sample from originals, or remove "
-            "this batch."
+            "sample.of: no examples from {of} were created by people in this project, and no batch "
+            "of the file will create them. Add such a batch, sample from originals, or remove this "
+            "batch."
         ).format(of=of)
 
     def enough(self, wanted: Work) -> bool:

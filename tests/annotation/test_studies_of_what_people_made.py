@@ -88,7 +88,7 @@ class TestWhereNobodyMakesThem:
             apply(HEAD + RATE, films, mara)
 
         assert refused.value.detail.startswith(
-            "line 6: batch Rate: sample.of: people have created no examples from films in this project"
+            "line 6: batch Rate: sample.of: no examples from films were created by people in this project"
         )
         assert "Add such a batch, sample from originals, or remove this batch." in (refused.value.detail)
         assert (Project.objects.filter(slug="small").exists(), Event.objects.count()) == (False, before)
@@ -160,7 +160,7 @@ class TestWhereTheStudyItselfMakesThem:
 
         (wrong,) = plan_of(HEAD + MAKE + RATE, films).cannot
 
-        assert "people have created no examples from films" in wrong.words
+        assert "no examples from films were created by people" in wrong.words
 
     def test_the_command_says_what_waits(self, films: Path, mara: Person, capsys: Any) -> None:
         (films / "study.yaml").write_text(HEAD + MAKE + RATE, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Commands that say what they refuse, in one line, with the exit status of the interface (1 finding, 2 wrong use)."""
+"""Commands that print a refusal in one line, with exit status 1 (finding) or 2 (usage error)."""
 
 from __future__ import annotations
 

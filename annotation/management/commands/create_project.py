@@ -41,7 +41,7 @@ class Command(RefusingCommand):
 
 
 def _asked(email: str) -> str:
-    """A password typed twice: one that nobody sees is easily mistyped."""
+    """A password typed twice, because it is not shown while typing."""
     while True:
         password = getpass.getpass(f"Password for {email}: ")
         if password == getpass.getpass("Repeat the password: "):

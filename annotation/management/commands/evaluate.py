@@ -61,8 +61,8 @@ class Command(BaseCommand):
             "--match",
             choices=list(MATCHES),
             metavar="RULE",
-            help="matching rule: askew (default, compared with wtq and tapex), wtq (WikiTableQuestions' "
-            "evaluator), tapex (TAPEX and RobuT) or tat (TAT-QA, with scales and F1)",
+            help="matching rule: askew (default, next to wtq and tapex), wtq (WikiTableQuestions), tapex "
+            "(TAPEX, RobuT) or tat (TAT-QA, with scales and F1)",
         )
         parser.add_argument(
             "--longest", type=int, metavar="N", help="ask only about instances of at most N tokens"

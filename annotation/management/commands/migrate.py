@@ -12,12 +12,11 @@ from annotation import migration_state
 from annotation.database import limits
 
 WAIT = "400ms"
-"""For a lock. Less than the second after which PostgreSQL looks for deadlocks: the migration gives way, and never somebody
-who has just submitted."""
+"""Lock timeout: below PostgreSQL's deadlock timeout of 1 s, so that the migration gives way and not a submission."""
 TRIES = 100
 PAUSE = 0.3
 BUSY = {"55P03", "40P01"}
-"""PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock."""
+"""PostgreSQL's codes for a lock timeout and for a deadlock."""
 IN_ORDER = ("item", "tally", "assignment", "place", "batch")
 """The tables that every submission locks, in the order in which it does (annotation/work/queue.py)."""
 
@@ -32,7 +31,7 @@ def require_no_newer_database() -> None:
 
 
 class InOrder(MigrationExecutor):
-    """Locks the tables of the annotators' loop first and in their order, so that no migration comes at them from behind."""
+    """Lock the tables of the annotators' loop first, in their usual order, to prevent deadlocks."""
 
     def apply_migration(self, state: Any, migration: Any, *args: Any, **more: Any) -> Any:
         """As Django's own, inside a transaction that begins with the locks."""

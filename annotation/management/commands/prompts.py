@@ -31,9 +31,8 @@ from tableqa.tables import Table
 
 class Command(RefusingCommand):
     help = (
-        "Write prompts with correct answers as JSON Lines: ToRR's 35 configurations of every "
-        "example (torr), SUC's seven tasks on every table in every design (suc), or "
-        "self-augmented prompting (sap)."
+        "Write prompts with correct answers as JSON Lines. torr: ToRR's 35 configurations of every "
+        "example. suc: SUC's seven tasks on every table in every design. sap: self-augmented prompting."
     )
     requires_migrations_checks = False
 

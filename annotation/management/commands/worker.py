@@ -30,17 +30,17 @@ log = logging.getLogger(__name__)
 KNOWN = (adjudicating, asking, predicting, proposing)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
-"""Seconds between two looks for items to resolve and jobs whose worker was lost."""
+"""Seconds between checks for items to resolve and for jobs of lost workers."""
 LOOK = 30.0
-"""Seconds between two looks for items that nobody is left for."""
+"""Seconds between checks for orphaned slots."""
 SLOWER = 1.0
-"""Seconds, at least, between two looks of each hand for jobs that wait for models."""
+"""Minimum seconds between checks of each thread for jobs that wait for models."""
 AWAY = (OperationalError, InterfaceError)
-"""What is raised where the database does not answer, or has closed a connection since."""
+"""Raised if the database does not respond or has closed the connection."""
 ANSWER = 30.0
-"""Seconds within which the database answers what is no job: looks at the queue and housekeeping."""
+"""Statement timeout in seconds for queue checks and housekeeping."""
 PATIENCE = 3.0
-"""Seconds that a worker which is told to stop gives to what waits for models."""
+"""Seconds after SIGTERM for jobs that wait for models."""
 
 
 class Command(BaseCommand):
@@ -102,7 +102,7 @@ def _show_figures(host: str, port: int) -> None:
 
 
 class Hand(threading.Thread):
-    """Does the jobs of one queue, one after the other, until told to stop. Daemonic: what hangs holds no process up."""
+    """Run the jobs of one queue in order until stopped. Daemonic: a job that hangs does not keep the process alive."""
 
     def __init__(self, queue: str, interval: float) -> None:
         super().__init__(name=f"jobs of {queue}", daemon=True)
@@ -162,7 +162,7 @@ def _take_jobs(interval: float) -> None:
 
 
 def _keep_house(stop: threading.Event) -> None:
-    """What has to happen in time and is nobody's job; a database that is away is tried again."""
+    """Run scheduled tasks. Retries if the database is away."""
     look = time.monotonic()
     while not stop.wait(EVERY):
         close_old_connections()
