@@ -60,7 +60,7 @@ def make(folder: Path, *, now: datetime) -> Backup:
     Raises Impossible: the folder is there, or pg_dump is not.
     """
     if folder.exists():
-        raise Impossible(f"{folder} is there already. Name a folder that is not: each backup has its own.")
+        raise Impossible(f"{folder} already exists. Name a new folder for each backup.")
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True, mode=0o700)  # what is in it is as secret as the database
@@ -93,21 +93,21 @@ def read(folder: Path) -> Backup:
         )
         written = said["format"]
     except FileNotFoundError:
-        raise Impossible(f"{folder} is no backup: it has no {MANIFEST}.") from None
+        raise Impossible(f"{folder} is not a backup: {MANIFEST} is missing.") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Impossible(f"{folder / MANIFEST} cannot be read; it is no manifest of a backup.") from None
+        raise Impossible(f"{folder / MANIFEST} is not a readable manifest of a backup.") from None
     if written != FORMAT:
-        raise Impossible(f"The backup has format {written}; this version of Askew reads {FORMAT}.")
+        raise Impossible(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
     there = set(_files(folder)) - {MANIFEST}
     if missing := sorted(found.files.keys() - there):
         raise Impossible(
-            f"{missing[0]} is missing from the backup ({len(missing)} in all). Nothing was restored."
+            f"{missing[0]} is missing from the backup ({len(missing)} files in total). Nothing was restored."
         )
     if surplus := sorted(there - found.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in found.files.items():
         if (folder / path).stat().st_size != size or _sha256(folder / path) != sha256:
-            raise Impossible(f"{path} is not what it was when the backup was made. Nothing was restored.")
+            raise Impossible(f"{path} was changed after the backup was made. Nothing was restored.")
     return found
 
 
@@ -119,20 +119,20 @@ def restore(folder: Path) -> Backup:
     found = read(folder)
     if found.engine != connection.vendor:
         raise Impossible(
-            f"The backup is of {found.engine}, and DATABASE_URL names {connection.vendor}. Restore it on the former."
+            f"The backup is from {found.engine}, but DATABASE_URL names {connection.vendor}. Use a "
+            "database of the same kind."
         )
     if newer := migration_state.unknown(found.migrations):
         raise Impossible(
-            f"The backup was made by a newer version of Askew (it has {newer[0]}). Install that version, or a later one."
+            f"The backup was made by a newer version of Askew (migration {newer[0]}). Install that "
+            "version or a later one."
         )
     media = Path(settings.MEDIA_ROOT)
     if media.exists() and any(path.is_file() for path in media.rglob("*")):
-        raise Impossible(f"There are files in {media}. Restore into an empty ASKEW_DATA_DIR.")
+        raise Impossible(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")
     database = _databases[found.engine]
     if database.tables():
-        raise Impossible(
-            "There are tables in the database that DATABASE_URL names. Restore into an empty one."
-        )
+        raise Impossible("The database in DATABASE_URL contains tables. Restore into an empty database.")
     try:
         if (folder / MEDIA).exists():
             shutil.copytree(folder / MEDIA, media, dirs_exist_ok=True)
@@ -144,7 +144,7 @@ def restore(folder: Path) -> Backup:
     if counted != found.rows:
         table = min(name for name in found.rows if counted.get(name) != found.rows[name])
         raise Impossible(
-            f"{table} has {counted.get(table)} rows after restoring; the backup says {found.rows[table]}."
+            f"{table} has {counted.get(table)} rows after restoring, but {found.rows[table]} in the backup."
         )
     return found
 
@@ -286,7 +286,8 @@ class _PostgreSQL(_Database):
         where = shutil.which(program)
         if where is None:
             raise Impossible(
-                f"{program} is not on this machine. Install PostgreSQL's client programs (Debian: postgresql-client)."
+                f"{program} is not installed. Install PostgreSQL's client programs (Debian: "
+                "postgresql-client)."
             )
         done = subprocess.run(
             [where, *arguments], env=_for_clients(), capture_output=True, text=True, check=False

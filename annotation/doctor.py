@@ -98,8 +98,10 @@ def _snapshot() -> Iterator[None]:
 def _places() -> Iterator[str]:
     live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
     for place in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
-        said, found = ("taken", "nobody sits on it") if place.taken else ("free", "somebody sits on it")
-        yield f"place {place.number} of item {place.item.public_id} is marked {said}, but {found}"
+        said, found = (
+            ("taken", "no assignment holds it") if place.taken else ("free", "an assignment holds it")
+        )
+        yield f"slot {place.number} of item {place.item.public_id} is marked {said}, but {found}"
 
 
 def _items() -> Iterator[str]:
@@ -110,8 +112,8 @@ def _items() -> Iterator[str]:
     wrong = counted.exclude(places_count=F("places_found"), submitted_count=F("submitted_found"))
     for item in wrong[:100]:
         yield (
-            f"item {item.public_id} counts {item.submitted_count} of {item.places_count} places submitted; "
-            f"there are {item.submitted_found} of {item.places_found}"
+            f"item {item.public_id} counts {item.submitted_count} of {item.places_count} slots as "
+            f"submitted; actual: {item.submitted_found} of {item.places_found}"
         )
 
 
@@ -119,9 +121,9 @@ def _decisions() -> Iterator[str]:
     """A decided item waits for nothing, and a complete one for its decision or for somebody who makes it."""
     decided = Item.objects.filter(decision__isnull=False)
     for item in decided.filter(Q(adjudication__isnull=False) | Q(due_at__isnull=False))[:100]:
-        yield f"item {item.public_id} is decided and still waits; it is in somebody's queue for nothing"
+        yield f"item {item.public_id} is decided but still in an adjudication queue"
     for item in decided.filter(Q(is_gold=True) | ~Q(batch__purpose=Batch.Purpose.WORK))[:100]:
-        yield f"item {item.public_id} is gold, or of a batch that decides nothing, and was decided"
+        yield f"item {item.public_id} was decided although it is gold or its batch decides no items"
     hanging = Item.objects.filter(
         submitted_count__gt=0,
         submitted_count__gte=F("places_count"),
@@ -132,7 +134,10 @@ def _decisions() -> Iterator[str]:
         batch__purpose=Batch.Purpose.WORK,
     ).exclude(batch__decide_at_close=True, batch__closed_at__isnull=True)
     for item in hanging[:100]:
-        yield f"item {item.public_id} has every response it was to get, and nobody and nothing will decide it"
+        yield (
+            f"item {item.public_id} has all its responses, but no decision is scheduled and no "
+            "adjudicator will see it"
+        )
 
 
 def _batches() -> Iterator[str]:
@@ -140,16 +145,16 @@ def _batches() -> Iterator[str]:
         items, places = batch.items.count(), batch.places.count()
         if (batch.items_count, batch.places_count) != (items, places):
             yield (
-                f"batch {batch.name} counts {batch.items_count} items and {batch.places_count} places; "
-                f"there are {items} and {places}"
+                f"batch {batch.name} counts {batch.items_count} items and {batch.places_count} slots; "
+                f"actual: {items} and {places}"
             )
         decisions = Decision.objects.filter(item__batch=batch)
         accepted = decisions.filter(kind=Decision.Kind.ACCEPTED).count()
         excluded = decisions.count() - accepted
         if (batch.accepted_count, batch.excluded_count) != (accepted, excluded):
             yield (
-                f"batch {batch.name} counts {batch.accepted_count} accepted and {batch.excluded_count} excluded items; "
-                f"there are {accepted} and {excluded}"
+                f"batch {batch.name} counts {batch.accepted_count} accepted and {batch.excluded_count} "
+                f"excluded items; actual: {accepted} and {excluded}"
             )
 
 
@@ -166,7 +171,7 @@ def _tallies() -> Iterator[str]:
             if said != there:
                 yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {said}, not {there}"
     for batch_id, person_id, state in found.keys() - seen:
-        yield f"person {person_id} in batch {batch_id} has {state} assignments and no tally"
+        yield f"person {person_id} in batch {batch_id} has {state} assignments but no counts"
 
 
 def _accounts() -> Iterator[str]:
@@ -187,7 +192,7 @@ def _said() -> Iterator[str]:
         "public_id", "state", "said", "annotation__response"
     ).iterator(chunk_size=2000):
         if response is None or said != queue.fingerprint(response):
-            yield f"assignment {key} is {state}, and the fingerprint of what was said is another"
+            yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
 
 
 def _log() -> Iterator[str]:
@@ -195,7 +200,7 @@ def _log() -> Iterator[str]:
     said = Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
     told = Assignment.objects.annotate(told=Subquery(said[:1]))
     for assignment in told.filter(~Q(told=F("state")) | Q(told__isnull=True))[:100]:
-        last = f"says {assignment.told}" if assignment.told else "says nothing"
+        last = f"says {assignment.told}" if assignment.told else "has no entry"
         yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
 
 
@@ -205,8 +210,9 @@ def _log_of_states() -> Iterator[str]:
     steps = Event.objects.filter(thing="assignment").annotate(earlier=earlier)
     for event in steps.exclude(before=F("earlier"))[:100]:
         yield (
-            f"the log of assignment {event.thing_id} goes from {event.earlier or 'nothing'!r} to {event.after!r} as if it "
-            f"had been {event.before or 'nothing'!r} (event {event.pk}): one between them was deleted"
+            f"the log of assignment {event.thing_id} goes from {event.earlier or 'nothing'!r} to "
+            f"{event.after!r}, but that entry starts from {event.before or 'nothing'!r} (event "
+            f"{event.pk}): an entry between them was deleted"
         )
     said: dict[int, list[str]] = {}
     log = Event.objects.filter(thing="batch", after__in=["planned", "open", "paused", "closed"]).order_by(
@@ -219,29 +225,32 @@ def _log_of_states() -> Iterator[str]:
         wanted = ["planned", *(["open"] if batch.opened_at else []), *(["closed"] if batch.closed_at else [])]
         missing = [word for word in wanted if word not in told]
         if missing:
-            yield f"batch {batch.name} is {batch.state}, and the log does not say when it became {' and '.join(missing)}"
+            yield (
+                f"batch {batch.name} is {batch.state}, but the log has no entry for {' and '.join(missing)}"
+            )
         elif told[-1] != batch.state:
-            yield f"batch {batch.name} is {batch.state}, and the log says last that it became {told[-1]}"
+            yield f"batch {batch.name} is {batch.state}, but the last entry of the log is {told[-1]}"
     for model, thing in ((Source, "source"), (Release, "release")):
         there = Exists(Event.objects.filter(thing=thing, thing_id=OuterRef("pk"), after="ready"))
         for one in model._default_manager.filter(~there, ready_at__isnull=False)[:100]:
-            yield f"{thing} {one.public_id} ({one.name}) is ready, and the log does not say when it became so"
+            yield f"{thing} {one.public_id} ({one.name}) is ready, but the log has no entry for it"
 
 
 def _people() -> Iterator[str]:
     """Whoever works in a project has a pseudonym there: releases know them by nothing else."""
     for membership in Membership.objects.filter(pseudonym="").select_related("project")[:100]:
         yield (
-            f"person {membership.person_id} has no pseudonym in {membership.project.slug}; a release would hold their "
-            "responses under no name. Give the membership a new one before anything is released"
+            f"person {membership.person_id} has no pseudonym in {membership.project.slug}; a release "
+            "would contain their responses without a name. Give the membership a new pseudonym before "
+            "the next release"
         )
     member = Membership.objects.filter(
         project_id=OuterRef("batch__project_id"), person_id=OuterRef("person_id")
     )
     for tally in Tally.objects.filter(~Exists(member)).select_related("batch")[:100]:
         yield (
-            f"person {tally.person_id} has work in batch {tally.batch.name} and is no member of its project, not even one "
-            "who left"
+            f"person {tally.person_id} has work in batch {tally.batch.name} but never was a member of "
+            "its project"
         )
 
 
@@ -258,17 +267,18 @@ def _answers() -> Iterator[str]:
 def _sources(now: datetime) -> Iterator[str]:
     for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=now - LOST):
         yield SelfHealing(
-            f"an import of {source.name} begun at {source.started_at:%Y-%m-%d %H:%M} never ended; nobody sees what it left, "
-            "and the next import under this name removes it"
+            f"an import of {source.name} started at {source.started_at:%Y-%m-%d %H:%M} did not finish; "
+            "its data is hidden, and the next import with this name removes it"
         )
     for labels in LabelImport.objects.filter(started_at__lt=now - LOST).select_related("batch"):
         yield SelfHealing(
-            f"an import of labels into batch {labels.batch.name} begun at {labels.started_at:%Y-%m-%d %H:%M} never ended; "
-            "nobody sees what it left, and the same file continues it"
+            f"an import of labels into batch {labels.batch.name} started at "
+            f"{labels.started_at:%Y-%m-%d %H:%M} did not finish; its data is hidden, and importing the "
+            "same file continues it"
         )
     originals = Count("examples", filter=Q(examples__parent__isnull=True))
     for source in Source.objects.ready().annotate(found=originals).exclude(examples_count=F("found")):
-        yield f"source {source.name} counts {source.examples_count} examples; there are {source.found}"
+        yield f"source {source.name} counts {source.examples_count} examples; actual: {source.found}"
 
 
 def _jobs(now: datetime) -> Iterator[str]:
@@ -276,8 +286,8 @@ def _jobs(now: datetime) -> Iterator[str]:
     silent = Job.objects.filter(~_alive(now), state=Job.State.RUNNING).select_related("project")
     for job in silent[:100]:
         yield SelfHealing(
-            f"job {job.public_id} ({job.kind}) of {job.project.slug} says that it is running, and its worker was last heard "
-            f"of at {job.heartbeat:%Y-%m-%d %H:%M}; a worker that is started takes it up"
+            f"job {job.public_id} ({job.kind}) of {job.project.slug} is marked running, but its last "
+            f"heartbeat was at {job.heartbeat:%Y-%m-%d %H:%M}; a new worker will take it over"
         )
 
 
@@ -298,8 +308,8 @@ def _uploads() -> Iterator[str]:
             # A worker that has taken the job meanwhile may have read the file, which then goes.
             if gone and Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts).exists():
                 yield (
-                    f"import {job.public_id} of {job.project.slug} waits, and {upload.name}, the file that was sent for it, "
-                    "is gone; it will fail, and the file has to be sent again"
+                    f"import {job.public_id} of {job.project.slug} is waiting, but its uploaded file "
+                    f"{upload.name} is missing; it will fail. Upload the file again"
                 )
 
 
@@ -311,25 +321,27 @@ def _files() -> Iterator[str]:
         lies, name = folder(release), f"release {release.name} of {release.project.slug}"
         if not (lies / MANIFEST).is_file():
             yield (
-                f"{name} has no files in {lies}; "
-                "restore the folder from a backup, or make the release again under another name"
+                f"{name} has no files in {lies}. Restore the folder from a backup, or create the release "
+                "again under another name"
             )
             continue
         if digest(release.manifest) != release.digest:
-            yield f"{name}: its digest in the database is not that of its manifest there; one of the two was changed"
+            yield (
+                f"{name}: its digest in the database does not match its manifest; one of the two was changed"
+            )
         try:
             written = read_manifest(lies)
         except Difference as difference:
             yield f"{name}: {difference}. {AGAIN}"
             continue
         if written != release.manifest:
-            yield f"{name}: {MANIFEST} in {lies} is not the one in the database. {AGAIN}"
+            yield f"{name}: {MANIFEST} in {lies} does not match the database. {AGAIN}"
         if wrong := list(_changed_files(lies, release.manifest.get("files", {}))):
             more = f", and {len(wrong) - 5} more" if len(wrong) > 5 else ""
             yield f"{name}: {'; '.join(wrong[:5])}{more}. {AGAIN}"
 
 
-AGAIN = "Restore the release's folder from a backup"
+AGAIN = "Restore the folder of the release from a backup"
 
 
 def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
@@ -346,4 +358,4 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
                     yield f"{name} was changed"
     there = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
     for name in sorted(there - files.keys() - {MANIFEST}):
-        yield f"{name} is there, and was not when the release was made"
+        yield f"{name} was added after the release was created"

@@ -119,9 +119,9 @@ def run(job_id: int) -> str:
         if failures.is_unavailable(error):
             return _again(job)
         log.exception("job %s (%s) failed", job.public_id, job.kind)
-        words = f"Something went wrong inside ({type(error).__name__}). The log has the details."
+        words = f"Internal error ({type(error).__name__}). Details are in the log."
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            words = "The disk of the data folder is full. Make room there, then start this again."
+            words = "The disk of the data folder is full. Free some space, then start this job again."
         return _end(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
@@ -137,7 +137,7 @@ def _again(job: Job) -> str:
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
     again = job.attempts < MOST_ATTEMPTS
-    words = f"The database did not answer in {job.attempts} attempts. Start this again once it does."
+    words = f"The database did not respond in {job.attempts} attempts. Start this job again once it does."
     state = _end(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
     if state == Job.State.QUEUED:
         _queue(job)
@@ -195,7 +195,7 @@ def reap(*, now: datetime) -> int:
         # Whoever wins renews the heartbeat. It is not compared itself: SQLite keeps milliseconds of its own clock, as text.
         won = Job.objects.filter(is_stale, pk=job.pk, state=job.state, attempts=job.attempts).update(
             state=Job.State.QUEUED if again else Job.State.FAILED,
-            error="" if again else f"The worker was lost {job.attempts} times.",
+            error="" if again else f"The worker of this job was lost {job.attempts} times.",
             heartbeat=now,
         )
         if won and again:

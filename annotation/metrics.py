@@ -39,12 +39,10 @@ from predictor import observing
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0, 10.0)
 
 requests = Counter("askew_requests", "Requests answered.", ("view", "method", "status"))
-latency = Histogram(
-    "askew_request_seconds", "Until a request was answered.", ("view", "method"), buckets=SECONDS
-)
-questions = Counter("askew_model_questions", "Questions to models, by how they ended.", ("model", "outcome"))
+latency = Histogram("askew_request_seconds", "Response time.", ("view", "method"), buckets=SECONDS)
+questions = Counter("askew_model_questions", "Model requests by result.", ("model", "outcome"))
 thinking = Histogram(
-    "askew_model_seconds", "Until a model answered, or was given up.", ("model",), buckets=SECONDS
+    "askew_model_seconds", "Response time of models, including timeouts.", ("model",), buckets=SECONDS
 )
 
 
@@ -81,7 +79,7 @@ class InTheDatabase(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The figures; only `askew_database_up` 0 where the database does not answer."""
-        up = GaugeMetricFamily("askew_database_up", "Whether the database answers.")
+        up = GaugeMetricFamily("askew_database_up", "Whether the database responds.")
         try:
             found = [*self._jobs(), *self._work()]
         except Error:
@@ -102,11 +100,11 @@ class InTheDatabase(Collector):
             .order_by("state", "kind")
         )
         many = GaugeMetricFamily(
-            "askew_jobs", "Jobs that are queued, running, or failed.", labels=("state", "kind", "queue")
+            "askew_jobs", "Jobs by state: queued, running or failed.", labels=("state", "kind", "queue")
         )
         silent = GaugeMetricFamily(
             "askew_job_silent_seconds",
-            "Since the job that was heard of least recently was queued or told how far it is.",
+            "Age of the oldest sign of progress of a queued or running job.",
             labels=("state", "queue"),
         )
         longest: dict[tuple[str, str], float] = {}
@@ -125,7 +123,7 @@ class InTheDatabase(Collector):
         leased = Assignment.objects.filter(state=Assignment.State.LEASED).aggregate(
             all=Count("pk"), over=Count("pk", filter=Q(leased_until__lt=Now()))
         )
-        leases = GaugeMetricFamily("askew_leases", "Items that somebody has on hand.", labels=("state",))
+        leases = GaugeMetricFamily("askew_leases", "Items in progress.", labels=("state",))
         leases.add_metric(("running",), leased["all"] - leased["over"])
         leases.add_metric(("over",), leased["over"])
         yield leases
@@ -143,9 +141,9 @@ class InTheDatabase(Collector):
             states.add_metric((name,), counted[name])
         yield states
         yield GaugeMetricFamily("askew_items", "Items of all batches.", value=counted["items"])
-        yield GaugeMetricFamily("askew_places", "Places of all batches.", value=counted["places"])
+        yield GaugeMetricFamily("askew_places", "Slots of all batches.", value=counted["places"])
         done = Tally.objects.aggregate(many=Sum("submitted", default=0))["many"]
-        yield GaugeMetricFamily("askew_submitted", "Responses that stand submitted.", value=done)
+        yield GaugeMetricFamily("askew_submitted", "Submitted responses.", value=done)
 
 
 def figures() -> bytes:

@@ -51,8 +51,11 @@ def newer() -> list[str]:
 
 def why_not_ready() -> str:
     """Why this code must not serve this database, in one sentence; "" if it may."""
-    if found := newer():
-        return f"the database is newer than this program (it has {found[0]}): install that version or a later one"
+    if newer := unknown(applied()):
+        return (
+            f"the database is newer than this program (migration {newer[0]}): install that version or "
+            "a later one"
+        )
     if missing := unapplied():
         return f"{len(missing)} migrations are not applied: run ./run manage migrate"
     return ""

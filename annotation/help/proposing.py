@@ -438,14 +438,14 @@ def read_reply(text: str, task: TaskType, wanted: Wanted, item: tasks.contract.I
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
     said = _object(text)
     if said is None:
-        return Read(Reply.Outcome.REFUSED, "The reply is not one JSON object.")
+        return Read(Reply.Outcome.REFUSED, "The reply is not a single JSON object.")
     why, applies = said.pop("why", ""), said.pop("applies", None)
     if type(applies) is not bool or not isinstance(why, str):
-        return Read(Reply.Outcome.REFUSED, "The reply does not say whether it applies, and why.")
+        return Read(Reply.Outcome.REFUSED, "The reply does not contain `applies` and `why`.")
     if not applies:
         return Read(Reply.Outcome.DOES_NOT_APPLY, "" if unstorable_in(why) else why)
     if reason := unstorable_in([said, why]):
-        return Read(Reply.Outcome.REFUSED, f"The reply holds {reason}.")
+        return Read(Reply.Outcome.REFUSED, f"The reply contains {reason}.")
     try:
         data = task.taken(said, wanted, item)
         task.parse(data, item)

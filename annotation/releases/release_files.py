@@ -514,8 +514,9 @@ def _by_other_rules(manifest: Mapping[str, Any]) -> str:
     if rules == RULES:
         return ""
     return (
-        f". This release was made by an older version of Askew (rules {rules}; here they are {RULES}): its benchmark files "
-        "and figures may follow otherwise from the same records. Verify it with the version that made it, or release anew"
+        f". This release was made by an older version of Askew (rules {rules}, here {RULES}), "
+        "which can compute benchmark files and figures differently. Verify it with that version, "
+        "or release again"
     )
 
 
@@ -551,17 +552,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a release folder. Raises Difference where the folder is no release of this layout."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise Difference(f"{folder}: there is no {MANIFEST}; this is not a release")
+        raise Difference(f"{folder} is not a release: {MANIFEST} is missing")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise Difference(f"{MANIFEST}: not JSON ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("layout") != LAYOUT:
-        raise Difference(f"{MANIFEST}: layout {LAYOUT} is expected")
+        raise Difference(f"{MANIFEST}: layout must be {LAYOUT}")
     if type(rules := manifest.get("rules", 1)) is not int or not 1 <= rules <= RULES:
         raise Difference(
-            f"{MANIFEST}: the rules of this release are {rules!r}, made by a newer version of Askew; here they are {RULES}. "
-            "Use that version"
+            f"{MANIFEST}: this release was made by a newer version of Askew (rules {rules!r}, here "
+            f"{RULES}). Use that version"
         )
     return manifest
 
@@ -582,10 +583,10 @@ MAY_BE = frozenset(("purpose", "rules", "statement"))
 def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     """What the manifest repeats or sums up, against the records."""
     if manifest.get("format") not in FORMATS:
-        raise Difference(f"{MANIFEST}: there is no format {manifest.get('format')!r}")
+        raise Difference(f"{MANIFEST}: unknown format {manifest.get('format')!r}")
     _check_once(raw)
     if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
-        raise Difference(f"{MANIFEST}: there is no purpose {manifest['purpose']!r}")
+        raise Difference(f"{MANIFEST}: unknown purpose {manifest['purpose']!r}")
     for key in sorted((KEYS ^ manifest.keys()) - MAY_BE):
         raise Difference(
             f"{MANIFEST}: the field {key!r} is {'missing' if key in KEYS else 'not one of a manifest'}"
@@ -597,7 +598,7 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
             said = manifest["counts"].get(name)
             raise Difference(f"{MANIFEST}: counts.{name} is {said!r}, the records give {found}")
     for name in manifest["counts"].keys() - counted(raw).keys():
-        raise Difference(f"{MANIFEST}: counts.{name} follows from nothing")
+        raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
     for batch in manifest["batches"]:
         if digest(batch["settings"]) != batch["settings_digest"]:
             raise Difference(
@@ -673,7 +674,7 @@ def _check_once(raw: Raw) -> None:
     """Ids stand once, an item is decided once, and of each person's revisions of an item the last is the newest."""
     if repeated := raw.repeated():
         what, id, times = repeated
-        raise Difference(f"{what} {id} stands {times} times")
+        raise Difference(f"{what} {id} appears {times} times")
     if wrong := raw.out_of_turn():
         raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
 
@@ -687,12 +688,12 @@ def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
     there = describe(folder)
     for name, claimed in manifest["files"].items():
         if name not in there:
-            raise Difference(f"{name}: named in the manifest, but not there")
+            raise Difference(f"{name}: in the manifest, but missing")
         if there[name] != claimed:
             key = next(key for key in ("bytes", "records", "sha256") if there[name][key] != claimed[key])
             raise Difference(f"{name}: {key} is {there[name][key]}, the manifest says {claimed[key]}")
     for name in there.keys() - manifest["files"].keys():
-        raise Difference(f"{name}: not named in the manifest")
+        raise Difference(f"{name}: not in the manifest")
     for name in RAW:
         if name not in there:
             raise Difference(f"{name}: missing")
@@ -721,7 +722,9 @@ def _check_tries(raw: Raw) -> None:
             }
             for name, one in found.items():
                 if (one.to_dict() if one else None) != said["judgements"][name]:
-                    raise Difference(f"{TRIES}: try {record['id']} judges the {name} answer otherwise")
+                    raise Difference(
+                        f"{TRIES}: the verdict of try {record['id']} on the {name} answer differs"
+                    )
             again = verdicts.verdict(found["original"], found["perturbed"], failed=bool(record["error"]))
             if said["verdict"] not in (again, "gold_suspect"):
                 raise Difference(
@@ -765,9 +768,9 @@ def _check_waivers(raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
     for id in sorted(broken.keys() | claimed.keys()):
         if id not in claimed:
             codes = ", ".join(problem["code"] for problem in broken[id])
-            raise Difference(f"decisions.jsonl: outcome {id} breaks its contract ({codes}) and is not waived")
+            raise Difference(f"decisions.jsonl: outcome {id} breaks its contract ({codes}) and has no waiver")
         if broken.get(id) != claimed[id]["violations"] or not claimed[id]["reason"].strip():
-            raise Difference(f"{MANIFEST}: the waiver of outcome {id} does not fit what it breaks")
+            raise Difference(f"{MANIFEST}: the waiver of outcome {id} does not match its problems")
     return set(claimed).union(
         id
         for decision in raw.decisions
@@ -873,7 +876,7 @@ def _check_resolution(
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
     if again != supports or resolution.reason != decision["reason"]:
-        raise Difference(f"{where}: the responses decide it otherwise")
+        raise Difference(f"{where}: the responses lead to another decision")
 
 
 def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
@@ -887,14 +890,14 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
     _check_perturbed(folder, raw, manifest)
     more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
     for name in manifest["files"].keys() - more - _RECORDS:
-        raise Difference(f"{name}: does not follow from the decisions")
+        raise Difference(f"{name}: does not match the decisions")
 
 
 def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
     """Every automatic perturbation made again, its line and the counts compared."""
     claimed = manifest["automatic"]
     if (claimed is None) == (folder / automatic.LINES).exists():
-        raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not go together")
+        raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not match")
     if claimed is None:
         return
     for number, (line, original) in enumerate(automatic_lines(raw), start=1):
@@ -916,7 +919,7 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
         texts |= hub.texts(manifest, shas)
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
-            raise Difference(f"{name}: is not what the manifest and the records give")
+            raise Difference(f"{name}: does not match the manifest and the records")
         names.add(name)
     if hub.PARQUET in shas and hub.can_write_parquet() and (number := hub.parquet_differs(folder)):
         raise Difference(f"{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
@@ -931,25 +934,23 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
         for name, what, record in derived(raw, manifest["format"], seed):
             if name not in files:
                 if not (folder / name).is_file():
-                    raise Difference(f"{name}: follows from the {what}, but is missing")
+                    raise Difference(f"{name}: missing, although the {what} require it")
                 lines = iter(stack.enter_context((folder / name).open(encoding="utf-8", newline="\n")))
                 number, line = 1, next(lines, "")
                 expected = opening + canonical(record)
             else:
                 lines, number, line, before = files[name]
                 if line != f"{before}{parting}\n":
-                    raise Difference(f"{name}, line {number}: holds fewer records than the {what} give")
+                    raise Difference(f"{name}, line {number}: fewer records than the {what} require")
                 number, line = number + 1, next(lines, "")
                 expected = canonical(record)
             if not line.startswith(expected):
                 said = _key(record)[0]
-                raise Difference(f"{name}, line {number}: record {said!r} differs from what the {what} give")
+                raise Difference(f"{name}, line {number}: record {said!r} differs from the {what}")
             files[name] = lines, number, line, expected
         for name, (lines, number, line, expected) in files.items():
             if line != f"{expected}{closing}\n" or next(lines, ""):
-                raise Difference(
-                    f"{name}: {number} records follow from what is here; the file holds others or more"
-                )
+                raise Difference(f"{name}: {number} records expected; the file has others or more")
         return set(files)
 
 

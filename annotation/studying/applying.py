@@ -81,7 +81,7 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
             read = READERS[source.reader]
             if source.fields and not isinstance(read, Mapped):
                 raise Refused(
-                    "import_failed", f"The reader {source.reader!r} knows its fields; leave them out."
+                    "import_failed", f"The reader {source.reader!r} has fixed field names. Remove `fields`."
                 )
             read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
             tables = folder / source.tables if source.tables else None
@@ -96,7 +96,7 @@ def look(said: Study, *, folder: Path, files: Mapping[str, Path] | None = None) 
             found[place] = Looked(wrong=f"{error}")
         except OSError as error:
             found[place] = Looked(
-                wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its rights."
+                wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its permissions."
             )
     return found
 

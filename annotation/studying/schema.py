@@ -65,7 +65,7 @@ def _caps(names: Iterable[str]) -> dict[str, Any]:
 def _pay(whose: str) -> dict[str, Any]:
     rate = {"type": "number", "minimum": 0, "maximum": limits.MOST_PAY}
     return _object(
-        f"What people are paid {whose}: by the hour or by the item.",
+        f"Pay of annotators {whose}, per hour or per item.",
         ["currency"],
         currency={
             "type": "string",
@@ -79,8 +79,10 @@ def _pay(whose: str) -> dict[str, Any]:
 
 _WHEN = {
     "type": "object",
-    "description": "Which outcomes go on: a field of the response with the values that count. "
-    "Without it all do. Such as {label: [extraction]}.",
+    "description": (
+        "Filter: response fields and the values to accept. Without it all outcomes are accepted. "
+        "Example: {label: [extraction]}."
+    ),
     "additionalProperties": {
         "type": "array",
         "minItems": 1,
@@ -89,17 +91,20 @@ _WHEN = {
 }
 _RULE = {
     "type": "object",
-    "description": "How responses become a decision, in place of the kind's own rule: {rule: majority}.",
+    "description": "Decision rule, instead of the default of the task type. Example: {rule: majority}.",
     "required": ["rule"],
     "properties": {"rule": {"type": "string"}},
 }
-_SETTINGS = {"type": "object", "description": "Settings of the kind; `contract` overrides its terms."}
+_SETTINGS = {"type": "object", "description": "Settings of the task type; `contract` overrides its terms."}
 _OF_A_KIND: dict[str, Any] = {
-    "overlap": {"type": "integer", "minimum": 1, "maximum": 50, "description": "people for each item"},
+    "overlap": {"type": "integer", "minimum": 1, "maximum": 50, "description": "people per item"},
     "settings": _SETTINGS,
     "resolve": _RULE,
-    "must_practise": {"type": "boolean", "description": "the practice set comes before the first item"},
-    "loop_model": _with(_NAME, "a model of PREDICTORS that looks along while people work"),
+    "must_practise": {
+        "type": "boolean",
+        "description": "annotators complete the practice set before their first item",
+    },
+    "loop_model": _with(_NAME, "model in the loop, a name of PREDICTORS"),
 }
 
 SCHEMA: Final[dict[str, Any]] = {
@@ -107,11 +112,11 @@ SCHEMA: Final[dict[str, Any]] = {
     "$id": ADDRESS,
     "title": "Askew study",
     **_object(
-        "An annotation study: what it is about, who does what, and in which order.",
+        "An annotation study: its data, people and batches, in order.",
         ["study", "project"],
-        study={"const": VERSION, "description": "the version of this format"},
+        study={"const": VERSION, "description": "version of this format"},
         project=_object(
-            "The project that the study is run in.",
+            "The project of the study.",
             ["slug", "name"],
             slug={
                 "type": "string",
@@ -121,24 +126,27 @@ SCHEMA: Final[dict[str, Any]] = {
                 ),
             },
             name=_NAME,
-            time_zone={"type": "string", "description": "such as Europe/Paris; days are days there"},
+            time_zone={
+                "type": "string",
+                "description": "for example Europe/Paris; days begin in this time zone",
+            },
             must_read={
                 "type": "boolean",
-                "description": "people confirm that they have read the guidelines, and again after a change",
+                "description": "annotators confirm the guidelines, again after each change",
             },
-            caps=_object("Limits of a person's work in the whole project.", **_caps(limits.OF_A_PROJECT)),
+            caps=_object("Limits per person in the whole project.", **_caps(limits.OF_A_PROJECT)),
             pay=_pay("in the project"),
         ),
-        consent=_with(_TEXT, "What people agree to before their first item (Markdown)."),
+        consent=_with(_TEXT, "Consent text, shown before the first item (Markdown)."),
         statement={
-            **_object("What only people can say for the data statement."),
+            **_object("Answers for the data statement."),
             "properties": {
                 one.name: {"type": "string", "maxLength": statements.LONGEST, "description": one.help}
                 for one in statements.ASKED
             },
         },
         people=_list(
-            "Who takes part. Whoever is not in the project yet gets a personal link.",
+            "Participants. People who are not in the project get a personal link.",
             _object(
                 "Somebody.",
                 ["name", "roles"],
@@ -152,33 +160,37 @@ SCHEMA: Final[dict[str, Any]] = {
                 email={
                     "type": "string",
                     "maxLength": 254,
-                    "description": "by which a member is found who goes by another name",
+                    "description": "identifies a member with another name",
                 },
             ),
         ),
         sources=_list(
-            "Where examples come from.",
+            "Sources of examples.",
             _object(
                 "One import.",
                 ["name", "reader"],
                 name=_NAME,
                 reader={
                     "type": "string",
-                    "description": "the format of the files, docs/reference/readers.md",
+                    "description": "reader (file format), see docs/reference/readers.md",
                 },
                 path={
                     "type": "string",
-                    "description": "the file of questions, from the study file's folder; read at the command line",
+                    "description": "questions file, relative to the study file; only on the command line",
                 },
                 tables={
                     "type": "string",
-                    "description": "the folder of tables, where it is not beside the file",
+                    "description": "folder of tables, if not next to the file",
                 },
                 split={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"},
-                limit={"type": "integer", "minimum": 1, "description": "the first examples only"},
+                limit={
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "number of examples to import, from the beginning",
+                },
                 fields={
                     "type": "object",
-                    "description": "under which names the records hold the parts of an example",
+                    "description": "field names in the records, for the parts of an example",
                     "additionalProperties": {"type": "string"},
                 },
                 checksum={
@@ -192,7 +204,7 @@ SCHEMA: Final[dict[str, Any]] = {
         ),
         guidelines={
             "type": "object",
-            "description": "By kind of annotation: the text that people read (Markdown), or {file: PATH}.",
+            "description": "Per task type: guidelines text (Markdown), or {file: PATH}.",
             "additionalProperties": {
                 "type": ["string", "object"],
                 "minLength": 1,
@@ -204,36 +216,37 @@ SCHEMA: Final[dict[str, Any]] = {
         },
         kinds={
             "type": "object",
-            "description": "By kind of annotation: what holds for each of its batches that says nothing else.",
-            "additionalProperties": _object("Of every batch of the kind.", **_OF_A_KIND),
+            "description": "Per task type: defaults for its batches.",
+            "additionalProperties": _object("Defaults for batches of this task type.", **_OF_A_KIND),
         },
         perturbations=_list(
-            "Automatic perturbations of originals: all, chosen ones, or those of which a batch decided something.",
+            "Automatic perturbations of originals: of all, of selected ones, or of those that a batch "
+            "decided.",
             _object(
                 "One run.",
                 ["kinds"],
-                kinds=_list("which perturbations", {"type": "string"}, minItems=1, uniqueItems=True),
+                kinds=_list("perturbations to apply", {"type": "string"}, minItems=1, uniqueItems=True),
                 seeds=_list(
-                    "a draw for each", {**_SEED, "minimum": 1}, minItems=1, maxItems=100, uniqueItems=True
+                    "one result per seed", {**_SEED, "minimum": 1}, minItems=1, maxItems=100, uniqueItems=True
                 ),
-                sources=_with(_NAMES, "of these sources; of all without it"),
+                sources=_with(_NAMES, "only these sources; default: all"),
                 select={"enum": ["extraction", "reasoning"], "description": "by FREB-TQA's rules"},
-                rules={"enum": ["released", "paper"], "description": "which reading of these rules"},
-                feeds_from=_with(_NAME, "the batch whose decisions choose the originals, as they are made"),
+                rules={"enum": ["released", "paper"], "description": "version of these rules"},
+                feeds_from=_with(_NAME, "batch whose decisions select the originals"),
                 feeds_when=_WHEN,
             ),
         ),
         batches=_list(
-            "Work, in the order in which it is planned.",
+            "Batches, in the order of creation.",
             _object(
-                "Items of one kind of annotation.",
+                "Items of one task type.",
                 ["name", "type"],
                 name=_NAME,
-                type={"type": "string", "description": "a kind of annotation, docs/reference/kinds.md"},
-                variant={"type": "string", "description": "of kinds that have several"},
+                type={"type": "string", "description": "task type, see docs/reference/kinds.md"},
+                variant={"type": "string", "description": "for task types with variants"},
                 purpose={
                     "enum": Batch.Purpose.values,
-                    "description": "work makes decisions; qualification and calibration make none",
+                    "description": "work batches decide items; qualification and calibration do not",
                 },
                 **_OF_A_KIND,
                 seed=_SEED,
@@ -242,13 +255,11 @@ SCHEMA: Final[dict[str, Any]] = {
                     "description": "; ".join(f"{key}: {said}" for key, said in STRATEGIES.items()),
                 },
                 sample=_object(
-                    "Which examples it is about.",
-                    sources=_with(
-                        _NAMES, "drawn from these sources; from the first one of the file without it"
-                    ),
+                    "Sampling of examples.",
+                    sources=_with(_NAMES, "sources to sample from; default: the first source of the file"),
                     of={"enum": ["originals", "perturbed", "automatic"]},
-                    size={"type": "integer", "minimum": 1, "description": "so many; without it all"},
-                    only=_list("these, by their ids", {"type": "string"}, minItems=1, uniqueItems=True),
+                    size={"type": "integer", "minimum": 1, "description": "number of examples; default: all"},
+                    only=_list("these examples, by id", {"type": "string"}, minItems=1, uniqueItems=True),
                     by={
                         "enum": [name for name in STRATA if name],
                         "description": "; ".join(f"{key}: {said}" for key, said in STRATA.items() if key),
@@ -256,72 +267,74 @@ SCHEMA: Final[dict[str, Any]] = {
                 ),
                 decide={
                     "enum": list(DECIDE),
-                    "description": "at_close: nothing is decided before the batch closes, and until then people may "
-                    "change what they submitted",
+                    "description": "at_close: items are decided when the batch closes; until then responses can be changed",
                 },
-                feeds_from=_with(_NAME, "the batch whose decisions make items here, as they are made"),
+                feeds_from=_with(_NAME, "batch to take accepted items from"),
                 feeds_when=_WHEN,
-                requires=_with(_NAME, "the qualification batch that people must have passed"),
+                requires=_with(_NAME, "required qualification batch"),
                 pass_percent={"type": "integer", "minimum": 1, "maximum": 100},
                 gold=_object(
-                    "Items whose right response is known, mixed in so that nobody can tell.",
+                    "Items with a known answer, mixed in so that annotators cannot recognise them.",
                     percent={
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 50,
-                        "description": "of a person's items",
+                        "description": "of each person's items",
                     },
-                    feedback={"type": "boolean", "description": "people are told afterwards"},
+                    feedback={"type": "boolean", "description": "annotators get feedback afterwards"},
                     items=_list(
-                        "Examples with what is right.",
+                        "Examples with gold answers.",
                         _object(
-                            "One of them.",
+                            "One gold item.",
                             ["example", "response"],
-                            example={"type": "string", "description": "its id in the source"},
-                            response={"type": "object", "description": "the data of the right response"},
+                            example={"type": "string", "description": "id of the example in the source"},
+                            response={"type": "object", "description": "data of the gold answer"},
                             why={
                                 "type": "string",
                                 "maxLength": gold.LONGEST_WHY,
-                                "description": "for those who are told",
+                                "description": "shown as feedback",
                             },
                             source=_with(
-                                _NAME, "its source, where several have such an id; any of the project's"
+                                _NAME, "any source of the project; needed if several sources have this id"
                             ),
                             inputs={
                                 "type": "object",
-                                "description": "what stands frozen beside it, in place of what the kind prepares",
+                                "description": "frozen inputs of the item, instead of those prepared by the task type",
                             },
                         ),
                     ),
                 ),
                 help=_object(
-                    "Proposals of machines, for people to take, edit or refuse.",
+                    "Proposals (assistance) for annotators to accept, edit or reject.",
                     ["shown"],
                     shown={"enum": ["offered", "filled"]},
                     **{
                         "from": _object(
-                            "What makes them: {rules: true, models: […]}.",
-                            rules={"type": "boolean", "description": "the rules of the kind"},
+                            "Origin of proposals: {rules: true, models: […]}.",
+                            rules={"type": "boolean", "description": "rules of the task type"},
                             models=_with(_NAMES, "language models of PREDICTORS"),
                             repetitions={
                                 "type": "integer",
                                 "minimum": 1,
                                 "maximum": helping.MOST_REPETITIONS,
-                                "description": "requests of a model for each category",
+                                "description": "model requests per category",
                             },
-                            search={"type": "boolean", "description": "for what fools the model in the loop"},
+                            search={
+                                "type": "boolean",
+                                "description": "ranks proposals that fool the model in the loop first",
+                            },
                         )
                     },
                     unhelped={
                         "type": "integer",
                         "minimum": 0,
                         "maximum": helping.MOST_UNHELPED,
-                        "description": "percent without",
+                        "description": "control share (no proposals), in percent",
                     },
                 ),
-                caps=_object("Limits of a person's work in this batch.", **_caps(limits.OF_A_BATCH)),
-                pay=_pay("here, in place of the project's"),
-                open={"type": "boolean", "description": "opened at once; false leaves it planned"},
+                caps=_object("Limits per person in this batch.", **_caps(limits.OF_A_BATCH)),
+                pay=_pay("in this batch, instead of the project's"),
+                open={"type": "boolean", "description": "opens the batch; false leaves it planned"},
             ),
         ),
     ),

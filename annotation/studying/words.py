@@ -8,7 +8,7 @@ from annotation.studying.planning import Change, Cost, Plan
 
 SIGNS = {"add": "+", "change": "~", "open": ">", "invite": "@", "leave": "=", "wait": "…", "cannot": "!"}
 
-NOTHING_YET = "Nothing to do now. What waits (…) is done when the file is applied again."
+NOTHING_YET = "Nothing to do now. Entries marked (…) are applied when you apply the file again."
 
 
 def lines(plan: Plan, effects: Mapping[str, Sequence[str]] | None = None) -> Iterator[str]:
@@ -19,7 +19,7 @@ def lines(plan: Plan, effects: Mapping[str, Sequence[str]] | None = None) -> Ite
             for words in (effects or {}).get(change.name, ()):
                 yield f"      {words}"
     if not plan.does and not plan.cannot:
-        yield NOTHING_YET if plan.waits else "Nothing to do: the project is as the file says."
+        yield NOTHING_YET if plan.waits else "Nothing to do: the project matches the file."
     if plan.costs:
         yield ""
         yield from cost_lines(plan)
@@ -39,16 +39,14 @@ def cost_lines(plan: Plan) -> Iterator[str]:
     width = max(len(cost.batch) for cost in plan.costs)
     yield f"{'batch':<{width}}  {'annotations':>11}  {'seconds each':>12}  {'hours':>8}  pay"
     for cost in plan.costs:
-        number = (
-            "not known" if cost.annotations is None else f"{'≤ ' if cost.most else ''}{cost.annotations:,}"
-        )
+        number = "unknown" if cost.annotations is None else f"{'≤ ' if cost.most else ''}{cost.annotations:,}"
         hours = "" if cost.hours is None else f"{cost.hours:,.2f}"
         money = "" if cost.money is None else f"{cost.money:,.2f} {cost.currency}"
         yield f"{cost.batch:<{width}}  {number:>11}  {pace(cost):>12}  {hours:>8}  {money}".rstrip()
     total = "; ".join(f"{amount:,.2f} {currency}" for currency, amount in plan.money.items())
-    yield f"{'in all':<{width}}  {'':>11}  {'':>12}  {plan.hours:>8,.2f}  {total}".rstrip()
+    yield f"{'total':<{width}}  {'':>11}  {'':>12}  {plan.hours:>8,.2f}  {total}".rstrip()
     if any(not cost.measured for cost in plan.costs):
-        yield "(*) nobody has annotated anything of this kind here yet: what such a form usually takes."
+        yield "(*) no annotations of this task type yet; typical value for such forms."
 
 
 def pace(cost: Cost) -> str:

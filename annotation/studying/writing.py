@@ -9,9 +9,7 @@ from typing import Any
 from annotation.studying import schema, study, yaml_file
 from annotation.studying.standing import Standing
 
-HEAD = """\
-# The study “{name}” as it stands in Askew. What this file says, and how to check and apply it: docs/reference/study.md
-"""
+HEAD = "# The study “{name}”, exported from Askew. For the format and commands see docs/reference/study.md\n"
 
 
 def written(standing: Standing, *, people: bool = True, gold: bool = True) -> str:

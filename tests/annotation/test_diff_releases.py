@@ -75,7 +75,7 @@ def test_the_command_fails_where_something_differs(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         call_command("diff_releases", str(one), str(other), stdout=out)
     assert "3 added" in out.getvalue()
-    with pytest.raises(CommandError, match="no manifest"):
+    with pytest.raises(CommandError, match="is not a release"):
         call_command("diff_releases", str(one), str(tmp_path), stdout=out)
 
 

@@ -356,7 +356,7 @@ class TestPages:
         assert not killed.items.filter(submitted_count__gt=0).exists()
         (finding,) = findings()
         assert isinstance(finding, SelfHealing)
-        assert "never ended" in finding
+        assert "did not finish" in finding
         assert (LabelImport.objects.get().staged, StagedLabel.objects.count()) == (1, 1)
 
     def test_the_same_file_goes_on_and_nothing_is_there_twice(

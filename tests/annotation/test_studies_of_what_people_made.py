@@ -173,7 +173,7 @@ class TestWhereTheStudyItselfMakesThem:
         )
         call_command(*study)
 
-        assert "Nothing to do now. What waits (…) is done when the file is applied again." in (
+        assert "Nothing to do now. Entries marked (…) are applied when you apply the file again." in (
             capsys.readouterr().out
         )
 

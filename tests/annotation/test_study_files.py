@@ -532,7 +532,7 @@ class TestThePlan:
         assert "Nothing to do: the project matches the file." in said
         assert "Types" in said
         assert "0.60 EUR" in said
-        assert "(*) nobody has annotated anything of this kind here yet" in said
+        assert "(*) no annotations of this task type yet" in said
 
     def test_every_kind_has_a_usual_time(self) -> None:
         seconds = {key: usual_seconds(task) for key, task in task_types().items()}

@@ -120,7 +120,7 @@ def test_a_job_that_met_a_restart_of_the_database_is_queued_again_with_the_same_
     assert jobs.run(job.pk) == "failed"
     job.refresh_from_db()
     assert (job.state, job.attempts, queued) == ("failed", 3, [job.pk])
-    assert "The database did not answer in 3 attempts" in job.error
+    assert "The database did not respond in 3 attempts" in job.error
 
 
 def test_a_job_whose_database_is_still_away_is_left_to_whoever_looks_for_lost_ones(
@@ -155,7 +155,7 @@ def test_a_job_on_a_full_disk_says_so_and_what_to_do(
     job = asleep(world, state="queued", attempts=0)
     assert jobs.run(job.pk) == "failed"
     job.refresh_from_db()
-    assert job.error == "The disk of the data folder is full. Make room there, then start this again."
+    assert job.error == "The disk of the data folder is full. Free some space, then start this job again."
 
 
 # -- releases ---------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def test_two_workers_never_do_one_job_and_a_killed_ones_job_is_taken_up_or_fails
     attempts = hosts.begun()[40:]
     assert len({pid for _, pid in attempts}) == jobs.MOST_ATTEMPTS, "another worker each time"
     failed = hosts.rows("SELECT error, attempts FROM annotation_job WHERE state = 'failed'")
-    assert failed == [("The worker was lost 3 times.", 3)]
+    assert failed == [("The worker of this job was lost 3 times.", 3)]
 
 
 @pytest.mark.django_db
