@@ -165,8 +165,8 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
         "The server assigned the control group at random. Seconds: active time; medians with "
         "bootstrap intervals (1,000 samples), rates with Wilson intervals. Accepted: share of "
         "responses to decided items. Variety: equal numbers of responses per group ({value}), "
-        "mean of {draws} samples. It counts distinct edits as a share of all edits, distinct "
-        "first two words of the question, and the mean Jaccard distance between edits."
+        "mean of {draws} samples. Distinct edits and beginnings are shares of all. Distance is "
+        "the mean Jaccard distance between edits."
     ).format(value=least or "all", draws=DRAWS)
     return Report(gettext("With proposals and control group"), columns, tuple(lines), note)
 

@@ -74,9 +74,9 @@ def send_reset(key: int, site: str) -> str:
     send_mail(
         gettext("Reset your Askew password"),
         gettext(
-            "Hello {name},\n\nAskew received a request to reset the password of your account at "
-            "{site}\nOpen this link within 24 hours to choose a new one:\n\n{address}\n\nIf you did not "
-            "ask for this, ignore this message. Your password stays the same.\n"
+            "Hello {name},\n\nAskew received a request to reset your password ({site}).\nOpen this "
+            "link within 24 hours to choose a new one:\n\n{address}\n\nIf you did not ask for this, "
+            "ignore this message. Your password stays the same.\n"
         ).format(name=person.name, site=site, address=address),
         None,
         [person.email],
