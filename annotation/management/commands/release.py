@@ -24,8 +24,10 @@ class Command(RefusingCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--name", help="name of the release; not needed for a dry run")
-        parser.add_argument("--format", choices=FORMATS, help="not needed for a dry run")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="not needed for a dry run")
+        parser.add_argument("--format", choices=FORMATS, help="release format; not needed for a dry run")
+        parser.add_argument(
+            "--out", type=Path, metavar="DIR", help="empty or new folder; not needed for a dry run"
+        )
         parser.add_argument(
             "--dry-run",
             action="store_true",
