@@ -1,9 +1,9 @@
-"""The figures of the five papers, rebuilt from public data, ours beside theirs.
+"""Compare the figures of the five papers with Askew's, from public data.
 
     ./run bench reproductions [NAME ...] [--data DIR] [--write]
 
 NAME is freb_tqa, robut, lftqa_eval, torr or suc; all without one. Prints the tables that the pages in docs/reproductions/
-hold; the status is 1 where a page holds others, or a figure differs from the paper's and nothing says why. `--write` puts
+hold; the status is 1 if a page holds other tables, or a figure differs from the paper's without a reason. `--write` writes
 the tables into the pages. DIR is a folder of the public files (docs/reproductions/README.md lists them).
 """
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     default = os.environ.get("ASKEW_TEST_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("name", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--data", type=Path, default=Path(default), metavar="DIR")
-    parser.add_argument("--write", action="store_true", help="put the tables into the pages")
+    parser.add_argument("--write", action="store_true", help="write the tables into the pages")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.name if name not in NAMES]:
         parser.error(f"there is no reproduction {unknown[0]!r}; there are {', '.join(NAMES)}")
@@ -45,12 +45,12 @@ def main(arguments: list[str]) -> int:
         print(f"{part}\n\n{name}: {len(found)} figures in {time.monotonic() - began:.1f} s\n", flush=True)
         keep(f"{name}: figures of the paper made again", len(found))
         keep(f"{name}: figures that differ unexplained", len(unexplained(found)), at_most=0)
-        faults += [f"{name}: {one.what} differs and nothing says why" for one in unexplained(found)]
+        faults += [f"{name}: {one.what} differs without a reason" for one in unexplained(found)]
         page = PAGES / f"{name}.md"
         if options.write:
             page.write_text(with_part(page.read_text(encoding="utf-8"), name, part), encoding="utf-8")
         elif part not in page.read_text(encoding="utf-8"):
-            faults.append(f"{page.relative_to(ROOT)} holds other figures; --write puts these there")
+            faults.append(f"{page.relative_to(ROOT)} is not up to date. Run with --write to update it")
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

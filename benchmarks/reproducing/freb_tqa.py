@@ -29,8 +29,8 @@ KINDS_OF_PART_ONE = [
     for name, kind in PERTURBATIONS.items()
     if kind.paper == "FREB-TQA" and name not in ("mask_cell", "escape_table", "relevant_row_shuffle")
 ]
-SELECTED, PAPER = "Tables 1 and 3: questions that are selected", "The same by the text of section 3.2"
-PERTURBED = "Section 3.3: what the structural kinds make of the released extraction questions, five seeds"
+SELECTED, PAPER = "Tables 1 and 3: selected questions", "The same with the rules in the text of section 3.2"
+PERTURBED = "Section 3.3: structural perturbations of the released extraction questions, five seeds"
 
 
 def figures(data: Path) -> Iterator[Figure]:
@@ -84,26 +84,26 @@ def _selected(
         "extraction, WikiSQL",
         number(sum(one == 0 for one in aggregations)),
         "6,013",
-        "every question of the dev split whose logical form has no aggregation; the file that could tell which four are "
-        "left out is truncated where it is public",
+        "every question of the dev split whose logical form has no aggregation; the public file is truncated, so the four "
+        "missing questions are unknown",
     )
     of_rule = sum(rule.get(one.id) == "extraction" for one in released["wtq"])
     yield Figure(
         SELECTED,
-        "extraction, WikiTableQuestions: the released ones that the lexical rule calls so",
+        "extraction, WikiTableQuestions: released questions that the lexical rule classifies as extraction",
         number(of_rule),
         number(len(released["wtq"])),
-        "the rule and a language model must agree, and its replies are not public: before it is asked, our rule calls "
-        f"{number(sum(label == 'extraction' for label in rule.values()))} questions of the split extraction. Of the "
-        "other six, three compare (“longer”, “taller”, “later”), and the answer of three is no cell",
+        "the rule and a language model must agree, and the replies of the model are not public. Our rule alone classifies "
+        f"{number(sum(label == 'extraction' for label in rule.values()))} questions of the split as "
+        "extraction. Of the other six, three compare (“longer”, “taller”, “later”), and the answers of three are not cells",
     )
     yield Figure(
         SELECTED,
         "reasoning, WikiTableQuestions",
         number(sum(label == "reasoning" for label in rule.values())),
         "1,562",
-        "the lexical rule takes comparatives and superlatives from a tagger; ours from a list of words "
-        "(`tableqa.question_types`), and the comparison of answers with cells is Askew's",
+        "the paper finds comparatives and superlatives with a tagger; Askew uses a list of words "
+        "(`tableqa.question_types`) and its own comparison of answers with cells",
     )
     reasoning = sum(1 for _ in select(tat, source="tat_qa", kind="reasoning"))
     yield Figure(SELECTED, "reasoning, TAT-QA", number(reasoning), "539")
@@ -112,9 +112,7 @@ def _selected(
 def _by_the_text(
     wtq: Sequence[Example], sqa: Sequence[Example], tat: Sequence[Example], data: Path
 ) -> Iterator[Figure]:
-    word = (
-        "the text leaves out extraction questions that speak of the order of rows; the released files do not"
-    )
+    word = "the text excludes extraction questions on the order of rows; the released files include them"
     for source, title, held, theirs in (("sqa", "SQA", sqa, "157"), ("tat_qa", "TAT-QA", tat, "114")):
         found = sum(1 for _ in select(held, source=source, kind="extraction", rules="paper"))
         yield Figure(PAPER, f"extraction, {title}", number(found), theirs, word)
@@ -127,21 +125,21 @@ def _by_the_text(
         "reasoning, TAT-QA",
         number(found),
         "539",
-        "the released file lacks those for which no cell holds a number of the derivation",
+        "the released file lacks questions without a cell that contains a number of the derivation",
     )
     share = sum(bool(structure_words(one.question)) for one in wtq) / len(wtq)
     yield Figure(
         PAPER,
-        "share of WikiTableQuestions dev with a word of the list in A.3",
+        "share of WikiTableQuestions dev with a word from the list in A.3",
         number(share),
         "0.10",
-        "the list hits more questions than the paper's “around 10 %”",
+        "the list matches more questions than the paper's “around 10 %”",
     )
 
 
 def _total() -> Iterator[Figure]:
     extraction, reasoning = 205 + 6_013 + 157 + 114, 1_562 + 539
-    title = "The size of the benchmark: the paper's own counts added up, one instance a question and kind"
+    title = "Size of the benchmark: sum of the paper's counts, one instance per question and kind"
     yield Figure(title, "extraction questions", number(extraction), "6,489")
     yield Figure(title, "reasoning questions", number(reasoning), "2,101")
     total = extraction * 10 + reasoning * 3 + 2_006 * 2
@@ -168,7 +166,7 @@ def _perturbed(released: dict[str, list[Example]]) -> Iterator[Figure]:
         "questions",
         number(questions),
         "6,489",
-        "of WikiSQL the public file has 1,153 of the 6,013; all others are here",
+        "the public WikiSQL file has 1,153 of 6,013 questions; all others are complete",
     )
     for kind in KINDS_OF_PART_ONE:
         said = "; ".join(f"{times:,}: {reason}" for reason, times in sorted(idle[kind].items()))
@@ -178,11 +176,11 @@ def _perturbed(released: dict[str, list[Example]]) -> Iterator[Figure]:
     nothing = sum(idle[kind].total() for kind in shifts)
     yield Figure(
         PERTURBED,
-        "share of target shifts that leave the table as it is",
+        "share of target shifts without effect on the table",
         number(nothing / (nothing + sum(made[kind] for kind in shifts))),
         "0.28",
-        "theirs is measured on the released files, where they count as perturbations. Ours are more because rows that do "
-        "not fit into a region stay where they are, all of them; none is an instance",
+        "the paper's share is from the released files, where they count as perturbations. Ours is higher because rows that "
+        "do not all fit into a region stay where they are; none is an instance",
     )
 
 
@@ -209,10 +207,10 @@ def _part_three(folder: Path) -> Iterator[Figure]:
         edited = [(one, other) for one, other in pairs if not one.table.same_content(other.table)]
         yield Figure(
             title,
-            f"`{side}`: tables that were not edited",
+            f"`{side}`: tables without an edit",
             number(len(pairs) - len(edited)),
             "0",
-            "the paper asks for one or two edited cells in each; in these files the edit was lost",
+            "the paper requires one or two edited cells; these tables have none",
         )
         stays = sum(compare(one.answers, other.answers).equal for one, other in edited)
         right = stays if should == "stays" else len(edited) - stays
@@ -221,7 +219,5 @@ def _part_three(folder: Path) -> Iterator[Figure]:
             f"`{side}`: edited tables whose answer {should}",
             number(right),
             number(len(edited)),
-            "answers are compared as Askew compares them: numbers by value, whatever their form"
-            if right != len(edited)
-            else "",
+            "Askew compares numbers by value, in any form" if right != len(edited) else "",
         )

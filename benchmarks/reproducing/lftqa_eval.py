@@ -28,22 +28,22 @@ PUBLISHED = {
 """From the release's own correlation_results.csv, rounded to three digits: the paper's table has its columns exchanged."""
 
 REBUILT = "equal"
-WITH_THE_SCORES = "rebuilt with the command below, from scores that are not shipped"
+WITH_THE_SCORES = "reproduced with the command below, from scores that are not included"
 
 
 def figures(data: Path) -> Iterator[Figure]:
     """Every figure of the page."""
     pool = sum(1 for _ in READERS["fetaqa"](data / "fetaqa"))
-    yield Figure(SIZE, "questions of FeTaQA's dev split, from which 150 were drawn", number(pool))
+    yield Figure(SIZE, "questions of FeTaQA's dev split, from which 150 were sampled", number(pool))
     answers = 150 * 10 * 2 - 12
     yield Figure(
         SIZE,
         "150 questions x 10 systems x 2 datasets, less 12 empty answers",
         number(answers),
         number(2_988),
-        "an empty answer is no example for the reader `lftqa`, too: there is nothing to rate",
+        "the reader `lftqa` also skips empty answers: there is nothing to rate",
     )
-    yield Figure(SIZE, "of FeTaQA and of QTSumm together", number(1_495 + 1_493), number(2_988))
+    yield Figure(SIZE, "FeTaQA and QTSumm together", number(1_495 + 1_493), number(2_988))
     for metric, published in PUBLISHED.items():
         yield Figure(TABLE_2, metric, REBUILT, published, WITH_THE_SCORES)
     rated = [one for example in READERS["jsonl"](DEMO) if (one := rated_answer("demo", example)) is not None]
@@ -56,5 +56,5 @@ def figures(data: Path) -> Iterator[Figure]:
                 f"`{row.metric}` with {row.dimension}, {method}",
                 value,
                 "",
-                f"{said.n} questions; {said.undefined} with constant scores or ratings left out",
+                f"{said.n} questions; {said.undefined} excluded with constant scores or ratings",
             )

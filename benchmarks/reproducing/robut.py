@@ -13,7 +13,7 @@ from tableqa.perturbations import PERTURBATIONS
 from tableqa.readers import READERS
 from tableqa.writers.robut import PERTURBATIONS as PUBLISHED
 
-SIZE = "Section 3: the size of the benchmark"
+SIZE = "Section 3: size of the benchmark"
 SHUFFLED = "Section 3.1: row and column shuffles of the public dev splits, one seed"
 
 
@@ -31,14 +31,14 @@ def figures(data: Path) -> Iterator[Figure]:
         "unperturbed pairs",
         number(len(wtq) + wikisql + sequences),
         "12,036",
-        "the sum of the three: SQA counts by sequence",
+        "the sum of the three; SQA is counted by sequence",
     )
     yield Figure(
         SIZE,
-        "pairs in all",
+        "pairs in total",
         "not built",
         "138,149",
-        "52,601 of them are automatic shuffles, all others people's work, whose files cannot be had here",
+        "52,601 of them are automatic shuffles, all others human work, whose files are not available here",
     )
     sets = 3 * (len(PUBLISHED) - 1) - 1
     yield Figure(
@@ -48,7 +48,7 @@ def figures(data: Path) -> Iterator[Figure]:
     for title, examples in (
         ("WikiTableQuestions dev", wtq),
         ("SQA dev", sqa),
-        ("WikiSQL, the questions whose tables FREB-TQA prints", wikisql_tables),
+        ("WikiSQL, questions whose tables FREB-TQA publishes", wikisql_tables),
     ):
         yield from _shuffled(title, examples)
 
@@ -72,5 +72,5 @@ def _shuffled(title: str, examples: Iterable[Example]) -> Iterator[Figure]:
             f"{title}, `{kind}`",
             number(made[kind]),
             "",
-            f"of {total:,}" + (f"; left out: {said}" if said else ""),
+            f"of {total:,}" + (f"; excluded: {said}" if said else ""),
         )

@@ -15,8 +15,8 @@ from tableqa.structural_tasks import STRUCTURAL_TASKS
 from tableqa.tables import Table
 
 DESIGN = "Sections 3 and 4: tasks, formats and designs"
-ITEMS = "Section 3: items about the public tables, one for each task and design"
-ROUND = "Section 4: formats from which every public table is read again whole"
+ITEMS = "Section 3: items on the public tables, one for each task and design"
+ROUND = "Section 4: public tables that each format restores in full"
 FILES = ("tabfact", "hybridqa", "sqa", "feverous")
 TITLES = {"tabfact": "TabFact", "hybridqa": "HybridQA", "sqa": "SQA", "feverous": "FEVEROUS"}
 
@@ -28,10 +28,10 @@ def figures(data: Path) -> Iterator[Figure]:
     designs = variants()
     yield Figure(
         DESIGN,
-        "designs: the baseline, four other formats, six switches",
+        "designs: the baseline, four other formats, six options",
         number(len(designs)),
         "",
-        "each differs from the baseline in one thing: " + ", ".join(f"`{name}`" for name in designs),
+        "each differs from the baseline in one respect: " + ", ".join(f"`{name}`" for name in designs),
     )
     held: dict[str, list[tuple[str, Table]]] = {}
     for name in FILES:
@@ -53,17 +53,17 @@ def figures(data: Path) -> Iterator[Figure]:
         missing = sum(left_out.values())
         yield Figure(
             ITEMS,
-            f"{TITLES[name]}: prompts about {len(tables)} tables",
+            f"{TITLES[name]}: prompts on {len(tables)} tables",
             number(prompts),
             number(each * len(tables)),
             f"{each} a table" + (f"; {missing} tasks have nothing to ask about" if missing else ""),
         )
         yield Figure(
             ITEMS,
-            f"{TITLES[name]}: questions about merged cells whose answer is None",
+            f"{TITLES[name]}: questions on merged cells with the answer None",
             number(nones),
             number(asked),
-            "the released form has no place for merged cells",
+            "the released format cannot represent merged cells",
         )
     for name in SUC:
         written = SERIALISATIONS[name]

@@ -16,8 +16,8 @@ from tableqa.readers import READERS
 from tableqa.serialisations import SERIALISATIONS, TORR, torr
 
 GRID, PROMPTS = "Section 3: configurations", "Section 3: prompts of 100 questions"
-STEPS = "Section 3: what the structural perturbations make of the public tables, one seed"
-MEASURES = "Section 4: the measures, on the paper's own example"
+STEPS = "Section 3: structural perturbations of the public tables, one seed"
+MEASURES = "Section 4: metrics on the example of the paper"
 EXAMPLES = 100
 MOST_CELLS = 200
 """ToRR's released recipe takes tables of WikiTableQuestions up to this size."""
@@ -29,14 +29,14 @@ def figures(data: Path) -> Iterator[Figure]:
     tat = list(READERS["tat_qa"](data / "tatqa"))
     feta = list(READERS["fetaqa"](data / "fetaqa"))
     yield Figure(GRID, "serialisations", number(len(TORR)), "7")
-    yield Figure(GRID, "structural perturbations, and none", number(len(torr.STRUCTURAL) + 1), "5")
+    yield Figure(GRID, "structural perturbations, including none", number(len(torr.STRUCTURAL) + 1), "5")
     yield Figure(GRID, "configurations", number(len(torr.CONFIGURATIONS)), "35")
     sets = (("WikiTableQuestions", wtq), ("TAT-QA", tat), ("FeTaQA", feta))
     for title, examples in sets:
         held = tables(examples)
         written = sum(bool(SERIALISATIONS[name].dumps(example.table)) for example in held for name in TORR)
         yield Figure(
-            GRID, f"{title} dev: tables written in all seven", number(written), number(7 * len(held))
+            GRID, f"{title} dev: tables serialised in all seven", number(written), number(7 * len(held))
         )
     for title, examples in sets:
         yield from _steps(title, tables(examples))
@@ -54,15 +54,15 @@ def figures(data: Path) -> Iterator[Figure]:
         )
         yield Figure(
             PROMPTS,
-            f"{title} dev: sets of demonstrations over them",
+            f"{title} dev: distinct sets of demonstrations",
             number(shared),
             number(EXAMPLES),
-            "each question has the same ones in all its 35 prompts",
+            "each question has the same set in all its 35 prompts",
         )
     rates = win_rates([1, 1, 1, 0, 0, 0, 0]) or []
     yield Figure(
         MEASURES,
-        "win rates of seven serialisations of which three are right",
+        "win rates of seven serialisations, three of them correct",
         " ".join(number(rate) for rate in rates),
         "0.33 0.33 0.33 0.00 0.00 0.00 0.00",
     )
