@@ -19,7 +19,7 @@ class DecisionForm(forms.Form):
     exclude = forms.CharField(
         required=False,
         max_length=500,
-        label=gettext_lazy("Reason"),
+        label=gettext_lazy("Reason for exclusion"),
         help_text=gettext_lazy("An excluded item is in no release. The reason is published."),
     )
     note = forms.CharField(

@@ -134,7 +134,7 @@ def test_without_scripts_an_item_is_excluded(world: World, new_context: NewConte
     page = opened(world, new_context, live_server, item, java_script_enabled=False)
 
     page.locator("details[data-panel=exclude] summary").click()
-    page.get_by_label("Because").fill("No such film.")
+    page.get_by_label("Reason for exclusion").fill("No such film.")
     page.get_by_role("button", name="Exclude the item").click()
 
     page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
