@@ -159,7 +159,7 @@ VERBS: Final = {
     ("leased", "returned"): gettext_noop("gave the item back"),
     ("complete", "adjudication"): gettext_noop("asked for adjudication"),
     ("complete", gettext_noop("one more")): gettext_noop("asked for one more annotator"),
-    ("complete", "accepted"): gettext_noop("accepted the majority response"),
+    ("complete", "accepted"): gettext_noop("accepted the agreed response"),
     ("complete", "excluded"): gettext_noop("excluded the item by the rule of the task type"),
     ("open", "adjudication"): gettext_noop("asked for adjudication"),
     ("adjudication", "adjudication"): gettext_noop("kept the item in adjudication"),
