@@ -45,7 +45,13 @@ def page_part(name: str, figures: Iterable[Figure]) -> str:
     lines, last = [BEGIN.format(name=name)], None
     for one in figures:
         if one.table != last:
-            lines += ["", f"### {one.table}", "", "| | ours | published or due | |", "|---|---:|---:|---|"]
+            lines += [
+                "",
+                f"### {one.table}",
+                "",
+                "| | Askew | published or expected | note |",
+                "|---|---:|---:|---|",
+            ]
             last = one.table
         lines.append(f"| {one.what} | {one.ours} | {one.theirs or '–'} | {one.why} |".replace("|  |", "| |"))
     return "\n".join([*lines, "", END])
