@@ -51,9 +51,9 @@ def newer() -> list[str]:
 
 def why_not_ready() -> str:
     """Why this code must not serve this database, in one sentence; "" if it may."""
-    if newer := unknown(applied()):
+    if found := newer():
         return (
-            f"the database is newer than this program (migration {newer[0]}): install that version or "
+            f"the database is newer than this program (migration {found[0]}): install that version or "
             "a later one"
         )
     if missing := unapplied():

@@ -23,11 +23,22 @@ def server_error(request: HttpRequest) -> HttpResponse:
     status, code = HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
     detail = gettext("Internal error. Details are in the log.")
     if failures.is_unavailable(error):
-        status, code = HTTPStatus.SERVICE_UNAVAILABLE, "database_unavailable"
+        code = "database_unavailable"
         detail = gettext("The database does not respond. Try again in a few seconds.")
         if failures.is_locked(error):
             detail = gettext("The database is locked by another process. Try again in a few seconds.")
-    response: HttpResponse
+        return unavailable(request, code, detail)
+    return _answer(request, status, code, detail)
+
+
+def unavailable(request: HttpRequest, code: str, detail: str) -> HttpResponse:
+    """A response with status 503 that says when to try again."""
+    response = _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
+    response["Retry-After"] = str(failures.RETRY_AFTER)
+    return response
+
+
+def _answer(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
     if request.path_info.startswith(API):
         document = problems.document(status, code, detail)
         return JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)

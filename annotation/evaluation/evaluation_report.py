@@ -198,7 +198,7 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
     title = gettext("Robustness: share of originally correct answers that stay correct")
-    return _bars("robustness", title, "R-ACC", kinds, series, most=100)
+    return _bars("robustness", title, "R-ACC", models, series, most=100)
 
 
 def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
@@ -206,7 +206,7 @@ def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     kinds = _kinds(models)
     series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
     title = gettext("Change in accuracy after the perturbation, in percentage points")
-    return _bars("change", title, "Emd", kinds, series, most=0)
+    return _bars("change", title, "Emd", models, series, most=0)
 
 
 def _bars(

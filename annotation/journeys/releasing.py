@@ -424,7 +424,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
         release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    if batches and not raw.decisions and not raw.annotations and not runs:
+    if has_work and not raw.decisions and not raw.annotations and not runs:
         raise Refused("nothing_to_release", gettext("There are no annotations to release yet."))
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:

@@ -512,14 +512,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
             raise Refused(
                 "invalid_request",
                 gettext("{external_id} cannot become an item here. {value}").format(
-                    external_id=example.external_id,
-                    value=gettext(
-                        "It is an item of the qualification {name}, which annotators have seen."
-                    ).format(name=batch.requires.name)
-                    if batch.requires is not None and example.pk in lineage.examples_of(batch.requires)
-                    else gettext(batch.task().without)
-                    if batch.task().without
-                    else gettext("The batch already contains it."),
+                    external_id=example.external_id, value=_why_no_item(batch, example)
                 ),
             )
         item = mine.order_by("-position")[:1].get()
@@ -549,14 +542,14 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
 def _why_no_item(batch: Batch, example: Example) -> str:
     elsewhere = lineage.items_elsewhere(batch).filter(example=example).select_related("batch").first()
     if elsewhere is not None and batch.requires is not None:
-        return gettext("It is an item of the qualification {name}, which people have seen.").format(
+        return gettext("It is an item of the qualification {name}, which annotators have seen.").format(
             name=elsewhere.batch.name
         )
     if elsewhere is not None:
         return gettext(
             "It is an item of {name}, which requires this qualification. Choose another example."
         ).format(name=elsewhere.batch.name)
-    return gettext(batch.task().without or gettext_noop("The batch has it already."))
+    return gettext(batch.task().without or gettext_noop("The batch already contains it."))
 
 
 def _without_places(item: Item) -> None:

@@ -43,6 +43,7 @@ class LabelsForm(forms.Form):
         if file is not None:
             if file.size > MOST_BYTES:
                 raise ValidationError(gettext("The file is larger than 2 MB. Use the command import_labels."))
+            data = file.read()
             try:
                 check_is_text(Path(file.name), data[:START])
                 given["text"] = data.decode("utf-8-sig")

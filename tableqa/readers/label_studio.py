@@ -91,9 +91,9 @@ class LabelStudio:
 
 HOW_TO_IMPORT = (
     "To import them, export the project from Label Studio as CSV, keep the columns id, annotator and those of the controls, "
-    "and load the file into an open batch on the page Import labels, or with the command import_labels (--example id, "
-    "--field CONTROL=FIELD). To use a control as the answers of the examples, import them under another name with the field "
-    "answers=annotations.NAME."
+    "and load the file into an open batch with the command import_labels (--example id, --field CONTROL=FIELD). On the page "
+    "Import labels, first rename the column id to example and each control to its field, such as label. To use a control as "
+    "the answers of the examples, import them under another name with the field answers=annotations.NAME."
 )
 
 

@@ -91,3 +91,38 @@ def test_readiness_is_refused_while_the_database_is_away(
 
     assert answer.status_code == 503
     assert b"does not respond" in answer.content
+
+
+@pytest.fixture
+def beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process has served nobody yet."""
+    monkeypatch.setattr(migration_state.process, "is_fit", False)
+
+
+def test_a_process_that_has_begun_goes_on_while_the_database_is_migrated(beginning: None) -> None:
+    assert Client().get("/sign-in/").status_code == 200
+
+    MigrationRecorder(connection).record_applied("annotation", "9999_from_the_future")
+
+    assert Client().get("/sign-in/").status_code == 200
+
+
+def test_a_process_that_was_refused_serves_once_the_database_fits(beginning: None) -> None:
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("annotation", "9999_from_the_future")
+    assert Client().get("/sign-in/").status_code == 503
+
+    recorder.record_unapplied("annotation", "9999_from_the_future")
+
+    assert Client().get("/sign-in/").status_code == 200
+
+
+def test_where_migrations_cannot_be_read_the_request_says_what_is_wrong(
+    beginning: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def applied() -> list[str]:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(migration_state, "applied", applied)
+
+    assert Client().get("/nothing-here/").status_code == 404

@@ -25,8 +25,8 @@ def require_no_newer_database() -> None:
     """Raise CommandError where the database has migrations that are newer than this code."""
     if newer := migration_state.newer():
         raise CommandError(
-            f"The database is newer than this program: it has {newer[0]}. Install that version or a later one, or "
-            "restore a backup of this version (docs/operations.md, Upgrading)."
+            f"The database is newer than this program: it has migration {newer[0]}. Install that version "
+            "or a later one, or restore a backup of this version (docs/operations.md, Upgrading)."
         )
 
 
@@ -62,12 +62,7 @@ class Command(migrate.Command):
         No statement of a migration is cut for the time it takes.
         """
         connection: Any = connections[options.get("database") or DEFAULT_DB_ALIAS]
-        if newer := migration_state.unknown(migration_state.applied()):
-            raise CommandError(
-                f"The database is newer than this program: it has migration {newer[0]}. Install that "
-                "version or a later one, or restore a backup of this version (docs/operations.md, "
-                "Upgrading)."
-            )
+        require_no_newer_database()
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return

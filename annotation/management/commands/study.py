@@ -125,6 +125,8 @@ class Command(RefusingCommand):
             self.stdout.write(f"Send {link.name} this link, shown once: {whole}")
         if applied.links and not settings.PUBLIC_URL:
             self.stdout.write("Put the address of your site before each link, or set PUBLIC_URL.")
+        for sentence in applied.left_out:
+            self.stdout.write(sentence)
         if applied.failed is not None:
             left = applied.failed
             raise CommandError(
