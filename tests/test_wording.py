@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import wording
 from tests.wording import (
     DOCS,
     INTERFACE,
@@ -15,6 +16,7 @@ from tests.wording import (
     Text,
     check,
     docs_texts,
+    has_commit,
     interface_texts,
     long_subjects,
     paragraphs,
@@ -69,22 +71,58 @@ def test_interface_and_documentation_are_found() -> None:
     assert not [text for text in docs_texts(ROOT) if text.limited and text.place.startswith("tasks/")]
 
 
-def test_new_commits_are_checked_by_the_length_of_their_subject(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        done = subprocess.run(
-            ["git", *identity, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
 
-    git("init", "--quiet")
-    git("commit", "--quiet", "--allow-empty", "-m", "An old subject that is far too long for the limit")
-    limits = {**LIMITS, "subjects_after": git("rev-parse", "HEAD")}
-    git("commit", "--quiet", "--allow-empty", "-m", "Short")
+
+def test_new_commits_are_checked_by_the_length_of_their_subject(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(
+        tmp_path,
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "An old subject that is far too long for the limit",
+    )
+    limits = {**LIMITS, "subjects_after": git(tmp_path, "rev-parse", "HEAD")}
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Short")
     assert list(long_subjects(tmp_path, limits)) == []
-    git("commit", "--quiet", "--allow-empty", "-m", "Another subject that is too long")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Another subject that is too long")
     [finding] = long_subjects(tmp_path, limits)
     assert "32 characters, at most 20" in finding
+
+
+def test_subjects_are_not_checked_without_the_commit_they_are_counted_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, shallow, archive = tmp_path / "whole", tmp_path / "shallow", tmp_path / "archive"
+    archive.mkdir()
+    whole.mkdir()
+    git(whole, "init", "--quiet")
+    git(whole, "commit", "--quiet", "--allow-empty", "-m", "Short")
+    limits = {**LIMITS, "subjects_after": git(whole, "rev-parse", "HEAD")}
+    for _ in range(2):
+        git(whole, "commit", "--quiet", "--allow-empty", "-m", "Another subject that is too long")
+    assert len(list(long_subjects(whole, limits))) == 2
+    git(tmp_path, "clone", "--quiet", "--depth", "1", whole.as_uri(), str(shallow))
+    for folder in (shallow, archive):
+        assert list(long_subjects(folder, limits)) == []
+
+    monkeypatch.setattr(wording, "has_commit", lambda *_: False)
+    wording.main()
+    assert "Subjects of commits are not checked" in capsys.readouterr().out
+
+
+def test_the_commit_that_subjects_are_counted_from_is_in_the_history() -> None:
+    _, limits = read_rules(ROOT / "docs" / "wording.toml")
+    if not (ROOT / ".git").exists() or git(ROOT, "rev-parse", "--is-shallow-repository") == "true":
+        pytest.skip("needs the whole history")
+    assert has_commit(ROOT, limits["subjects_after"])
 
 
 def test_the_file_of_phrases_can_be_read() -> None:

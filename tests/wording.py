@@ -135,17 +135,27 @@ def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:
 
 
 def long_subjects(root: Path, limits: dict[str, Any]) -> Iterator[str]:
-    """Commits after `subjects_after` whose subject is too long; none where that commit is not in the clone."""
-    log = subprocess.run(
-        ["git", "log", "--no-merges", "--format=%h %s", f"{limits['subjects_after']}..HEAD"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
+    """Commits after `subjects_after` whose subject is too long; none if that commit is not in the history of HEAD."""
+    if not has_commit(root, limits["subjects_after"]):
+        return
+    log = git(root, "log", "--no-merges", "--format=%h %s", f"{limits['subjects_after']}..HEAD")
     for line in log.stdout.splitlines():
         commit, _, subject = line.partition(" ")
         if len(subject) > limits["subject"]:
             yield f"commit {commit}: {len(subject)} characters, at most {limits['subject']}: {subject}"
+
+
+def has_commit(root: Path, commit: str) -> bool:
+    """Whether git knows this commit as an ancestor of HEAD: not in a shallow clone, nor in an unpacked archive."""
+    return git(root, "merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
+
+
+def git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run git; status 127 where it is not installed."""
+    try:
+        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return subprocess.CompletedProcess(["git", *arguments], 127, "", "")
 
 
 def main() -> int:
@@ -158,6 +168,8 @@ def main() -> int:
         for line in check(text, rules, limits)
     ]
     findings += long_subjects(ROOT, limits)
+    if not has_commit(ROOT, limits["subjects_after"]):
+        print(f"Subjects of commits are not checked: {limits['subjects_after']} is not in this clone.")
     for line in findings:
         print(line)
     print(f"{len(findings)} findings (docs/wording.toml says what to write)")
