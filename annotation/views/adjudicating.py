@@ -273,6 +273,7 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
         "project": batch.project,
         "task": task,
         "item": plain,
+        "instruction": task.instruct(plain, has_model=bool(task.predicts and batch.loop_model)),
         "public_id": item.public_id,
         "reason": waiting.reason if (waiting := getattr(item, "adjudication", None)) else "",
         "shows": shows,

@@ -35,7 +35,7 @@ class AskewAdjudicate extends HTMLElement {
     const wrong = this.querySelector("[aria-invalid=true]");
     if (wrong) wrong.focus();
     else if (!document.activeElement || document.activeElement === document.body) {
-      this.querySelector("h1")?.focus({ preventScroll: true });
+      this.querySelector(".question")?.focus({ preventScroll: true });
     }
   }
 

@@ -71,7 +71,11 @@ def test_a_letter_a_reason_and_enter_decide_and_the_next_item_is_there(
     batch = labelled(world)
     first, second = adjudicating.waiting(batch)
     page = opened(world, new_context, live_server, first)
-    expect(page.locator("askew-adjudicate h1")).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Decide which responses to accept")
+    asked = page.locator("askew-adjudicate .asked")
+    expect(asked.get_by_role("heading", level=2)).to_have_text(["Instruction for annotators", "Question"])
+    expect(asked.first).to_contain_text("Can the answer be read from the table, or must it be worked out?")
+    expect(page.locator("askew-adjudicate .question")).to_be_focused()
 
     page.keyboard.press("b")
     page.keyboard.press("r")
@@ -135,7 +139,7 @@ def test_without_scripts_an_item_is_excluded(world: World, new_context: NewConte
 
     page.locator("details[data-panel=exclude] summary").click()
     page.get_by_label("Reason for exclusion").fill("No such film.")
-    page.get_by_role("button", name="Exclude the item").click()
+    page.get_by_role("button", name="Exclude item").click()
 
     page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
     assert Decision.objects.get(item=item).reason == "No such film."

@@ -134,13 +134,13 @@ def test_a_submission_waits_for_the_answer_that_the_program_fills_in(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, changes(world))
-    first = page.locator("h1.question").inner_text()
+    first = page.locator(".asked .question").inner_text()
     expect(page.get_by_role("radiogroup")).to_be_focused()
     page.keyboard.press("1")
     page.locator("[data-row=r1] [data-column=c1]").click()
     page.keyboard.type("$110")
     page.keyboard.press("Control+Enter")  # sooner than the draft is saved and its answer computed
-    expect(page.locator("h1.question")).not_to_have_text(first)
+    expect(page.locator(".asked .question")).not_to_have_text(first)
     assert (Annotation.objects.get().response or {})["data"]["answers"] == ["28"]
 
 
