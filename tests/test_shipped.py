@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from django.contrib.staticfiles.finders import get_finders
 
 from config.static_files import NamedByContent, light
 
+ROOT = Path(__file__).resolve().parent.parent
+IN_TEMPLATE = re.compile(r"\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
+"""An expression in a template, with braces of its own up to two deep."""
 IMPORTED = re.compile(r'(?:import|export)[^;"]*?"(\.[^"]+)";')
 
 
@@ -26,6 +30,22 @@ def test_comments_and_blanks_go_and_what_is_written_in_texts_and_patterns_stays(
         "class Draft{#kept=`// ${t} /* stays */`;}\n"
     )
     assert light("askew/x.css", "/* a */\na > b { color: red;\n}\n") == "a>b{color:red}\n"
+
+
+def test_no_template_stands_inside_another_which_the_minifier_would_take_spaces_from() -> None:
+    assert light("askew/x.js", "a = `${b ? t`${c} of ${d}` : 0}`;") != "a=`${b ? t`${c} of ${d}` : 0}`;\n"
+    nested = [
+        f"{path}:{text.count(chr(10), 0, inside.start()) + 1}"
+        for path, text in ours()
+        for inside in IN_TEMPLATE.finditer(text)
+        if "`" in inside[0]
+    ]
+    assert nested == []
+
+
+def ours() -> Iterator[tuple[Path, str]]:
+    for path in [*ROOT.glob("static/askew/*.js"), *ROOT.glob("tasks/*/static/**/*.js")]:
+        yield path.relative_to(ROOT), path.read_text("utf-8")
 
 
 def test_what_is_shipped_is_named_by_contents_and_imported_by_those_names(

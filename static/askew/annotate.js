@@ -609,7 +609,7 @@ class AskewAnnotate extends HTMLElement {
     if (operations.length > LISTED) words.push(t`and ${count(operations.length - LISTED, "more change")}`);
     const limit = this.#current.contract?.at_most;
     const [summary] = this.places.count;
-    if (summary) summary.textContent = `${count(operations.length, "change")}${Number.isInteger(limit) ? t`, at most ${limit}` : ""}`;
+    if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? t`, at most ${limit}` : "");
     if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = make("li");

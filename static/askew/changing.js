@@ -49,7 +49,10 @@ export class Changing extends Pointed {
     const words = [
       ...rows.map(({ id }) => [grid.edits.rowName(id), grid.guard.row(id)]),
       ...columns.map(({ id }) => [columnWords(grid, id), grid.guard.column(id)]),
-    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => t`${sentence(name)} cannot be removed: ${grid.placeInWords(row, column)} is ${reason === "protected" ? t("protected") : t`protected (${reason})`}.`);
+    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => {
+      const why = reason === "protected" ? t("protected") : t`protected (${reason})`;
+      return t`${sentence(name)} cannot be removed: ${grid.placeInWords(row, column)} is ${why}.`;
+    });
     return words.length > 3 ? t`${words.slice(0, 3).join(" ")} The same applies to ${words.length - 3} more.` : words.join(" ");
   }
 

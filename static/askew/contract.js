@@ -167,5 +167,6 @@ const columns = new WeakMap();
 function quoted(text) {
   if (!strip(text)) return text ? t("(whitespace)") : t("(empty)");
   const characters = [...text];
-  return `“${characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`}”`;
+  const short = characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`;
+  return `“${short}”`;
 }

@@ -161,7 +161,10 @@ export class Editing extends Changing {
     if (grid.isRemoved(row)) return t`${edits.rowName(row)} is removed. Restore it before you edit it.`;
     if (grid.isColumnRemoved(column)) return t`${sentence(columnWords(grid, column))} is removed. Restore it before you edit it.`;
     const reason = grid.guard.cell(row, column);
-    if (reason) return t`${grid.placeInWords(row, column)} ${reason === "protected" ? t("is protected") : t`is protected (${reason})`} and cannot be changed.`;
+    if (reason) {
+      const why = reason === "protected" ? t("is protected") : t`is protected (${reason})`;
+      return t`${grid.placeInWords(row, column)} ${why} and cannot be changed.`;
+    }
     return null;
   }
 

@@ -70,4 +70,7 @@ export class Reading extends Mode {
 export const MODES = { read: Reading };
 
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-export const columnWords = (grid, id) => t`column ${grid.edits.columnName(id).replace(t`column ${""}`, "")}`;
+export function columnWords(grid, id) {
+  const bare = t`column ${""}`;
+  return t`column ${grid.edits.columnName(id).replace(bare, "")}`;
+}

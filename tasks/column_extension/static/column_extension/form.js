@@ -42,12 +42,11 @@ class AskewExtension extends ColumnList {
     return this.table.column_ids.map((id, place) => {
       const split = this.#splitOf(id);
       const proposals = this.suggestions?.columns?.[id] ?? [];
-      const choices = proposals.map((one) => ({
-        way: one.by,
-        names: one.names,
-        text: one.names.join(" | "),
-        why: t`${one.words}, ${one.splits === one.of ? t`all ${one.of}` : t`${one.splits} of ${one.of}`} filled rows. ${one.example_of} → ${one.example.join(" | ")}`,
-      }));
+      const choices = proposals.map((one) => {
+        const filled = one.splits === one.of ? t`all ${one.of}` : t`${one.splits} of ${one.of}`;
+        const why = t`${one.words}, ${filled} filled rows. ${one.example_of} → ${one.example.join(" | ")}`;
+        return { way: one.by, names: one.names, text: one.names.join(" | "), why };
+      });
       return {
         id, column: id, name: this.table.header[place], choices,
         now: split ? split.into.map(({ header }) => header).join(" | ") : undefined,
