@@ -9,18 +9,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from django.conf import settings
 from django.utils.formats import get_format
-from django.utils.translation import get_language, gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from tableqa.language import kept
 from tableqa.proportions import Proportion
 
 
 def shown(words: Any) -> str:
-    """Words or sentences of ours, kept in English, in the reader's language; what is not ours stays as it is."""
-    text = "" if words is None else str(words)
-    return text if get_language() in (None, settings.LANGUAGE_CODE) else kept(text)
+    """Words or sentences of ours, kept in English, in the reader's language and today's wording; others as they are."""
+    return kept("" if words is None else str(words))
 
 
 def number(text: str) -> str:

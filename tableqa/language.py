@@ -9,10 +9,13 @@ in afterwards, so that a translation may put them in another order:
 Some sentences are kept as they are made: with a figure, a decision, a proposal, in a release. They are kept in English,
 whoever was looking when they were made, and are marked with `sentence`:
 
-    TOO_FEW = sentence("Too early to say: {items} items, {needed} are needed.")
+    TOO_FEW = sentence("Not enough data yet: {items} items, {needed} are needed.")
     TOO_FEW.format(items=3, needed=10)
 
-`kept` says such a text in the reader's language: it finds the message and its values in it again.
+`kept` says such a text in the reader's language: it finds the message and its values in it again. A message that is
+reworded names its former wordings, so that texts stored before are found, too, and read in today's wording:
+
+    TOO_FEW = sentence("{items} items are too few, {needed} are needed.", "Not enough data yet: {items} items, ...")
 """
 
 from __future__ import annotations
@@ -70,27 +73,35 @@ _COUNTED = re.compile(r"^((?:\d+ x )?)(.+?)((?: \(?\d+\)?)?)$")
 _NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?: %)?")
 LONGEST, MOST_CUTS = 5_000, 40
 """Characters of a text that is taken apart, and ends of sentences at which it is cut: beyond, it is somebody else's text."""
-_sentences: dict[str, None] = {}
+_sentences: dict[str, str] = {}
+"""Every wording, today's and former ones, with today's message."""
 
 
-def sentence(message: str) -> str:
-    """The message as it is, known from now on to `taken_apart`. Call it where modules are imported, not later."""
-    _sentences[message] = None
+def sentence(message: str, *former: str) -> str:
+    """The message as it is, known from now on to `taken_apart`. Call it where modules are imported, not later.
+
+    former: earlier wordings, which stored texts may still have. Raises ValueError where one of them has other places than
+    the message, or is a wording of another message.
+    """
+    for wording in (message, *former):
+        if set(_PLACE.findall(wording)) != set(_PLACE.findall(message)):
+            raise ValueError(f"{wording!r} does not have the same places as {message!r}.")
+        if _sentences.setdefault(wording, message) != message:
+            raise ValueError(f"{wording!r} is a wording of {_sentences[wording]!r} already.")
     return message
 
 
 def kept(text: str) -> str:
-    """A text that was kept in English, in the reader's language; what is not ours stays as it is."""
-    if _one is None or not text.strip():
+    """A text that was kept in English, in the reader's language and today's wording; what is not ours stays as it is."""
+    if not text.strip():
         return text
-    if (said := _one(text)) != text:
+    if (said := gettext(text)) != text:
         return said
-    if not (found := taken_apart(text)):
-        return text
-    return " ".join(
-        _one(message).format(**{name: _value(name, value) for name, value in values.items()})
-        for message, values in found
+    parts = (
+        gettext(message).format(**{name: _value(name, value) for name, value in values.items()})
+        for message, values in taken_apart(text)
     )
+    return " ".join(parts) or text
 
 
 def kept_list(text: str, sign: str = "; ") -> str:
@@ -115,40 +126,39 @@ def _value(name: str, text: str) -> str:
 
 
 def sentences() -> list[str]:
-    """The messages of all sentences that are kept, of the modules that are imported."""
-    return list(_sentences)
+    """The messages of all sentences that are kept, of the modules that are imported; no former wordings."""
+    return list(dict.fromkeys(_sentences.values()))
 
 
 @lru_cache(maxsize=4096)
 def taken_apart(text: str) -> tuple[Said, ...]:
     """The sentences that a kept text is made of, one behind the other, each with its values as they are written in it.
 
-    () where not all of it is known. Where several messages fit, the one with the most words of its own counts.
+    A former wording gives today's message. () where not all of it is known. Where several messages fit, the one with the
+    most words of its own counts; where a text is one sentence or several, the shortest first sentence does.
     """
     if len(text) > LONGEST:
         return ()
-    if (found := _one_sentence(text)) is not None:
-        return (found,)
     for cut in itertools.islice(re.finditer(r"(?<=[.?!]) ", text), MOST_CUTS):
         first = _one_sentence(text[: cut.start()])
         if first is not None and (others := taken_apart(text[cut.end() :])):
             return (first, *others)
-    return ()
+    return () if (found := _one_sentence(text)) is None else (found,)
 
 
 def _one_sentence(text: str) -> Said | None:
-    for message, pieces in _pieces(len(_sentences)):
+    for wording, pieces in _pieces(len(_sentences)):
         if (values := _values(pieces, text)) is not None:
-            return message, values
+            return _sentences[wording], values
     return None
 
 
 @cache
 def _pieces(number: int) -> list[tuple[str, list[str]]]:
-    """The messages with their texts and names in turn (text, name, text, name, ..., text), those with the most words of
+    """All wordings with their texts and names in turn (text, name, text, name, ..., text), those with the most words of
     their own first; made anew as their number grows."""
-    ordered = sorted(_sentences, key=lambda message: (-len(_PLACE.sub("", message)), message))
-    return [(message, _PLACE.split(message)) for message in ordered]
+    ordered = sorted(_sentences, key=lambda wording: (-len(_PLACE.sub("", wording)), wording))
+    return [(wording, _PLACE.split(wording)) for wording in ordered]
 
 
 def _values(pieces: Sequence[str], text: str) -> dict[str, str] | None:

@@ -270,6 +270,7 @@ REPEATED = (
     "a. ",
     "People give it a, of b: c. ",
     "There is no example. ",
+    "There are no examples. ",
     "[",
     '{"answers": ',
     "<think>",

@@ -39,6 +39,7 @@ GERMAN = {
     metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
     metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
     metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter (gleiche zählen halb)",
+    "Of {of} items {left} are open ({label}).": "Von {of} sind {left} offen ({label}).",
     "neither": "keines von beiden",
     "extraction": "Entnahme",
     "sign": "Vorzeichen",
@@ -54,6 +55,19 @@ def german() -> Iterator[None]:
     )
     yield
     language.use(*before)
+
+
+@pytest.fixture
+def rewording(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A message with a former wording, known for one test."""
+    monkeypatch.setattr(language, "_sentences", dict(language._sentences))
+    for cached in (language.taken_apart, language._pieces):
+        cached.cache_clear()
+    yield language.sentence(
+        "Of {of} items {left} are open ({label}).", "{left} of {of} are open, the word was {label}."
+    )
+    for cached in (language.taken_apart, language._pieces):
+        cached.cache_clear()
 
 
 def places(message: str) -> list[str]:
@@ -72,6 +86,49 @@ def test_every_sentence_is_found_again_with_its_values(message: str, data: st.Da
 
     assert found[0].format(**found[1]) == said
     assert len(MODULES) > 1
+
+
+@given(st.sampled_from(sorted(language._sentences)), st.data())
+def test_a_former_wording_is_found_as_todays_message_with_its_values(
+    wording: str, data: st.DataObject
+) -> None:
+    values = {
+        name: data.draw(st.from_regex(r"[A-Z0-9][a-z0-9 ]{0,12}[a-z0-9]", fullmatch=True))
+        for name in places(wording)
+    }
+    today = language._sentences[wording].format(**values)
+
+    assert language.taken_apart(wording.format(**values)) == language.taken_apart(today)
+    assert wording in language.sentences() or wording.format(**values) != today
+
+
+def test_a_text_in_a_former_wording_is_said_in_todays_wording_in_english_too(rewording: str) -> None:
+    assert rewording in language.sentences()
+    assert "{left} of {of} are open, the word was sign." not in language.sentences()
+    assert language.taken_apart("3 of 1,204 are open, the word was sign.") == (
+        (rewording, {"left": "3", "of": "1,204", "label": "sign"}),
+    )
+    assert language.kept("3 of 1,204 are open, the word was sign.") == "Of 1,204 items 3 are open (sign)."
+    assert language.kept("3 of 1,204 are open, the word was sign. Cannot be said yet.") == (
+        f"Of 1,204 items 3 are open (sign). {needed.NOT_YET}"
+    )
+
+
+@pytest.mark.usefixtures("german")
+def test_a_text_in_a_former_wording_is_said_in_the_readers_language(rewording: str) -> None:
+    assert language.kept("3 of 1,204 are open, the word was sign.") == "Von 1.204 sind 3 offen (Vorzeichen)."
+
+
+@pytest.mark.parametrize("former", ["{left} are open.", "{left} of {of} are open, {label}, {more}."])
+def test_a_former_wording_has_the_places_of_its_message(rewording: str, former: str) -> None:
+    with pytest.raises(ValueError, match="places"):
+        language.sentence(rewording, former)
+
+
+def test_a_wording_belongs_to_one_message(rewording: str) -> None:
+    assert language.sentence(rewording) == rewording
+    with pytest.raises(ValueError, match="already"):
+        language.sentence("{left} of {of} items are open ({label}).", rewording)
 
 
 @given(st.text())
@@ -141,7 +198,7 @@ def test_without_a_translation_everything_is_english() -> None:
     try:
         assert (
             language.kept(habits.TOO_FEW.format(items=3, needed=10))
-            == "Too early to say: 3 items, 10 are needed."
+            == "Not enough data yet: 3 items, 10 are needed."
         )
     finally:
         language.use(*before)
